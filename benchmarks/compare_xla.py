@@ -7,7 +7,7 @@
 Both sides get the program that JAX lowers for eight devices. Ours goes through the
 thirteen stages, and what comes of them through XLA as well, which partitions nothing
 there; XLA's is what it makes of the global program itself. Both run in turn in one
-process (`ttxdsl.xla.benchmarking`). Bytes are by the ring model (`ttxdsl.sharding.cost`):
+process (`ttxdsl.bridges.xla.benchmarking`). Bytes are by the ring model (`ttxdsl.costs.ring`):
 what each device sends in one run, collectives in loops as often as these turn, ours
 counted in our program and again, as XLA's are, in the HLO that XLA compiled. A program
 that moves more than XLA's needs a line in `REASONS`, one that XLA adds to or takes from
@@ -32,12 +32,12 @@ sys.path.insert(0, str(ROOT))
 import ttxdsl  # noqa: E402
 from tests.differential.parallel_models import parallel_models  # noqa: E402
 from tests.differential.sharded_models import sharded_models  # noqa: E402
-from ttxdsl.program import make_context, parse_program  # noqa: E402
-from ttxdsl.remarks import collect_remarks  # noqa: E402
-from ttxdsl.reporting.collectives import list_collectives  # noqa: E402
+from ttxdsl.analysis.usage.collectives import list_collectives  # noqa: E402
+from ttxdsl.bridges.xla.benchmarking import benchmark  # noqa: E402
+from ttxdsl.bridges.xla.hlo import list_hlo_collectives  # noqa: E402
+from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
+from ttxdsl.loading.program import make_context, parse_program  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
-from ttxdsl.xla.benchmarking import benchmark  # noqa: E402
-from ttxdsl.xla.hlo import list_hlo_collectives  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence" / "xla-comparison.md"
 DEVICES = 8
@@ -218,7 +218,7 @@ def page(rows: Sequence[Row], rounds: int) -> str:
         "Written by `python benchmarks/compare_xla.py --write`; do not edit.",
         "",
         "Each program is lowered by JAX for eight devices. Bytes are what each device "
-        "sends by the ring model (`ttxdsl/sharding/cost.py`), in one run, loops with all "
+        "sends by the ring model (`ttxdsl/costs/ring.py`), in one run, loops with all "
         "their turns: of what our thirteen stages make of it, as we count them (ours); "
         "of that very program after XLA has compiled it, read off the HLO (ours in "
         "XLA): it added none where both are the same; and of what XLA's SPMD partitioner "

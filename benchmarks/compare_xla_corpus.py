@@ -32,7 +32,7 @@ from compare_xla import Moved, our_collectives, summary  # noqa: E402
 
 from tests.differential.corpus import programs  # noqa: E402
 from tests.differential.partitioning import MESHES, sharded_program  # noqa: E402
-from ttxdsl.errors import CompileError  # noqa: E402
+from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence" / "xla-corpus.md"
 MESH, DEVICES = "2x4", 8
@@ -58,7 +58,7 @@ def _worker(folder: Path) -> None:
     """Compile `folder/*.mlir` with XLA; the file of a program goes when it is done."""
     import jax
 
-    from ttxdsl.xla import worker
+    from ttxdsl.bridges.xla import worker
 
     jax.config.update("jax_enable_x64", True)
     compile_text: Any = worker._compiled  # pyright: ignore[reportPrivateUsage]

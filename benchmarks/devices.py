@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 from models import SCHEMES, Sizes, lower  # noqa: E402
 
 from ttxdsl.api import program_of_text  # noqa: E402
-from ttxdsl.remarks import collect_remarks  # noqa: E402
-from ttxdsl.xla.benchmarking import Benchmark, benchmark, ratio  # noqa: E402
+from ttxdsl.bridges.xla.benchmarking import Benchmark, benchmark, ratio  # noqa: E402
+from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence" / "engines.md"
 BEGIN, END = "<!-- begin of what benchmarks/devices.py wrote -->", "<!-- its end -->"

@@ -36,7 +36,7 @@ from tests.differential.corpus import programs  # noqa: E402
 from tests.differential.partitioning import MESHES, sharded_program  # noqa: E402
 from tests.differential.sharded_models import sharded_models  # noqa: E402
 from ttxdsl.api import Program, program_of_text  # noqa: E402
-from ttxdsl.errors import CompileError  # noqa: E402
+from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
 
 MEASURED = frozenset(("seconds", "version"))
 """Keys of a report's stages and header that hold measured times, or our version."""

@@ -5,7 +5,7 @@
 
 The programs are the models of `tests/differential/sharded_models.py` and the JAX corpus
 with random shardings (`compare_xla_corpus.py`). Each goes through the first eleven stages
-once; bytes are what each device sends by the ring model (`ttxdsl.sharding.cost`), of
+once; bytes are what each device sends by the ring model (`ttxdsl.costs.ring`), of
 every collective as often as it runs.
 """
 
@@ -25,11 +25,11 @@ from compare_xla_corpus import sharded_texts  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp  # noqa: E402
 
 from tests.differential.sharded_models import sharded_models  # noqa: E402
-from ttxdsl.errors import CompileError  # noqa: E402
-from ttxdsl.program import make_context, parse_program  # noqa: E402
-from ttxdsl.remarks import collect_remarks  # noqa: E402
-from ttxdsl.reporting.collectives import list_collectives  # noqa: E402
-from ttxdsl.transforms.optimize.optimize_collectives import (  # noqa: E402
+from ttxdsl.analysis.usage.collectives import list_collectives  # noqa: E402
+from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
+from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
+from ttxdsl.loading.program import make_context, parse_program  # noqa: E402
+from ttxdsl.transforms.collectives.optimize_collectives import (  # noqa: E402
     OPTIMIZATIONS,
     OptimizeCollectivesPass,
 )

@@ -68,9 +68,9 @@ def steps(text: str, generic: str) -> dict[str, float]:
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
-    from ttxdsl.ir.collector import without_collections
+    from ttxdsl.ir.compat.speed.collector import without_collections
     from ttxdsl.ir.traversal import all_ops
-    from ttxdsl.program import make_context
+    from ttxdsl.loading.program import make_context
 
     seconds: dict[str, float] = {}
 

@@ -77,7 +77,7 @@ def _worker(*arguments: object) -> Any:
 
 def _command(path: Path, output: Path) -> tuple[float, float]:
     """The seconds of `ttxdsl compile` by the clock, and of CPU."""
-    return _timed("-m", "ttxdsl.tools.main", "compile", path, "-o", output)
+    return _timed("-m", "ttxdsl.cli.main", "compile", path, "-o", output)
 
 
 def _timed(*arguments: object, **variables: str) -> tuple[float, float]:

@@ -37,13 +37,13 @@ from tests.differential.partitioning import (  # noqa: E402
     arguments_of,
     sharded_program,
 )
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir  # noqa: E402
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn  # noqa: E402
-from ttxdsl.errors import CompileError  # noqa: E402
-from ttxdsl.interpreters.elements import tensor_of  # noqa: E402
-from ttxdsl.interpreters.run import Runner, entry_function  # noqa: E402
-from ttxdsl.program import make_context, parse_program  # noqa: E402
-from ttxdsl.remarks import collect_remarks  # noqa: E402
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir  # noqa: E402
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn  # noqa: E402
+from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
+from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
+from ttxdsl.interpreters.kernels.elements import tensor_of  # noqa: E402
+from ttxdsl.interpreters.runtime.run import Runner, entry_function  # noqa: E402
+from ttxdsl.loading.program import make_context, parse_program  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
 
 MESH, DEVICES = "2x4", 8
@@ -59,7 +59,7 @@ def _serve() -> None:
     """For each line read, a folder: compile and run its program, and say how long."""
     import jax
 
-    from ttxdsl.xla import worker
+    from ttxdsl.bridges.xla import worker
 
     jax.config.update("jax_enable_x64", True)
     program_of: Any = worker._Program  # pyright: ignore[reportPrivateUsage]

@@ -87,11 +87,11 @@ def compile_and_time(
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
-    from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-    from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-    from ttxdsl.ir.collector import without_collections
+    from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+    from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+    from ttxdsl.ir.compat.speed.collector import without_collections
     from ttxdsl.ir.traversal import all_ops
-    from ttxdsl.program import make_context
+    from ttxdsl.loading.program import make_context
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
     seconds["start Python"] = time.process_time()
@@ -122,7 +122,7 @@ def write_texts(path: Path, folder: Path) -> None:
     """Write `N.mlir`, the program before stage N, for the stages that C++ has."""
     from xdsl.printer import Printer
 
-    from ttxdsl.program import make_context, parse_program
+    from ttxdsl.loading.program import make_context, parse_program
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
     context = make_context()
@@ -145,10 +145,13 @@ def main() -> None:
     if options.texts:
         write_texts(options.file, options.texts)
     else:
-        from ttxdsl.tools.dataclass_methods import compiled_when_called
+        from ttxdsl.cli.dataclass_methods import compiled_when_called
 
         with compiled_when_called():  # as the command does, and the others below
-            from ttxdsl.ir.collector import few_collections, freeing_old_bodies
+            from ttxdsl.ir.compat.speed.collector import (
+                few_collections,
+                freeing_old_bodies,
+            )
 
             with few_collections(), freeing_old_bodies():
                 found = compile_and_time(

@@ -34,18 +34,18 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ttxdsl.doctoring.doctor import diagnose  # noqa: E402
-from ttxdsl.doctoring.meshes import Candidate, apply_candidate  # noqa: E402
-from ttxdsl.errors import CompileError  # noqa: E402
-from ttxdsl.interpreters.run import entry_function  # noqa: E402
-from ttxdsl.on_jax.for_xla import for_xla  # noqa: E402
-from ttxdsl.program import make_context, parse_program, program_text  # noqa: E402
-from ttxdsl.reporting.timeline import timeline  # noqa: E402
-from ttxdsl.sharding.machines import Machine, machine_of  # noqa: E402
+from ttxdsl.analysis.usage.timeline import timeline  # noqa: E402
+from ttxdsl.bridges.jax.manual_sharding_export import for_xla  # noqa: E402
+from ttxdsl.bridges.xla import worker  # noqa: E402
+from ttxdsl.bridges.xla.calibrating import fit, measured  # noqa: E402
+from ttxdsl.costs.machines import Machine, machine_of  # noqa: E402
+from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
+from ttxdsl.insight.doctor.doctor import diagnose  # noqa: E402
+from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate  # noqa: E402
+from ttxdsl.interpreters.runtime.run import entry_function  # noqa: E402
+from ttxdsl.loading.program import make_context, parse_program, program_text  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
 from ttxdsl.transforms.stages.inline import InlinePass  # noqa: E402
-from ttxdsl.xla import worker  # noqa: E402
-from ttxdsl.xla.calibrating import fit, measured  # noqa: E402
 
 MOST = 40
 """Meshes of a model that are compiled, of which those that run are picked."""

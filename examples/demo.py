@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from ttxdsl.tools.main import main as ttxdsl
+from ttxdsl.cli.main import main as ttxdsl
 
 FOLDER = Path(__file__).parent
 

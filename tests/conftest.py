@@ -76,7 +76,7 @@ def of_this_compiler_only() -> Iterator[None]:
 
     Nor is afterwards what a broken one found out.
     """
-    from tests.checking.faults import forget
+    from tests.insight.check.faults import forget
 
     forget()
     yield

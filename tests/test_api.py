@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.checking.faults import FAULTS
+from tests.insight.check.faults import FAULTS
 from ttxdsl.api import Program, program_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from tests.attack.bombs.deep import nested_calls, nested_regions
-from ttxdsl.errors import CompileError
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import parse_program
 
 
 def chain(length: int) -> str:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ttxdsl.api import Program, load
-    from ttxdsl.errors import CompileError, UnsupportedError
-    from ttxdsl.plugins import load_plugin
+    from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+    from ttxdsl.loading.plugins import load_plugin
 
 __all__ = [
     "CompileError",
@@ -26,11 +26,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CompileError": "ttxdsl.errors",
+    "CompileError": "ttxdsl.diagnostics.errors",
     "Program": "ttxdsl.api",
-    "UnsupportedError": "ttxdsl.errors",
+    "UnsupportedError": "ttxdsl.diagnostics.errors",
     "load": "ttxdsl.api",
-    "load_plugin": "ttxdsl.plugins",
+    "load_plugin": "ttxdsl.loading.plugins",
 }
 """The module of each name that is imported when first used."""
 

@@ -24,11 +24,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.graph_state import is_solved
-from ttxdsl.commands import Commands, printing
-from ttxdsl.driver import lowerings, run_passes
-from ttxdsl.errors import CompileError, memory_errors
-from ttxdsl.ir.collector import freeing_old_bodies, without_collections
-from ttxdsl.program import (
+from ttxdsl.conversion.driver import lowerings, run_passes
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.errors import CompileError, memory_errors
+from ttxdsl.diagnostics.remarks import Remark, collect_remarks
+from ttxdsl.insight.commands import Commands, printing
+from ttxdsl.ir.compat.speed.collector import freeing_old_bodies, without_collections
+from ttxdsl.loading.program import (
     Form,
     form_of,
     import_carriers,
@@ -41,12 +43,10 @@ from ttxdsl.program import (
     require_stablehlo,
     text_of,
 )
-from ttxdsl.remarks import Remark, collect_remarks
-from ttxdsl.sharding.machines import GENERIC, Machine
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.loading.trees import Calling, call_arguments
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.pipeline import DESIGN, Hooks, Stage, TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
-from ttxdsl.trees import Calling, call_arguments
 from ttxdsl.universe import load as import_named
 from ttxdsl.version import __version__
 
@@ -55,12 +55,12 @@ from ttxdsl.version import __version__
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ttxdsl.checking.check import CheckReport
-    from ttxdsl.doctoring.doctor import Diagnosis
-    from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
-    from ttxdsl.explaining.explain import Explainer
-    from ttxdsl.on_jax.function import JaxFunction
-    from ttxdsl.reporting.collectives import CountedCollective
+    from ttxdsl.analysis.usage.collectives import CountedCollective
+    from ttxdsl.bridges.jax.function import JaxFunction
+    from ttxdsl.insight.check.check import CheckReport
+    from ttxdsl.insight.doctor.doctor import Diagnosis
+    from ttxdsl.insight.why.answers import WhyCollective, WhyProgram, WhySharding
+    from ttxdsl.insight.why.explain import Explainer
 
 Array = NDArray[Any]
 
@@ -85,7 +85,7 @@ class _History:
 class Program(Commands):
     """A program in one of its forms: global, per-device, ttir or ttnn.
 
-    Made by `ttxdsl.load` or `ttxdsl.frontends.jax.from_jax`, and by the methods here.
+    Made by `ttxdsl.load` or `ttxdsl.bridges.jax.programs.from_jax`, and by the methods here.
     """
 
     def __init__(self, module: ModuleOp, history: _History):
@@ -150,7 +150,7 @@ class Program(Commands):
         return self._module if partitioned is None else partitioned._module
 
     def __repr__(self) -> str:
-        from ttxdsl.interpreters.run import entry_function
+        from ttxdsl.interpreters.runtime.run import entry_function
 
         function = entry_function(self._module)
         types = function.function_type
@@ -166,8 +166,8 @@ class Program(Commands):
 
     def _repr_html_(self) -> str:
         """For notebooks: what comes in and goes out, and which device holds what."""
-        from ttxdsl.interpreters.run import entry_function
-        from ttxdsl.reporting.picture import program_html
+        from ttxdsl.insight.report.picture import program_html
+        from ttxdsl.interpreters.runtime.run import entry_function
 
         return program_html(
             entry_function(self._shardy), repr(self), self._collectives_or_none()
@@ -341,8 +341,8 @@ class Program(Commands):
                 memory than they may.
         """
         from ttxdsl.interpreters.inputs import random_inputs
-        from ttxdsl.interpreters.limits import Limits
-        from ttxdsl.interpreters.run import entry_function
+        from ttxdsl.interpreters.runtime.limits import Limits
+        from ttxdsl.interpreters.runtime.run import entry_function
 
         function = entry_function(self.loaded._module)
         Limits.of(max_memory).require_inputs(function)
@@ -379,8 +379,8 @@ class Program(Commands):
             CompileError: the arrays do not fit, an op cannot be run, or the run needs
                 more than it may have.
         """
-        from ttxdsl.interpreters.limits import Limits
-        from ttxdsl.interpreters.run import run_module
+        from ttxdsl.interpreters.runtime.limits import Limits
+        from ttxdsl.interpreters.runtime.run import run_module
 
         limits = Limits.of(max_memory, max_steps)
         calling = self._history.calling
@@ -404,7 +404,7 @@ class Program(Commands):
             CompileError: JAX is not installed or has too few devices, or the program
                 has something that XLA cannot do.
         """
-        from ttxdsl.on_jax.function import JaxFunction
+        from ttxdsl.bridges.jax.function import JaxFunction
 
         program = self if self.is_partitioned else self.partition()
         module = program._shardy
@@ -444,9 +444,9 @@ class Program(Commands):
         Raises:
             CompileError: the program cannot be run or compiled.
         """
-        from ttxdsl.checking.check import check_steps
-        from ttxdsl.checking.steps import pipeline_steps
-        from ttxdsl.interpreters.limits import Limits
+        from ttxdsl.insight.check.check import check_steps
+        from ttxdsl.insight.check.steps import pipeline_steps
+        from ttxdsl.interpreters.runtime.limits import Limits
 
         start, pipeline = self._from_the_start(options)
         steps = pipeline_steps(start._module, pipeline, self._history.num_links)
@@ -460,7 +460,7 @@ class Program(Commands):
             minimize=minimize,
             limits=limits,
         )
-        return printing(report, "ttxdsl.tools.methods:check", self.source)
+        return printing(report, "ttxdsl.cli.methods:check", self.source)
 
     @memory_errors()
     def report_data(
@@ -472,7 +472,7 @@ class Program(Commands):
         trip_count: int | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """All that a report shows; the keys are those of `ttxdsl.reporting.trace.data`.
+        """All that a report shows; the keys are those of `ttxdsl.insight.report.trace.data`.
 
         The program goes through every stage and lowering, from what it was loaded as,
         with the options that it was partitioned with. A lowering that refuses it is
@@ -488,7 +488,7 @@ class Program(Commands):
         Raises:
             CompileError: the program cannot be partitioned.
         """
-        from ttxdsl.reporting.trace.data import Trace
+        from ttxdsl.insight.report.trace.data import Trace
 
         start, pipeline = self._from_the_start(options)
         module = start.module
@@ -548,16 +548,16 @@ class Program(Commands):
 
         Args:
             devices: at least 2.
-            options: of `ttxdsl.doctoring.doctor.diagnose`; with an `executor`, several
+            options: of `ttxdsl.insight.doctor.doctor.diagnose`; with an `executor`, several
                 meshes are compiled at once, and what is found is the same.
 
         Raises:
             CompileError: the program cannot be analyzed, or no mesh can be tried.
         """
-        from ttxdsl.doctoring.doctor import diagnose
+        from ttxdsl.insight.doctor.doctor import diagnose
 
         found = diagnose(self.loaded._module, devices, **options)
-        return printing(found, "ttxdsl.tools.methods:doctor", self.source)
+        return printing(found, "ttxdsl.cli.methods:doctor", self.source)
 
     def why(
         self,
@@ -597,7 +597,7 @@ class Program(Commands):
             raise CompileError("why: ask for one thing at a time")
         key = machine, tries, trip_count
         if key not in self._explainers:
-            from ttxdsl.explaining.explain import Explainer
+            from ttxdsl.insight.why.explain import Explainer
 
             start = self.loaded
             self._explainers[key] = Explainer(
@@ -609,7 +609,7 @@ class Program(Commands):
                 trip_count=trip_count,
             )
         answer = self._explainers[key].answer(*asked, by=by, executor=executor)
-        return printing(answer, "ttxdsl.tools.methods:why", machine)
+        return printing(answer, "ttxdsl.cli.methods:why", machine)
 
     def collectives(self, trip_count: int | None = None) -> list[CountedCollective]:
         """The collectives of the per-device program, in program order.
@@ -631,7 +631,7 @@ class Program(Commands):
                 f" {self.form}",
                 hint="load the program that it was made of",
             )
-        from ttxdsl.reporting.collectives import list_collectives
+        from ttxdsl.analysis.usage.collectives import list_collectives
 
         return list_collectives(self._shardy, trip_count)
 
@@ -652,7 +652,7 @@ def load(
             name, and a `Path` always is a file's. Files and bytes hold text, MLIR
             bytecode, a portable artifact of StableHLO or what
             `jax.export.Exported.serialize` gives; all but text need the `jax` extra.
-            Or what JAX lowered, traced or exported, see `ttxdsl.frontends.jax.from_jax`.
+            Or what JAX lowered, traced or exported, see `ttxdsl.bridges.jax.programs.from_jax`.
         shapes: sizes of the symbolic dimensions of an exported program, by name.
 
     Raises:
@@ -664,7 +664,8 @@ def load(
     if isinstance(program, bytes | bytearray):
         return program_of_text(text_of(bytes(program), "<bytes>", shapes), "<bytes>")
     if not isinstance(program, str | os.PathLike):
-        return import_named("ttxdsl.frontends.jax:from_jax")(program, shapes=shapes)
+        from_jax = import_named("ttxdsl.bridges.jax.programs:from_jax")
+        return from_jax(program, shapes=shapes)
     path = Path(cast("str | os.PathLike[str]", program))
     return Program(read_program(path, sizes=shapes), _History(str(path)))
 

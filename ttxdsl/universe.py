@@ -16,10 +16,10 @@ from xdsl.transforms import get_all_passes
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from ttxdsl import compat
-from ttxdsl.errors import CompileError
-from ttxdsl.plugins import installed_universes, universes
-from ttxdsl.visible import visible
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.ir import compat
+from ttxdsl.loading.plugins import installed_universes, universes
 
 DIALECTS: dict[str, str] = {
     "check": "ttxdsl.dialects.check:Check",
@@ -38,7 +38,7 @@ _SHARDY = "ttxdsl.transforms.shardy"
 _IMPORTING = f"{_SHARDY}.importing"
 _PROPAGATION = f"{_SHARDY}.propagation"
 _EXPORTING = f"{_SHARDY}.exporting"
-_SOLVED = "ttxdsl.transforms.solved"
+_SOLVED = "ttxdsl.bridges.tt_mlir.legalize"
 
 PASSES: dict[str, str] = {
     # the thirteen stages, in order; the last, `canonicalize`, is xDSL's own
@@ -56,7 +56,7 @@ PASSES: dict[str, str] = {
     "sdy-close-shardings": f"{_EXPORTING}.sdy_close_shardings:CloseShardingsPass",
     "tt-stablehlo-pipeline": "ttxdsl.transforms.pipeline:TTStableHLOPipelinePass",
     # ours, behind stage 11
-    "optimize-collectives": "ttxdsl.transforms.optimize.optimize_collectives:OptimizeCollectivesPass",
+    "optimize-collectives": "ttxdsl.transforms.collectives.optimize_collectives:OptimizeCollectivesPass",
     # other propagation passes of Shardy
     "sdy-basic-propagate": f"{_PROPAGATION}.basic:BasicPropagatePass",
     "sdy-op-priority-propagate": f"{_PROPAGATION}.op_priority:OpPriorityPropagatePass",
@@ -68,7 +68,7 @@ PASSES: dict[str, str] = {
     "replicate-non-splittable-values": f"{_STAGES}.replicate_non_splittable_values:ReplicateNonSplittableValuesPass",
     "insert-reshards-for-unpropagated-ops": f"{_STAGES}.insert_reshards_for_unpropagated_ops:InsertReshardsForUnpropagatedOpsPass",
     "shardy-ccl-canonicalization": f"{_STAGES}.shardy_ccl_canonicalization:ShardyCCLCanonicalizationPass",
-    "import-xla-sdy": "ttxdsl.transforms.carriers.import_xla_sdy:ImportXlaSdyPass",
+    "import-xla-sdy": "ttxdsl.transforms.frontends.import_xla_sdy:ImportXlaSdyPass",
     "unify-meshes": f"{_STAGES}.unify_meshes:UnifyMeshesPass",
     "open-composites": f"{_STAGES}.open_composites:OpenCompositesPass",
     "flatten-or-convert-composites": f"{_STAGES}.flatten_composites:FlattenCompositesPass",
@@ -134,8 +134,8 @@ PASSES: dict[str, str] = {
     # per-device programs for XLA
     "join-collectives": f"{_SOLVED}.join_collectives:JoinCollectivesPass",
     # lowering
-    "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
-    "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",
+    "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir.convert:ConvertStableHLOToTTIRPass",
+    "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn.convert:ConvertTTIRToTTNNPass",
 }
 
 

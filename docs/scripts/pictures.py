@@ -10,10 +10,10 @@ import re
 import sys
 from pathlib import Path
 
-from ttxdsl.reporting.boundary import TensorLayout
-from ttxdsl.reporting.picture import sharding_svg
+from ttxdsl.analysis.boundary import TensorLayout
+from ttxdsl.insight.report.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 
 IMAGES = Path(__file__).parents[1] / "images"
 

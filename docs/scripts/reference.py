@@ -29,7 +29,7 @@ from xdsl.irdl import (
     VarResultDef,
 )
 
-from ttxdsl.tools.main import COMMANDS, make_parser
+from ttxdsl.cli.main import COMMANDS, make_parser
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.universe import DIALECTS, PASSES, load
 

@@ -21,14 +21,14 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import ttxdsl
-from ttxdsl.reporting.html.page import report_page
-from ttxdsl.reporting.model_explorer import graph_collection, node_data
+from ttxdsl.insight.report.html.page import report_page
+from ttxdsl.insight.report.model_explorer import graph_collection, node_data
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT))
 
-from tests.reporting.browser import find_chromium  # noqa: E402
+from tests.insight.report.browser import find_chromium  # noqa: E402
 
 SIZE = {"width": 1440, "height": 860}
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from xdsl.dialects.func import ReturnOp
 
-from ttxdsl.analysis.trip_counts import TripCounts
+from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.dialects.stablehlo import WhileOp
-from ttxdsl.interpreters.run import run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 
 ELEMENTS = {"i1": np.bool_, "i8": np.int8, "ui8": np.uint8, "i32": np.int32}
 BINARY = ("add", "subtract", "multiply", "minimum", "maximum", "and", "or", "xor")

@@ -22,9 +22,9 @@ from tests.attack.isolation import CPU_SECONDS, Finding
 from tests.attack.mutants import mutant_of
 from tests.attack.numbers import attack_numbers
 from tests.differential.campaign import Outcome
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
-from ttxdsl.tools.main import main
+from ttxdsl.cli.main import main
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import parse_program
 
 FILE = "mutant.mlir"
 
@@ -79,7 +79,7 @@ def as_process(words: Sequence[str]) -> Answer:
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "ttxdsl.tools.main", *words],
+            [sys.executable, "-m", "ttxdsl.cli.main", *words],
             capture_output=True,
             timeout=10 * CPU_SECONDS,
             check=False,

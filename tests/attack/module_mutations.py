@@ -22,7 +22,7 @@ from tests.differential.random_writer import Options, random_mesh, random_shardi
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import PropagationDirection
 from ttxdsl.rules import sharding_rule
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 _ALL_SHARDINGS = Options(priorities=True, unreduced=True)

@@ -26,8 +26,8 @@ from tests.differential.partitioning import MESHES, sharded_program
 from tests.differential.random_cases import runnable_program
 from tests.differential.random_programs import Options, random_program
 from tests.differential.stablehlo_mutations import USES
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program, program_text, split_programs
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import parse_program, program_text, split_programs
 
 _ROOT = Path(__file__).parents[2]
 

@@ -30,13 +30,13 @@ from tests.differential.forms import (
 )
 from tests.differential.partitioning import REFUSED, arguments_of, only_moves
 from ttxdsl.api import Program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
-from ttxdsl.interpreters import indexing, reduction
-from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.regions import LimitError
-from ttxdsl.program import make_context
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.interpreters.kernels import indexing, reduction
+from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.runtime.regions import LimitError
+from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.stages.inline import InlinePass
 
 MAX_ELEMENTS = 1 << 22

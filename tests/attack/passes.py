@@ -23,10 +23,10 @@ from tests.attack.numbers import has_edges, is_invalid_inlined, refusal
 from tests.differential.campaign import Outcome
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import REFUSED
-from ttxdsl.checking.steps import pass_text
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program, program_text
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.insight.check.steps import pass_text
+from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.universe import PASSES, load
 

@@ -11,10 +11,10 @@ import pytest
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from tests.attack.bombs import BOMBS, CHEAP
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.program import make_context, parse_program, program_text
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 NO_LONGER = 60

@@ -28,15 +28,15 @@ from tests.conversion import test_additions, test_collectives
 from tests.conversion.cases import CASES
 from tests.dialects import chlo_cases, stablehlo_cases
 from tests.dialects.tt_text import parse
-from ttxdsl.conversion.stablehlo_to_ttir import TABLE, convert_stablehlo_to_ttir
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
-from ttxdsl.conversion.unsupported import UNSUPPORTED
+from ttxdsl.conversion.stablehlo_to_ttir.convert import TABLE, convert_stablehlo_to_ttir
+from ttxdsl.conversion.stablehlo_to_ttir.unsupported import UNSUPPORTED
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects._tt.additions import ADDITIONS
+from ttxdsl.dialects._tt.extension_ops import ADDITIONS
 from ttxdsl.dialects.ttcore import MeshShardDirection
-from ttxdsl.errors import CompileError
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 
 # --- what is written ----------------------------------------------------------
 
@@ -269,7 +269,7 @@ def lowering_page(found: Written) -> str:
         "which makes every destination, is left out, and so are the numbers that a rule",
         "computes with (`constant`, `full`, `ones`, `zeros`). The rules are in",
         "`ttxdsl/conversion/lower_*.py` and in the table of",
-        "`ttxdsl/conversion/ttir_to_ttnn.py`.",
+        "`ttxdsl/conversion/ttir_to_ttnn/convert.py`.",
         "",
         "| StableHLO | ttir | ttnn | |",
         "|---|---|---|---|",

@@ -14,11 +14,11 @@ from tests.conversion.compare import (
     to_ttir,
 )
 from tests.dialects.tt_text import parse, printed
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import ttir
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 F, C, I = "tensor<8x4xf32>", "tensor<8x4xcomplex<f32>>", "tensor<8x4xi32>"  # noqa: E741

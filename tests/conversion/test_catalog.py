@@ -6,9 +6,9 @@ import pytest
 from xdsl.ir import Operation
 
 from tests.conversion.lowering_page import additions, lowering_page, written
-from ttxdsl.conversion.stablehlo_to_ttir import TABLE as TO_TTIR
-from ttxdsl.conversion.ttir_to_ttnn import rule_of
-from ttxdsl.conversion.unsupported import UNSUPPORTED
+from ttxdsl.conversion.stablehlo_to_ttir.convert import TABLE as TO_TTIR
+from ttxdsl.conversion.stablehlo_to_ttir.unsupported import UNSUPPORTED
+from ttxdsl.conversion.ttir_to_ttnn.convert import rule_of
 from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO

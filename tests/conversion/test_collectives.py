@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
 from tests.dialects.tt_text import parse, printed
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.errors import CompileError
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 MESH = '"x"=2, "y"=4]'

@@ -10,12 +10,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.conversion.lowering_page import CASES, cases
 from tests.dialects.tt_text import parse
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
-from ttxdsl.driver import lowerings
-from ttxdsl.errors import CompileError
+from ttxdsl.conversion.driver import lowerings
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.remarks import collect_remarks
 
 
 def lowered(module: ModuleOp, *, destinations: bool) -> tuple[bool, str]:

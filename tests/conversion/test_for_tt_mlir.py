@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from tests.bridges.tt_mlir.oracle import ask, needs_tt
 from tests.conversion.tt_verdicts import PAGE, verdict_page, verdicts
-from tests.tt.oracle import ask, needs_tt
 from ttxdsl.api import program_of_text
+from ttxdsl.bridges.tt_mlir import find_library
 from ttxdsl.conversion.vocabulary import Vocabulary
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.tt import find_library
+from ttxdsl.diagnostics.errors import UnsupportedError
 
 PAIRS = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>

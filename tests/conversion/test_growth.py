@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.transforms.optimize.repeated import growth
+from tests.transforms.collectives.repeated import growth
 from tests.work import calls
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.program import parse_program
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.loading.program import parse_program
 
 
 def test_whether_a_value_is_a_constant_behind_many_broadcasts():

@@ -10,9 +10,9 @@ from tests.conversion.compare import assert_close, random_inputs
 from tests.conversion.lowering_page import Written, forms, written
 from tests.dialects.tt_text import parse
 from tests.differential.corpus import programs
-from ttxdsl.conversion.unsupported import UNSUPPORTED
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.interpreters.run import run_module
+from ttxdsl.conversion.stablehlo_to_ttir.unsupported import UNSUPPORTED
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.runtime.run import run_module
 
 SEEN = Written()
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.tt.oracle import ask
+from tests.bridges.tt_mlir.oracle import ask
 from ttxdsl.api import program_of_text
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.tt import find_library
+from ttxdsl.bridges.tt_mlir import find_library
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.loading.program import make_context, parse_program
 
 Form = Literal["ttir", "ttnn"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.diagnostics.errors import UnsupportedError
 
 
 def comparator(keys: list[tuple[str, str]], random: Random, equal: str = "EQ") -> str:

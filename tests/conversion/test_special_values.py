@@ -9,8 +9,8 @@ import pytest
 import ttxdsl
 from tests.conversion.compare import Array, to_ttir
 from tests.dialects.tt_text import parse
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
-from ttxdsl.interpreters.run import run_module
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
+from ttxdsl.interpreters.runtime.run import run_module
 
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 VALUES = (0.0, 0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.25, np.inf, np.nan)

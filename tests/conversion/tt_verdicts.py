@@ -20,14 +20,14 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tests.bridges.tt_mlir.oracle import ask
 from tests.conversion.lowering_page import cases
-from tests.tt.oracle import ask
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.conversion.vocabulary import Vocabulary
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects.ttcore import meshes_of
-from ttxdsl.errors import CompileError
-from ttxdsl.remarks import collect_remarks
 
 
 def alone(op: Operation, name: str = "f") -> FuncOp:

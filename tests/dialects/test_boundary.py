@@ -11,10 +11,10 @@ import pytest
 import ttxdsl
 from tests.transforms.run_pass import run_passes
 from ttxdsl.api import Program
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
-from ttxdsl.tools.main import main
+from ttxdsl.cli.main import main
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import parse_program
 
 TYPES = ("i32", "!stablehlo.future<tensor<8xf32>>", "vector<4xf32>", "none", "index",
          "tensor<*xf32>", "tensor<?xf32, #stablehlo.bounds<4>>", "tuple<tensor<8xf32>>")  # fmt: skip

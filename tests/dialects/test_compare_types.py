@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.differential.oracle import Oracle, OracleRejected
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import parse_program
 
 ELEMENTS = {
     "i1": np.bool_,

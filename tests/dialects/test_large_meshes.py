@@ -7,13 +7,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.attack.bombs.meshes import axes, on_mesh
 from tests.work import calls
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.sdy import MeshAttr
 from ttxdsl.dialects.ttcore import MeshAttr as TTMeshAttr
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import MOST_DEVICES, Mesh
-from ttxdsl.sharding.replica_groups import groups_along, indices_along
+from ttxdsl.sharding.devices.mesh import MOST_DEVICES, Mesh
+from ttxdsl.sharding.devices.replica_groups import groups_along, indices_along
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 

@@ -6,10 +6,10 @@ import pytest
 
 import ttxdsl
 from tests.dialects.tt_text import parse
+from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import device_groups
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.sharding.replica_groups import Groups
+from ttxdsl.sharding.devices.replica_groups import Groups
 
 ROWS = ((0, 1, 2, 3), (4, 5, 6, 7))
 CHANNEL = ", channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"

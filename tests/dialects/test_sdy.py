@@ -28,11 +28,11 @@ from tests.dialects.sdy_cases import (
 )
 from tests.differential.oracle import Oracle
 from tests.work import calls
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 X, Y = AxisRef("x"), AxisRef("y")

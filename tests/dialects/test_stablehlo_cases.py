@@ -11,10 +11,10 @@ from xdsl.printer import Printer
 
 from tests.dialects import chlo_cases, stablehlo_cases
 from tests.dialects.stablehlo_cases import Broken, Use
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.loading.program import make_context, parse_program
 
 USES = stablehlo_cases.USES | chlo_cases.USES
 BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.dialects import chlo_cases, stablehlo_cases
 from tests.dialects.stablehlo_cases import Broken
-from ttxdsl.program import make_context
+from ttxdsl.loading.program import make_context
 
 BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
 

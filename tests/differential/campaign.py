@@ -20,7 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ttxdsl.processes import in_processes
+from ttxdsl.loading.processes import in_processes
 
 Outcome = tuple[str, str]
 """A pass, and what came of the comparison, such as `equal`."""

@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 from xdsl.universe import Universe
 
 from tests.differential.oracle import Oracle
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.diagnostics.remarks import collect_remarks
 
 
 @cache

@@ -19,16 +19,20 @@ from tests.differential.campaign import Outcome
 from tests.differential.oracle import OracleAborted, OracleRejected
 from tests.differential.partitioning import EQUAL, NOT_RUN, REFUSED, reason_of
 from tests.differential.single_device import single_device_text
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.elements import is_float
-from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.regions import session
-from ttxdsl.interpreters.run import entry_function, register_implementations, run_module
-from ttxdsl.program import make_context
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.interpreters.kernels.elements import is_float
+from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.runtime.regions import session
+from ttxdsl.interpreters.runtime.run import (
+    entry_function,
+    register_implementations,
+    run_module,
+)
+from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 Array = NDArray[Any]

@@ -16,22 +16,22 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.elements import tensor_of
-from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.interpreters.kernels.elements import tensor_of
+from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.even_out_shardings import leading_axes_that_divide

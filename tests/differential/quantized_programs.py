@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.differential.random_writer import Options, random_sharding
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 
 Array = NDArray[Any]
 

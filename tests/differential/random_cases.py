@@ -24,7 +24,7 @@ from tests.differential.random_programs import (
     random_program,
 )
 from tests.differential.random_writer import SIZES
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 
 RUNNABLE = tuple(family for family in FAMILIES if family != "calls")
 """Most custom calls have no kernel, so that most programs with some cannot be run."""

@@ -8,7 +8,7 @@ from math import prod
 from tests.differential.random_ops import body_ops
 from tests.differential.random_writer import Tensor, Writer, random_sharding
 from ttxdsl.sharding.axes import Axes, AxisRef, sort_and_merge
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ttxdsl.sharding.axes import Axes, AxisRef, append_merged, sort_and_merge
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 SIZES = (1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 12, 16, 16, 32)

@@ -13,8 +13,8 @@ from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.sharding.random_shardings import ReshardCase
 from ttxdsl.dialects import sdy
-from ttxdsl.program import parse_program
-from ttxdsl.sharding.reshard import reaches
+from ttxdsl.loading.program import parse_program
+from ttxdsl.sharding.reshard.plan import reaches
 
 FULL = "sdy-insert-explicit-reshards{enable-full-version=true}"
 MINIMAL = "sdy-insert-explicit-reshards{enable-full-version=false}"

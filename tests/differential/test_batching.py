@@ -14,8 +14,8 @@ from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.partitioning import arguments_of, assert_same
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import parse_program
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import parse_program
 
 NAME = "sdy-explicit-gather-scatter-batching"
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.differential.moved_ops import random_blocks
 from tests.differential.oracle import Oracle
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import make_context, parse_program
 
 
 def accepts(text: str) -> bool:

@@ -17,9 +17,9 @@ from tests.differential.oracle import Oracle
 from tests.differential.random_modules import Features, random_module
 from tests.differential.random_programs import random_program
 from tests.differential.random_writer import Options
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 
 PROPAGATE = "sdy-aggressive-propagate"
 EDGES = "sdy-add-data-flow-edges"

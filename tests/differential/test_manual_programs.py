@@ -11,13 +11,13 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.manual_programs import LOOPS, MANUAL, manual_programs
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import stablehlo
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 

@@ -13,7 +13,7 @@ from tests.differential.equal_text import run_ours
 from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.unreduced_programs import unreduced_program
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 
 RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
 COLLECTIVES = "sdy-reshard-to-collectives"

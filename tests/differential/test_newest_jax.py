@@ -13,8 +13,8 @@ from tests.differential.forms import compare_forms
 from tests.differential.oracle import Oracle
 from tests.differential.partitioning import arguments_of, only_moves, reason_of
 from tests.differential.test_partitioning import UNSPECIFIED
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.loading.program import make_context, parse_program
 
 SOME = (
     "abs_complex64", "all_to_all", "chlo_asin_grad", "clamp_grad", "fori",

@@ -38,8 +38,8 @@ from tests.differential.partitioning import (
 )
 from tests.differential.random_cases import case_of, options_of, random_case
 from tests.differential.random_programs import random_program
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.program import parse_program
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.loading.program import parse_program
 
 
 def check_random(oracle: Oracle, seed: int, *, jax: bool = True) -> list[Outcome]:

@@ -17,9 +17,9 @@ from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
 from tests.differential.sharded_models import MODELS, sharded_models
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
-from ttxdsl.program import parse_program
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 

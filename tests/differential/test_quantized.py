@@ -15,13 +15,13 @@ from tests.differential.partitioning import (
     with_even_borders,
 )
 from tests.differential.quantized_programs import Program, quantized_program
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.transforms.optimize.optimize_collectives import OptimizeCollectivesPass
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.collectives.optimize_collectives import OptimizeCollectivesPass
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 ONE_DEVICE, OPTIMIZED = "one device", "stage 13, optimized"

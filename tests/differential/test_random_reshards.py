@@ -37,9 +37,9 @@ from tests.sharding.random_shardings import (
     random_sharding,
 )
 from ttxdsl.dialects import sdy
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 EQUAL = "equal"

@@ -22,8 +22,8 @@ from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_modules import Features, random_module
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import parse_program
 
 RESHARDS = "sdy-insert-explicit-reshards"
 PIPELINES = (

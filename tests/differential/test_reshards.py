@@ -34,11 +34,11 @@ from tests.sharding.random_shardings import (
     random_mesh,
     random_sharding,
 )
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 RESHARDS: dict[str, tuple[str, str]] = {

@@ -11,10 +11,10 @@ import pytest
 from tests.differential.made_by_jax import EIGHT_DEVICES, made_by_jax
 from tests.differential.partitioning import arguments_of, assert_same, only_moves
 from tests.differential.shifted_programs import shifted_program
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

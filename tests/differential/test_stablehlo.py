@@ -18,8 +18,8 @@ from tests.differential.corpus import Program, programs
 from tests.differential.moved_ops import move_a_line
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.stablehlo_mutations import mutations
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import make_context, parse_program
 
 USES = stablehlo_cases.USES | chlo_cases.USES
 BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN

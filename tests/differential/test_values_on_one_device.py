@@ -16,8 +16,8 @@ from tests.differential.partitioning import (
 )
 from tests.differential.random_cases import runnable_program
 from ttxdsl.dialects import sdy
-from ttxdsl.program import parse_program
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.loading.program import parse_program
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 

@@ -17,8 +17,8 @@ from tests.differential.partitioning import (
     with_even_borders,
 )
 from tests.differential.windowed_programs import windowed_program
-from ttxdsl.program import parse_program
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.loading.program import parse_program
 
 MESH_NAMES = tuple(MESHES)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from tests.differential.random_ops import Op
 from tests.differential.random_writer import Options, Tensor, Writer, array, dense
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 
 SIZES = (4, 8, 8, 12, 16, 16, 24, 32)
 LARGEST = 64

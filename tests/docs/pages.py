@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.run_lines import xdsl_opt
-from ttxdsl.tools.main import main
+from ttxdsl.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 ANYTHING = "..."

@@ -6,14 +6,14 @@ import re
 from itertools import product
 
 from tests.docs.pages import ROOT
-from ttxdsl.dialects.custom_calls import (
+from ttxdsl.dialects.calls.custom import (
     FIRST_BY_COMPARATOR,
     LOCAL_TARGETS,
     RAGGED_ALL_TO_ALL,
 )
-from ttxdsl.dialects.linalg_calls import ROUTINE_OF
-from ttxdsl.dialects.tenstorrent_calls import Target
-from ttxdsl.interpreters.custom_calls import CUSTOM_CALLS
+from ttxdsl.dialects.calls.linalg import ROUTINE_OF
+from ttxdsl.dialects.calls.tenstorrent import Target
+from ttxdsl.interpreters.ops.custom_calls import CUSTOM_CALLS
 
 
 def spellings(name: str) -> set[str]:

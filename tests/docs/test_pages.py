@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.checking.faults import forget
+from tests.bridges.tt_mlir.oracle import needs_tt
 from tests.docs.pages import ROOT, blocks, in_folder_of_its_own, matches, run_page
-from tests.tt.oracle import needs_tt
+from tests.insight.check.faults import forget
 
 PAGES = [
     page

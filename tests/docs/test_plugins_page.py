@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT
-from ttxdsl.errors import CompileError
-from ttxdsl.plugins import load_plugin
-from ttxdsl.tools.main import main
+from ttxdsl.cli.main import main
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.plugins import load_plugin
 
 PAGE = ROOT / "docs/guide/plugins.md"
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.program import make_context, read_program
-from ttxdsl.reporting.collectives import CountedCollective, list_collectives
+from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.loading.program import make_context, read_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttxdsl.interpreters.engine import VirtualDevices
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.run import Runner
-from ttxdsl.program import parse_program
+from ttxdsl.interpreters.runtime.engine import VirtualDevices
+from ttxdsl.interpreters.runtime.run import Runner
+from ttxdsl.loading.program import parse_program
 
 
 def _on_devices(body: str, element: str = "f32", mesh: str = '["x"=2, "y"=4]') -> str:

@@ -20,8 +20,8 @@ from tests.differential.oracle import array_of, written
 from tests.differential.stored import ANSWERS
 from ttxdsl import universe
 from ttxdsl.interpreters.compare import compare
-from ttxdsl.interpreters.elements import is_float, widen
-from ttxdsl.interpreters.run import run_module
+from ttxdsl.interpreters.kernels.elements import is_float, widen
+from ttxdsl.interpreters.runtime.run import run_module
 
 jax.config.update("jax_platforms", "cpu")
 

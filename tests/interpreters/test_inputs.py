@@ -6,10 +6,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.interpreters.inputs import random_inputs, tag_modulus, tagged_inputs
-from ttxdsl.interpreters.run import entry_function
-from ttxdsl.program import parse_program
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.loading.program import parse_program
 
 
 def function(*types: str):

@@ -13,12 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.interpreters.reference import parse
 from tests.work import calls
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
-from ttxdsl.interpreters import indexing
-from ttxdsl.interpreters.planned import RegionPlan
-from ttxdsl.interpreters.regions import session
-from ttxdsl.interpreters.run import Runner
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
+from ttxdsl.interpreters.kernels import indexing
+from ttxdsl.interpreters.runtime.plan import RegionPlan
+from ttxdsl.interpreters.runtime.regions import session
+from ttxdsl.interpreters.runtime.run import Runner
 
 ROWS, WIDTH = 4, 3
 BUFFER = f"tensor<{ROWS}x{WIDTH}xf32>"

@@ -16,11 +16,11 @@ from xdsl.utils.exceptions import InterpretationError
 
 import ttxdsl
 from tests.interpreters.reference import parse, run, same_as_jax
-from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
-from ttxdsl.errors import CompileError
-from ttxdsl.interpreters.mesh import ReplicaMismatchError
-from ttxdsl.interpreters.run import Runner
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.interpreters.mesh.collectives import ReplicaMismatchError
+from ttxdsl.interpreters.runtime.run import Runner
 
 P = PartitionSpec
 

@@ -12,11 +12,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.work import calls
 from ttxdsl.api import program_of
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.dominance import find_violation
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 from ttxdsl.universe import UNIVERSE
 
 WRONG: dict[str, tuple[str, str]] = {

@@ -16,7 +16,7 @@ from ttxdsl.ir.traversal import (
     ops_of_type,
     ops_of_type_inside_out,
 )
-from ttxdsl.program import read_program
+from ttxdsl.loading.program import read_program
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 

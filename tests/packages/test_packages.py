@@ -20,7 +20,7 @@ from tests.differential.forms import differing
 from tests.differential.partitioning import MESHES, sharded_program
 from tests.packages import making
 from tests.packages.programs import PROGRAMS
-from ttxdsl.program import program_text
+from ttxdsl.loading.program import program_text
 
 PYTHON = os.environ.get("TTXDSL_PACKAGES_PYTHON")
 

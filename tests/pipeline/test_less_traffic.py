@@ -5,9 +5,9 @@ import pytest
 
 import ttxdsl
 from tests.interpreters.reference import parse
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context
-from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context
+from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 BY_PRIORITY, AGGRESSIVE = "sdy-user-priority-propagate", "sdy-aggressive-propagate"

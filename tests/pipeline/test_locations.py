@@ -9,10 +9,10 @@ import jax
 import pytest
 from xdsl.ir import Operation
 
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.errors import source_position
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.diagnostics.errors import source_position
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))

@@ -8,11 +8,11 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
 
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.ir.collector import freeing_old_bodies, without_collections
+from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.ir.compat.speed.collector import freeing_old_bodies, without_collections
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 SPLIT = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'

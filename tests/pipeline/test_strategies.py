@@ -3,7 +3,7 @@
 import pytest
 
 import ttxdsl
-from tests.explaining import programs
+from tests.insight.why import programs
 
 
 def test_stages_by_name_are_the_stages():

@@ -894,7 +894,7 @@ def collective() -> Iterator[tuple[str, str]]:
 
 
 def custom_call() -> Iterator[tuple[str, str]]:
-    from ttxdsl.dialects.linalg_calls import ROUTINE_OF, ROUTINES
+    from ttxdsl.dialects.calls.linalg import ROUTINE_OF, ROUTINES
     from ttxdsl.rules import tenstorrent
     from ttxdsl.rules.custom_call import TARGETS
 

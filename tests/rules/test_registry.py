@@ -25,10 +25,10 @@ from xdsl.irdl import (
     traits_def,
 )
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import OpShardingRuleAttr
 from ttxdsl.dialects.stablehlo import StableHLO
-from ttxdsl.errors import CompileError
 from ttxdsl.rules import (
     ShardingRuleTrait,
     register_sharding_rule,

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.chlo import Chlo, RaggedDotDimensionNumbersAttr, RaggedDotDims
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 from ttxdsl.rules import sharding_rule
 from ttxdsl.rules.division import division
 from ttxdsl.rules.registry import RULES as SHARDYS

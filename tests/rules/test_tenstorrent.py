@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.tt.call_programs import call
+from tests.bridges.tt_mlir.call_programs import call
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.program import parse_program
+from ttxdsl.loading.program import parse_program
 from ttxdsl.rules.division import division
 from ttxdsl.rules.registry import sharding_rule
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 from ttxdsl.sharding.axes import Axes, AxisRef, append_merged
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 POWERS_OF_TWO = (1, 2, 4, 8, 16)

@@ -19,7 +19,7 @@ from ttxdsl.sharding.axes import (
     total_size,
     truncate_without_overlap,
 )
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 
 MESH = Mesh((("x", 2), ("y", 24), ("z", 16)))
 X, Y, Z = AxisRef("x"), AxisRef("y"), AxisRef("z")

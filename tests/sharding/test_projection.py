@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import AxisRef, is_prefix
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     project,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import CLOSED_DIM, OPEN_DIM, DimSharding, TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 4)))

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import FactorSharding, Projection, TensorFactors
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.step import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.text import quoted, symbol
 

@@ -13,9 +13,9 @@ from xdsl.utils.exceptions import VerifyException
 from tests.differential.oracle import Oracle
 from tests.differential.random_modules import random_module
 from tests.transforms.run_pass import run_passes
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.program import make_context, parse_program, program_text
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
     RemoveSizeOneAxesPass,
 )

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult
 
-from ttxdsl.analysis.function_attributes import entry_functions
+from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
 
 

@@ -13,8 +13,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.str_enum import StrEnum
 
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.errors import CompileError, UnsupportedError
 
 
 class Vocabulary(StrEnum):

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects.stablehlo.types import Kind, TokenType, element_kind
-from ttxdsl.errors import CompileError, UnsupportedError
 
 UNPADDED_SHAPE = "ttxdsl.unpadded_shape"
 """Says of an argument or result of what shape its first elements are the whole tensor."""

@@ -48,7 +48,6 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.stablehlo import _infer as infer, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
@@ -89,7 +88,8 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
-from ttxdsl.ir.definitions import irdl_attr_definition, irdl_op_definition
+from ttxdsl.dialects.traits import Elementwise
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition, irdl_op_definition
 
 _ANY = AnyTensorOf(Kind.ANY_PER_AXIS)
 _PRED = AnyTensorOf(Kind.PRED)

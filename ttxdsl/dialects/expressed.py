@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.dialects.facts import MovesData, ops_with
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.stablehlo import StableHLO
+from ttxdsl.dialects.traits import MovesData, ops_with
 from ttxdsl.ir.tensors import Tensor
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Data, Dialect
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ttxdsl.ir.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,16 +24,21 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.custom_calls import config_of
-from ttxdsl.dialects.facts import Collective
+from ttxdsl.dialects.calls.custom import config_of
 from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
 )
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.dialects.traits import Collective
 from ttxdsl.sharding.axes import Axes, AxisRef
-from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.replica_groups import Groups, Strategy, expand_groups, groups_along
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.devices.replica_groups import (
+    Groups,
+    Strategy,
+    expand_groups,
+    groups_along,
+)
 
 REPLICA_GROUPS = "replica_groups"
 """The property of collectives that holds their groups."""

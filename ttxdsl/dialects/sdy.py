@@ -121,7 +121,7 @@ from ttxdsl.dialects._sdy.verify_ops import (
     verify_shardings as verify_shardings,
     verify_transition as verify_transition,
 )
-from ttxdsl.sharding.collectives import AllToAllParam as AllToAllParam
+from ttxdsl.sharding.reshard.collectives import AllToAllParam as AllToAllParam
 from ttxdsl.sharding.step import PropagationDirection as PropagationDirection
 
 CHECKS.append(verify_op)

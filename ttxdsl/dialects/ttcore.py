@@ -27,9 +27,9 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects._tt import modules
-from ttxdsl.ir.definitions import irdl_attr_definition
-from ttxdsl.ir.verify_once import looks_around
-from ttxdsl.sharding.mesh import MOST_DEVICES
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.verify_once import looks_around
+from ttxdsl.sharding.devices.mesh import MOST_DEVICES
 
 MESHES_ATTRIBUTE = "ttcore.meshes"
 """Name of the module attribute that lists the meshes of a ttir or ttnn module."""

@@ -44,21 +44,21 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt import (
-    additions,
     collective,
     contraction,
     control_flow,
     creation,
     data_movement,
     elementwise,
+    extension_ops,
     indexing,
     quantization,
     reduction,
-    today,
+    tt_mlir_ops,
 )
-from ttxdsl.dialects._tt.additions import AdditionOp, sources
 from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
 from ttxdsl.dialects._tt.data_movement import verify_repetition
+from ttxdsl.dialects._tt.extension_ops import AdditionOp, sources
 from ttxdsl.dialects._tt.op import (
     ComputeOp,
     LineOps,
@@ -469,8 +469,8 @@ class _AdditionDestinations(Destinations):
 
 TODAY_OPS = LineOps(
     {
-        one.name: partial(today.op_of_line, one, TTIROp, None)
-        for one in today.TODAY
+        one.name: partial(tt_mlir_ops.op_of_line, one, TTIROp, None)
+        for one in tt_mlir_ops.TODAY
         if one.only != "ttnn"
     }
 )
@@ -480,9 +480,11 @@ TODAY_OPS = LineOps(
 ADDITION_OPS = LineOps(
     {
         one.source: partial(
-            additions.op_of_line, one, TTIROp if one.token else _AdditionDestinations
+            extension_ops.op_of_line,
+            one,
+            TTIROp if one.token else _AdditionDestinations,
         )
-        for one in additions.ADDITIONS
+        for one in extension_ops.ADDITIONS
     }
 )
 """Their classes by the name of the op that they stand for."""

@@ -53,19 +53,18 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt import (
-    additions,
     collective,
     contraction,
     control_flow,
     creation,
     data_movement,
     elementwise,
+    extension_ops,
     indexing,
     quantization,
     reduction,
-    today,
+    tt_mlir_ops,
 )
-from ttxdsl.dialects._tt.additions import AdditionOp
 from ttxdsl.dialects._tt.attributes import (
     SI8,
     SI32,
@@ -77,10 +76,11 @@ from ttxdsl.dialects._tt.attributes import (
     ints,
 )
 from ttxdsl.dialects._tt.data_movement import verify_repetition
+from ttxdsl.dialects._tt.extension_ops import AdditionOp
 from ttxdsl.dialects._tt.op import LineOps, OneInputOp, TTDialect, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import exactly, expect_dim, shape_text, tensor_types
 from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, SpacedVerbatim, verbatim
-from ttxdsl.ir.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
 # --- types and attributes ---------------------------------------------------
@@ -473,23 +473,23 @@ class ArangeOp(creation.Arange, Made):
 
 TODAY_OPS = LineOps(
     {
-        one.name: partial(today.op_of_line, one, TTNNOp, operand_def(DeviceType))
-        for one in today.TODAY
+        one.name: partial(tt_mlir_ops.op_of_line, one, TTNNOp, operand_def(DeviceType))
+        for one in tt_mlir_ops.TODAY
         if one.only != "ttir"
     }
 )
 """The classes of tt-mlir's other ops, by mnemonic."""
 
 
-def _addition(one: additions.Addition) -> type[AdditionOp]:
+def _addition(one: extension_ops.Addition) -> type[AdditionOp]:
     takes = one.registered and one.each
     activations = elementwise.ACTIVATIONS if takes else ()
     fields = {where: opt_prop_def(ArrayAttr) for where in activations}
-    return additions.op_of_line(one, TTNNOp, **fields)
+    return extension_ops.op_of_line(one, TTNNOp, **fields)
 
 
 ADDITION_OPS = LineOps(
-    {one.source: partial(_addition, one) for one in additions.ADDITIONS}
+    {one.source: partial(_addition, one) for one in extension_ops.ADDITIONS}
 )
 """Their classes by the name of the op that they stand for."""
 

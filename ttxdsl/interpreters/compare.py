@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttxdsl.interpreters.elements import DType, epsilon, is_complex, widen
+from ttxdsl.interpreters.kernels.elements import DType, epsilon, is_complex, widen
 
 Array = NDArray[Any]
 

@@ -1,6 +1,6 @@
 """Values for the arguments of a program: random, or tagged with their own index.
 
-Random numbers are those that a program asks for (`ttxdsl.analysis.argument_demands`).
+Random numbers are those that a program asks for (`ttxdsl.analysis.values.argument_demands`).
 
 A tag is the place of an element in its argument, counted row-major: data that is only
 moved then says in the result where it came from, exactly.
@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from ttxdsl.analysis.argument_demands import ValueDemand, argument_demands
-from ttxdsl.analysis.intervals import ANY, NOT_NEGATIVE, Interval
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters import elements
-from ttxdsl.interpreters.local_boundary import whole_type
+from ttxdsl.analysis.values.argument_demands import ValueDemand, argument_demands
+from ttxdsl.analysis.values.intervals import ANY, NOT_NEGATIVE, Interval
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.interpreters.kernels import elements
+from ttxdsl.interpreters.mesh.local_boundary import whole_type
 
 Array = NDArray[Any]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.custom_calls import PYTHON_CALLBACKS, RAGGED_ALL_TO_ALL
-from ttxdsl.dialects.linalg_calls import ROUTINE_OF, batch_rank
-from ttxdsl.dialects.tenstorrent_calls import options
+from ttxdsl.dialects.calls.custom import PYTHON_CALLBACKS, RAGGED_ALL_TO_ALL
+from ttxdsl.dialects.calls.linalg import ROUTINE_OF, batch_rank
+from ttxdsl.dialects.calls.tenstorrent import options
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules import tenstorrent
 from ttxdsl.rules.builder import Factor, FactorType, Shape, pointwise, resized

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from xdsl.ir import Operation
 
-from ttxdsl.dialects.facts import Elementwise, ops_with
 from ttxdsl.dialects.sdy import ShardingConstraintOp
 from ttxdsl.dialects.stablehlo import StableHLO
+from ttxdsl.dialects.traits import Elementwise, ops_with
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, pointwise
 from ttxdsl.rules.table import OpRule, rule

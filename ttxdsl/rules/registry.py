@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from xdsl.ir import Attribute, Operation
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
 from ttxdsl.dialects.stablehlo import CustomCallOp
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules import (
     collective,

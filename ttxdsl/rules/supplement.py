@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
-from ttxdsl.dialects.facts import Elementwise, ops_with
+from ttxdsl.dialects.traits import Elementwise, ops_with
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, FactorType, Shapes, assemble, pointwise
 from ttxdsl.rules.custom_call import top_k, unknown_to_shardy

@@ -21,14 +21,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xdsl.dialects.builtin import IntegerAttr
 
-from ttxdsl.dialects.stablehlo import CustomCallOp
-from ttxdsl.dialects.tenstorrent_calls import (
+from ttxdsl.dialects.calls.tenstorrent import (
     Target,
     flag,
     normalized_rank,
     options,
     roles,
 )
+from ttxdsl.dialects.stablehlo import CustomCallOp
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Dims, Factor, FactorType, Shape
 

@@ -24,8 +24,8 @@ from ttxdsl.sharding.axes import (
     is_strict_prefix,
     total_size,
 )
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import DimMapping, OpShardingRule, TensorMapping
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
 

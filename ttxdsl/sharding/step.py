@@ -31,8 +31,8 @@ from ttxdsl.sharding.axes import (
     prefix_without_overlap,
     total_size,
 )
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     Projection,

@@ -87,20 +87,11 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from ttxdsl.analysis.function_attributes import entry_functions
+from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
-from ttxdsl.analysis.origins import unmarked
-from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import (
-    require_one_level,
-    require_structured,
-    require_tensors,
-)
-from ttxdsl.dialects.replica_groups import require_one_replica
-from ttxdsl.errors import CompileError
-from ttxdsl.ir.collector import without_collections
-from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.remarks import (
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import (
     Cost,
     OpsAt,
     doing,
@@ -108,14 +99,24 @@ from ttxdsl.remarks import (
     holding_back,
     tell_costs,
 )
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import (
+    require_one_level,
+    require_structured,
+    require_tensors,
+)
+from ttxdsl.dialects.replica_groups import require_one_replica
+from ttxdsl.ir.compat.speed.collector import without_collections
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
-from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
-from ttxdsl.transforms.optimize.optimize_collectives import (
+from ttxdsl.transforms.collectives.optimize_collectives import (
     OPTIMIZATIONS,
     OptimizeCollectivesPass,
 )
+from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
+from ttxdsl.transforms.frontends.import_xla_sdy import ImportXlaSdyPass
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
@@ -187,7 +188,6 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
 )
 from ttxdsl.universe import named_pass
-from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
 PROPAGATION_STAGE = 6
@@ -255,7 +255,7 @@ T = TypeVar("T")
 
 
 def _flag(default: T, help: str, metavar: str | None = None, **more: Any) -> T:
-    """An option that commands have as a flag too, see `tools/options.py`."""
+    """An option that commands have as a flag too, see `cli/options/common.py`."""
     return field(default=default, metadata={"help": help, "metavar": metavar, **more})
 
 

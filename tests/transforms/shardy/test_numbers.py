@@ -9,8 +9,8 @@ from tests.differential.equal_text import run_ours
 from tests.differential.partitioning import arguments_of, assert_same
 from tests.differential.random_programs import FAMILIES, random_program
 from tests.differential.random_writer import Options
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import parse_program
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import parse_program
 
 EXPLICIT = "enable-insert-explicit-collectives=true"
 CMV1 = "remove-all-gather-reduce-scatter-for-cmv1=true"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 
 PROGRAM = """
   sdy.mesh @mesh = <["a"=2, "b"=2]>

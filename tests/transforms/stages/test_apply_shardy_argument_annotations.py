@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import ttxdsl
-from ttxdsl.remarks import Remark
-from ttxdsl.tools.main import main
+from ttxdsl.cli.main import main
+from ttxdsl.diagnostics.remarks import Remark
 
 PRODUCT = """\
 MESH

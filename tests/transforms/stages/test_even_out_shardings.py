@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context, parse_program, program_text
-from ttxdsl.remarks import Remark, collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.remarks import Remark, collect_remarks
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,

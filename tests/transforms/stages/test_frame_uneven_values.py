@@ -7,12 +7,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.test_shifts import sent
 from tests.transforms.stages import shift_programs as programs
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import all_ops, ops_of_type
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
 from ttxdsl.transforms.stages.frame_uneven_values import FrameUnevenValuesPass

@@ -6,9 +6,9 @@ import pytest
 
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from tests.transforms.run_pass import run_passes
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 T = "tensor<8x4xf32>"

@@ -7,9 +7,9 @@ import pytest
 
 from tests.transforms.run_pass import run_passes
 from ttxdsl.api import Program, program_of_text
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.on_jax.function import JaxFunction
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.bridges.jax.function import JaxFunction
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.diagnostics.remarks import collect_remarks
 
 MESH = 'sdy.mesh @mesh = <["x"=4, "y"=2]>'
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.tt.call_programs import COMPOSITES, composite, twice
-from ttxdsl.errors import CompileError
+from tests.bridges.tt_mlir.call_programs import COMPOSITES, composite, twice
+from ttxdsl.diagnostics.errors import CompileError
 
 S, T = "8x64xf32", "tensor<8x64xf32>"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.differential.partitioning import EQUAL, partition_and_compare
-from ttxdsl.program import parse_program
-from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
+from ttxdsl.loading.program import parse_program
+from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 
 M = '["m"=8]'
 AB = '["a"=2, "b"=4]'

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.transforms.run_pass import run_passes
-from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 FOUR, TWO = '["a"=4]', '["a"=2, "b"=4]'

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.tt.call_programs import CALLS, call
+from tests.bridges.tt_mlir.call_programs import CALLS, call
 from ttxdsl.transforms.pipeline import VERSIONS
 
 COLLECTIVE = re.compile(

@@ -9,7 +9,7 @@ import pytest
 
 import ttxdsl
 from tests.transforms.run_pass import run_passes
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 
 T = "tensor<8x16xf32>"
 

@@ -16,14 +16,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr as CHANNEL
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.interpreters.elements import tensor_of
-from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.remarks import collect_remarks
-from ttxdsl.transforms.local import indexing, reduction
+from ttxdsl.interpreters.kernels.elements import tensor_of
+from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.partition.ops import indexing, reduction
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.transforms.run_pass import run_passes
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import verify_stage
 

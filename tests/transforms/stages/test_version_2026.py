@@ -7,8 +7,8 @@ import pytest
 
 import ttxdsl
 from tests.transforms.run_pass import run_passes
-from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import VERSIONS, TTStableHLOPipelinePass
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'

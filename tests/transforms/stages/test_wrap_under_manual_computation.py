@@ -6,9 +6,9 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.stages.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
     wrapper_of,

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, ShapedTyp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects._sdy.attributes import (
     TensorShardingAttr,
     TensorShardingPerValueAttr,
@@ -23,12 +24,11 @@ from ttxdsl.dialects._sdy.ops import (
     PropagationBarrierOp,
     ShardingOp,
 )
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import with_manual_axes
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.text import symbol
 

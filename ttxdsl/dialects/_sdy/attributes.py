@@ -18,11 +18,11 @@ from xdsl.printer import Printer
 
 from ttxdsl.dialects._sdy import syntax as syntax, verify as verify
 from ttxdsl.dialects._sdy.values import AxisPropagation, EdgeValueRef, PropagationStep
-from ttxdsl.ir.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.collectives import AllToAllParam
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import DimMapping, OpShardingRule, TensorMapping
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.reshard.collectives import AllToAllParam
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 _DataT = TypeVar("_DataT")

@@ -71,13 +71,13 @@ from ttxdsl.dialects._sdy.attributes import (
     TensorShardingPerValueAttr,
 )
 from ttxdsl.dialects._sdy.registry import CHECKS, REWRITES
-from ttxdsl.dialects.facts import SameBytes
+from ttxdsl.dialects.traits import SameBytes
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 from ttxdsl.ir.data_flow import DataFlowTrait, Operand, returned
-from ttxdsl.ir.definitions import irdl_op_definition
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.collectives import AllToAllParam
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import without_manual_axes
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.reshard.collectives import AllToAllParam
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.sharding.step import PropagationDirection
 

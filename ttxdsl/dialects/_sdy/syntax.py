@@ -23,7 +23,7 @@ from ttxdsl.dialects._sdy.values import (
     PropagationStep,
 )
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.collectives import AllToAllParam
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import (
     DimMapping,
     OpShardingRule,
@@ -31,7 +31,7 @@ from ttxdsl.sharding.factors import (
     factor_symbol,
     parse_dim_mapping as factors_of_text,
 )
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.reshard.collectives import AllToAllParam
 from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 from ttxdsl.sharding.text import quoted
 

@@ -25,9 +25,9 @@ from ttxdsl.sharding.axes import (
     sort_and_merge,
     sort_by_mesh,
 )
-from ttxdsl.sharding.collectives import AllToAllParam
+from ttxdsl.sharding.devices.mesh import MOST_AXES, MOST_DEVICES, Mesh
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import MOST_AXES, MOST_DEVICES, Mesh
+from ttxdsl.sharding.reshard.collectives import AllToAllParam
 from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 from ttxdsl.sharding.text import quoted
 

@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.diagnostics.errors import source_position
 from ttxdsl.dialects._sdy import access, verify as verify
 from ttxdsl.dialects._sdy.attributes import (
     OpShardingRuleAttr,
@@ -56,13 +57,12 @@ from ttxdsl.dialects._sdy.ops import (
     ShardingOp,
 )
 from ttxdsl.dialects._sdy.values import EdgeNodeType, EdgeValueRef, PropagationStep
-from ttxdsl.errors import source_position
 from ttxdsl.ir.data_flow import data_flow_of
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.reshard.unreduced import check_transition
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.sharding.step import PropagationDirection
 from ttxdsl.sharding.text import quoted, symbol
-from ttxdsl.sharding.unreduced import check_transition
 
 _EDGE_LISTS = ("sdy.result_propagation_edges", "sdy.block_arg_propagation_edges")
 

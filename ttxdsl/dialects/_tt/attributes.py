@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ttxdsl.ir.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 SI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.SIGNED]]

@@ -47,7 +47,7 @@ from ttxdsl.dialects._tt.verbatim import (
     Verbatim,
     verbatim,
 )
-from ttxdsl.ir.definitions import irdl_attr_definition, irdl_op_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition, irdl_op_definition
 
 TEXTS = {one.name: one for one in verbatim("ttcore", TTCORE_TEXTS)}
 """ttcore's attributes that are kept as text, by name."""

@@ -11,9 +11,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.ttcore import device_mesh_name
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.verify_once import VerifiedOnce
 from ttxdsl.ir.tensors import Tensor, tensor_type
-from ttxdsl.ir.verify_once import VerifiedOnce
 
 
 class TTOp(VerifiedOnce):
@@ -41,7 +41,7 @@ class TTOp(VerifiedOnce):
 
     @classmethod
     def later_fields(cls) -> dict[str, Any]:
-        """Fields that are added when the class is defined, see `ir/definitions.py`."""
+        """Fields that are added when the class is defined, see `ir/compat/speed/definitions.py`."""
         return {}
 
     @classmethod

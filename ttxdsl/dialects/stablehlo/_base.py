@@ -28,7 +28,7 @@ from xdsl.utils.str_enum import StrEnum
 from ttxdsl.dialects.stablehlo import _syntax as syntax
 from ttxdsl.dialects.stablehlo.attributes import PrecisionAttr
 from ttxdsl.dialects.stablehlo.types import FixedConstraint
-from ttxdsl.ir.verify_once import VerifiedOnce
+from ttxdsl.ir.compat.speed.verify_once import VerifiedOnce
 
 _WIDTHS = {width: IntegerType(width) for width in (1, 32, 64)}
 

@@ -27,7 +27,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_kind,
     element_of,
 )
-from ttxdsl.ir.verify_once import looks_around
+from ttxdsl.ir.compat.speed.verify_once import looks_around
 
 
 def elements_fit(one: Attribute, other: Attribute) -> bool:

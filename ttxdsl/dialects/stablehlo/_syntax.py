@@ -1,7 +1,7 @@
 """Parsing and printing that StableHLO's ops share.
 
 Signatures without anything that depends on context (aliases, encodings) are looked up
-by their text, as types are (`ttxdsl.compat.speed.types`).
+by their text, as types are (`ttxdsl.ir.compat.speed.types`).
 """
 
 import re

@@ -33,7 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects.stablehlo._syntax import dim_text, dims_text, next_text, parse_dims
-from ttxdsl.ir.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 
 Dims = tuple[int, ...]
 

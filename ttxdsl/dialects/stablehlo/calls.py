@@ -52,8 +52,8 @@ from ttxdsl.dialects.stablehlo._base import (
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo.attributes import OutputOperandAliasAttr
 from ttxdsl.dialects.stablehlo.types import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
-from ttxdsl.ir.definitions import irdl_op_definition
-from ttxdsl.ir.verify_once import looks_around
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.verify_once import looks_around
 
 _FALSE = BoolAttr.from_bool(False)
 _NO_ITEMS = ArrayAttr[Attribute](())

@@ -38,7 +38,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import Collective, MovesData, RoundsOnce
+from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -70,9 +70,9 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
-from ttxdsl.ir.verify_once import looks_around
-from ttxdsl.sharding.cost import Ring
+from ttxdsl.dialects.traits import Collective, MovesData, RoundsOnce
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.verify_once import looks_around
 
 _DenseIds = ElementsOf()
 

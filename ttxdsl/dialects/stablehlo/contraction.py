@@ -62,7 +62,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 def parse_precision(parser: Parser) -> Attribute:

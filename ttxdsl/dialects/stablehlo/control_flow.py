@@ -30,7 +30,6 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import MovesData, SameBytes
 from ttxdsl.dialects.stablehlo import _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import PurePrettyOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
@@ -48,8 +47,9 @@ from ttxdsl.dialects.stablehlo.types import (
     TokenType,
     shape_of,
 )
+from ttxdsl.dialects.traits import MovesData, SameBytes
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 from ttxdsl.ir.data_flow import PositionalDataFlow
-from ttxdsl.ir.definitions import irdl_op_definition
 
 
 @irdl_op_definition

@@ -30,7 +30,6 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import MovesData, RoundsOnce, SameBytes
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -69,7 +68,8 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.dialects.traits import MovesData, RoundsOnce, SameBytes
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 class ConstantFolds(HasFolder):

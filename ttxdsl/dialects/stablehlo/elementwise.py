@@ -36,7 +36,6 @@ from xdsl.printer import Printer
 from xdsl.traits import Commutative, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import Elementwise, MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo import _infer as infer, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyOp, enum_codec
@@ -60,7 +59,8 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.dialects.traits import Elementwise, MovesData, RoundsOnce
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 _FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
 _FLOAT_QUANT = TensorOf(Kind.FLOAT | Kind.QUANT)

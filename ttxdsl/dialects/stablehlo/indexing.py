@@ -19,7 +19,6 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, PureOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._regions import check_reducer
@@ -38,7 +37,8 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.dialects.traits import MovesData
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 FALSE = BoolAttr.from_bool(False)
 

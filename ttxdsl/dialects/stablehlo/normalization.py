@@ -26,7 +26,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_shape,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, RecursiveMemoryEffect
 
-from ttxdsl.dialects.facts import RoundsOnce
 from ttxdsl.dialects.stablehlo import _shapes as shapes, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import (
@@ -39,7 +38,8 @@ from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo.control_flow import ReturnOp
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
 from ttxdsl.dialects.stablehlo.types import TENSOR, element_of, scalar_of, with_shape
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.dialects.traits import RoundsOnce
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 def single_op_of(region: Region) -> Operation | None:

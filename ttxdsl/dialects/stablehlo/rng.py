@@ -29,7 +29,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 _RNG_BOUND = TensorOf(Kind.PRED | Kind.INT | Kind.FLOAT, rank=0)
 

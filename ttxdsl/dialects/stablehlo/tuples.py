@@ -20,13 +20,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from ttxdsl.dialects.facts import MovesData, SameBytes
 from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyNullaryOp, PrettyOp
 from ttxdsl.dialects.stablehlo._infer import require_type
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import Types
 from ttxdsl.dialects.stablehlo.types import TUPLE_PART, TokenType
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.dialects.traits import MovesData, SameBytes
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 @irdl_op_definition

@@ -51,7 +51,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.quant import QuantizedType, full_range
 from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
-from ttxdsl.ir.definitions import irdl_attr_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 
 Tensor: TypeAlias = TensorType[Attribute]
 

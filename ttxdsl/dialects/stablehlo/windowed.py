@@ -75,7 +75,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 PadAmounts = Sequence[tuple[int, int]]
 """What is added before and after each dimension; negative cuts."""

@@ -22,10 +22,10 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, IsolatedFromAbove
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
 
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.visible import visible
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.dialects.sdy import get_mesh, mesh_table
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 MeshOf = Callable[[TensorSharding], Mesh]

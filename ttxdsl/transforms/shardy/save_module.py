@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
-from ttxdsl.files import write_whole
+from ttxdsl.loading.files import write_whole
 
 
 def save_module(module: ModuleOp, directory: str, name: str, index: int) -> None:

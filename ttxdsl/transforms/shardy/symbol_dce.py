@@ -4,7 +4,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.symbols import remove_unused_private_functions
+from ttxdsl.analysis.calls.symbols import remove_unused_private_functions
 
 
 class SymbolDCE(ModulePass):

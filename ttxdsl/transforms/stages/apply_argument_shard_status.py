@@ -11,15 +11,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
-from ttxdsl.errors import CompileError
 
 
 def _status(sharded: bool) -> ShardStatusAttr:

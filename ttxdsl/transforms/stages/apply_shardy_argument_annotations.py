@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
     result_attributes,
@@ -31,11 +31,11 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import emit_remark, emit_warning
 from ttxdsl.dialects import sdy, ttcore
-from ttxdsl.errors import CompileError
-from ttxdsl.remarks import emit_remark, emit_warning
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import MOST_DEVICES, Mesh
+from ttxdsl.sharding.devices.mesh import MOST_DEVICES, Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
@@ -179,7 +179,11 @@ def _found_batch(function: FuncOp, count: int) -> Mapping[int, int]:
         CompileError: there is a batch that `count` devices cannot share, but others can.
     """
     # programs that have shardings start faster without
-    from ttxdsl.analysis.batch import find_batch, fitting_device_counts, name_dimensions
+    from ttxdsl.analysis.batching.batch import (
+        find_batch,
+        fitting_device_counts,
+        name_dimensions,
+    )
 
     name = f"'@{function.sym_name.data}'"
     batch = find_batch(function, count)

@@ -10,13 +10,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
     set_argument_attributes,
 )
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import ttcore
-from ttxdsl.errors import CompileError
 
 
 def parse_argument_types(text: str) -> dict[str, tuple[ttcore.ArgumentType, ...]]:

@@ -9,7 +9,7 @@ its rows in all indices, and their results would be summed.
 
 `sdy-explicit-gather-scatter-batching` does it as Shardy does, for the first dimension
 and an iota in plain sight. This pass follows indices through what is between
-(`ttxdsl.analysis.counting`), for every dimension and for several of them.
+(`ttxdsl.analysis.values.counting`), for every dimension and for several of them.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
-from ttxdsl.analysis.counting import At, Count, count_of
+from ttxdsl.analysis.values.counting import At, Count, count_of
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.transforms.local.emitter import Emitter, dims_attr
+from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
 
 
 class _Batch(NamedTuple):

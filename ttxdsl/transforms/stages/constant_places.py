@@ -27,13 +27,13 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.trip_counts import TripCounts
+from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import SHARDING_RULE
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.transforms.local.combiner import combiner_of
-from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.partition.emitter import Emitter
+from ttxdsl.transforms.partition.exchange.combiner import combiner_of
 
 _PLACED = (
     stablehlo.DynamicSliceOp,

@@ -26,18 +26,18 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.function_attributes import entry_functions
+from ttxdsl.analysis.calls.function_attributes import entry_functions
+from ttxdsl.diagnostics.remarks import Cost, OpsAt, emit_cost
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
-from ttxdsl.remarks import Cost, OpsAt, emit_cost
 from ttxdsl.sharding.axes import Axes, AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.layout import Layout
-from ttxdsl.transforms.local.localizer import scaled_error, uneven_error
+from ttxdsl.transforms.partition.layout import Layout
+from ttxdsl.transforms.partition.localizer import scaled_error, uneven_error
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 

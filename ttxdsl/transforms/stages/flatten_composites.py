@@ -30,15 +30,15 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.analysis.symbols import Symbols, remove_unused_private_functions
+from ttxdsl.analysis.calls.copies import require_few_copies
+from ttxdsl.analysis.calls.symbols import Symbols, remove_unused_private_functions
+from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.copies import require_few_copies
-from ttxdsl.dialects.tenstorrent_calls import (
+from ttxdsl.dialects.calls.tenstorrent import (
     COMPOSITE_ATTRIBUTES,
     COMPOSITES,
     FROM_COMPOSITE,
 )
-from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.stages.inline import inline_call

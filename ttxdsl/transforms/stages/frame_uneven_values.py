@@ -48,19 +48,19 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.function_attributes import entry_functions
+from ttxdsl.analysis.calls.function_attributes import entry_functions
+from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, total_size
-from ttxdsl.sharding.cost import Ring, ring_bytes
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import combiner_of
-from ttxdsl.transforms.local.emitter import Emitter
-from ttxdsl.transforms.local.pieces import cut_from, pieces_of
-from ttxdsl.transforms.optimize.single_ops import makes_results_alone
+from ttxdsl.transforms.collectives.program.single_ops import makes_results_alone
+from ttxdsl.transforms.partition.emitter import Emitter
+from ttxdsl.transforms.partition.exchange.combiner import combiner_of
+from ttxdsl.transforms.partition.exchange.pieces import cut_from, pieces_of
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 from ttxdsl.transforms.stages.even_out_shardings import leading_axes_that_divide
 from ttxdsl.transforms.stages.frames import Frames, Pieces, Place, is_numeric, made_of

@@ -20,13 +20,13 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_bytes
 from ttxdsl.sharding.axes import Axes, lists_overlap, total_size
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.local.creation import splat_of
-from ttxdsl.transforms.local.emitter import Emitter, dims_attr
-from ttxdsl.transforms.local.halo import Halo
-from ttxdsl.transforms.local.indexing import in_range
-from ttxdsl.transforms.optimize.dims import held_in
+from ttxdsl.transforms.collectives.program.dims import held_in
+from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
+from ttxdsl.transforms.partition.exchange.halo import Halo
+from ttxdsl.transforms.partition.ops.creation import splat_of
+from ttxdsl.transforms.partition.ops.indexing import in_range
 from ttxdsl.transforms.shardy.meshes import MeshOf
 
 MOST = 4096

@@ -23,11 +23,11 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import total_size
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.emitter import Emitter
-from ttxdsl.transforms.local.halo import Halo
-from ttxdsl.transforms.local.pieces import cuts_only
+from ttxdsl.transforms.partition.emitter import Emitter
+from ttxdsl.transforms.partition.exchange.halo import Halo
+from ttxdsl.transforms.partition.exchange.pieces import cuts_only
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 

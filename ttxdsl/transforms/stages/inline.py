@@ -27,18 +27,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.bound_axes import require_free_axes
-from ttxdsl.analysis.call_graph import callers_first, calls_in
-from ttxdsl.analysis.symbols import (
+from ttxdsl.analysis.calls.bound_axes import require_free_axes
+from ttxdsl.analysis.calls.call_graph import callers_first, calls_in
+from ttxdsl.analysis.calls.copies import require_few_copies
+from ttxdsl.analysis.calls.symbols import (
     Symbols,
     calls_of_private_functions,
     remove_unused_private_functions,
 )
-from ttxdsl.compat.faults.locations import ParsedLoc
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
-from ttxdsl.dialects.copies import require_few_copies
-from ttxdsl.errors import CompileError
+from ttxdsl.ir.compat.faults.locations import ParsedLoc
 from ttxdsl.ir.traversal import ops_of_type
 
 _SHARDING = "sdy.sharding"

@@ -20,7 +20,7 @@ from xdsl.pattern_rewriter import (
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.rules.registry import sharding_rule
-from ttxdsl.transforms.local.collectives import ALL_SLICE
+from ttxdsl.transforms.partition.exchange.collectives import ALL_SLICE
 
 
 def is_closed(op: stablehlo.CompositeOp) -> bool:

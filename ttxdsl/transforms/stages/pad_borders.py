@@ -5,7 +5,7 @@ one of 8. The program takes its 6 elements off at once and puts the others behin
 results at the end, so that nothing in between sees them: not a sum, a sort, a gradient.
 `ttxdsl.unpadded_shape` says at the argument or result what it was; whoever runs the
 program pads what he places and cuts what he takes, and callers see the shapes that they
-know (`ttxdsl.interpreters.local_boundary`).
+know (`ttxdsl.interpreters.mesh.local_boundary`).
 
 What is in between is split by what divides it, as `even-out-shardings` says.
 """
@@ -20,20 +20,20 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import UNPADDED_SHAPE
 from ttxdsl.dialects.stablehlo.types import Kind, element_kind
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.emitter import Emitter, dims_attr
+from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 Tensor = TensorType[Attribute]

@@ -38,7 +38,7 @@ from xdsl.traits import is_side_effect_free
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.transforms.local.localizer import captured_values
+from ttxdsl.transforms.partition.localizer import captured_values
 from ttxdsl.transforms.stages.flatten_composites import GROUP, OPERANDS, RESULTS
 
 _COUNTS = frozenset({"num_groups"})

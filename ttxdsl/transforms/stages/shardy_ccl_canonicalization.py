@@ -22,9 +22,9 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import Rewriter
 from xdsl.traits import HasCanonicalizationPatternsTrait
 
+from ttxdsl.diagnostics.remarks import rounds
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.remarks import rounds
 
 _REWRITTEN = (
     sdy.AllGatherOp,

@@ -25,14 +25,14 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.facts import Collective, MovesData, ops_with
+from ttxdsl.dialects.traits import Collective, MovesData, ops_with
 from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.agreement import agree
-from ttxdsl.transforms.local.layout import Layout
-from ttxdsl.transforms.local.resharding import reshard_price
+from ttxdsl.transforms.partition.agreement import agree
+from ttxdsl.transforms.partition.exchange.resharding import reshard_price
+from ttxdsl.transforms.partition.layout import Layout
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 _MOVES = tuple(

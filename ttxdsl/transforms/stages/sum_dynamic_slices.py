@@ -29,16 +29,16 @@ from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.runs import Runs
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_bytes
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.emitter import Emitter, dims_attr
-from ttxdsl.transforms.local.indexing import as_positions
-from ttxdsl.transforms.local.layout import Layout
+from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
+from ttxdsl.transforms.partition.layout import Layout
+from ttxdsl.transforms.partition.ops.indexing import as_positions
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 

@@ -7,7 +7,7 @@ is called back. The stages know one mesh:
 - What is on the empty mesh is replicated over the program's mesh. Where there is no other,
   the program is for one device, as if it had no shardings.
 - Meshes over the same devices meet in the mesh whose axes make up those of all (see
-  `sharding/common_mesh.py`), and shardings, manual axes and replica groups say it by those.
+  `sharding/devices/common_mesh.py`), and shardings, manual axes and replica groups say it by those.
   Where there is none, an error names two that are apart; but meshes that differ in nothing
   but the order of their devices stay, as Shardy moves values between them.
 - What is on one device of several, a maximal mesh, is whole on all of them, with a warning:
@@ -25,7 +25,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls.symbols import Symbols
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import (
     REPLICA_GROUPS,
@@ -34,13 +36,11 @@ from ttxdsl.dialects.replica_groups import (
     with_mesh,
 )
 from ttxdsl.dialects.stablehlo.types import TokenType
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.ir.collector import without_collections
+from ttxdsl.ir.compat.speed.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, ops_of_type
-from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, sort_and_merge
-from ttxdsl.sharding.common_mesh import ApartError, CommonMesh, common_mesh
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.common_mesh import ApartError, CommonMesh, common_mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.text import symbol
 from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_and_mesh import (

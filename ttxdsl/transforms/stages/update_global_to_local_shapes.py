@@ -17,7 +17,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
     result_attributes,
@@ -25,20 +25,25 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.ir.collector import discard_block
+from ttxdsl.ir.compat.speed.collector import discard_block
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.transforms.local.collectives import (
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.transforms.partition.emitter import Emitter
+from ttxdsl.transforms.partition.exchange.collectives import (
     CollectiveWriter,
     SliceFunctions,
     first_free_channel,
 )
-from ttxdsl.transforms.local.emitter import Emitter
-from ttxdsl.transforms.local.localizer import Local, Localizer, is_barrier, local_type
-from ttxdsl.transforms.local.summands import bring, unreduced_parts
-from ttxdsl.transforms.local.table import localizer_of
+from ttxdsl.transforms.partition.exchange.summands import bring, unreduced_parts
+from ttxdsl.transforms.partition.localizer import (
+    Local,
+    Localizer,
+    is_barrier,
+    local_type,
+)
+from ttxdsl.transforms.partition.table import localizer_of
 from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
 

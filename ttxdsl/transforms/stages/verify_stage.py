@@ -33,10 +33,13 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.function_attributes import argument_attributes, entry_functions
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    entry_functions,
+)
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import ManualComputationOp
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup

@@ -16,17 +16,17 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
     result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_tensors
-from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 

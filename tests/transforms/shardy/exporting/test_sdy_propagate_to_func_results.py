@@ -7,7 +7,7 @@ import pytest
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted
 from tests.differential.random_modules import Features, random_module
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 
 TO_RESULTS = "sdy-propagate-to-func-results"
 TO_CALLS = "sdy-propagate-sharding-from-func-to-call"

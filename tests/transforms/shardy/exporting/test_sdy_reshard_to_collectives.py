@@ -4,9 +4,9 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (

@@ -15,7 +15,7 @@ from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle
 from tests.interpreters.reference import run
 from tests.transforms.run_pass import run_passes
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 
 NAME = "sdy-resolve-single-device-sharding"
 

@@ -9,9 +9,9 @@ from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted
 from tests.differential.random_modules import random_module
 from tests.differential.random_programs import random_program
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef, total_size
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.shardy.exporting.sdy_update_non_divisible_input_output_shardings import (
     dividing_prefix,
 )

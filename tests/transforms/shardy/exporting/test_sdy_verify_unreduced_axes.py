@@ -13,7 +13,7 @@ from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.unreduced_programs import unreduced_program
 from tests.transforms.run_pass import run_passes
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 
 NAME = "sdy-verify-unreduced-axes"
 

@@ -7,7 +7,7 @@ import pytest
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.random_modules import Features, random_module
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.diagnostics.errors import UnsupportedError
 
 FLATTEN = "sdy-flatten-call-graph"
 UNFLATTEN = "sdy-unflatten-call-graph"

@@ -10,7 +10,7 @@ from tests.differential.random_modules import Features, random_module
 from tests.transforms.shardy.importing.test_sdy_flatten_call_graph import (
     PROGRAMS as CALLS,
 )
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.diagnostics.errors import UnsupportedError
 
 IMPORT = "sdy-import-func-calls"
 NO_EDGES = f"{IMPORT}{{add-data-flow-edges-on-named-computations=false}}"

@@ -7,7 +7,7 @@ import pytest
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted
 from tests.differential.random_modules import random_module
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import wanted_name
 
 NAME = "sdy-lift-inlined-meshes"

@@ -7,7 +7,7 @@ import pytest
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import random_module
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 
 NAME = "sdy-manual-axes-cleanup"
 MESHES = """

@@ -8,7 +8,7 @@ from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import random_module
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
     without_size_one_axes,

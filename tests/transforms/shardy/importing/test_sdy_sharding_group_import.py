@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import Features, random_module
-from ttxdsl.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import merged_groups
 
 NAME = "sdy-sharding-group-import"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.transforms.shardy.propagation.programs import function_of, ops_named, parse
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.sdy import func_argument_shardings, get_sharding
-from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.step import Directions, PropagationDirection, Strategy

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tests.transforms.shardy.propagation.programs import function_of, ops_named, parse
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects.sdy import get_sharding
-from ttxdsl.errors import CompileError
-from ttxdsl.remarks import collect_remarks
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.sharding_groups import ShardingGroups

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, TensorSharding
 from ttxdsl.transforms.shardy.propagation.user_priority import hold_back, release
 

@@ -9,9 +9,9 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.replica_groups import meshes_of_groups
-from ttxdsl.errors import CompileError
 from ttxdsl.sharding.spec import TensorSharding
 
 MODULE_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")

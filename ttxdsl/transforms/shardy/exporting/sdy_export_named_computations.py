@@ -9,8 +9,8 @@ from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.analysis.call_graph import ORIGINAL_NAME
-from ttxdsl.analysis.symbols import PRIVATE, Symbols
+from ttxdsl.analysis.calls.call_graph import ORIGINAL_NAME
+from ttxdsl.analysis.calls.symbols import PRIVATE, Symbols
 from ttxdsl.dialects import sdy
 from ttxdsl.transforms.shardy.data_flow_edges import edge_shardings
 from ttxdsl.transforms.shardy.importing.sdy_import_func_calls import EXECUTION_THREAD

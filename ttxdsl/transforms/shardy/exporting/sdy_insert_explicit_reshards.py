@@ -1,6 +1,6 @@
 """Insert `sdy.reshard`s and `sdy.all_reduce`s until every op can run on its shards.
 
-Op by op, the axes of every factor are chosen (`ttxdsl.sharding.compatible`); operands
+Op by op, the axes of every factor are chosen (`ttxdsl.sharding.reshard.compatible`); operands
 and results that were sharded otherwise get a reshard, and results of ops that reduce
 along a sharded factor an all_reduce. Values that cross into regions, functions and the
 return get the sharding that is expected there. Values that are partial sums (unreduced
@@ -23,27 +23,27 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, ReshapeOp
-from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.traversal import all_ops_inside_out
 from ttxdsl.rules.registry import OpSignature, Signatures, has_no_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
-from ttxdsl.sharding.compatible import (
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.projection import project
+from ttxdsl.sharding.reshard.compatible import (
     Agreement,
     agree,
     reshard_dot_result,
     shared_reduction_axes,
 )
-from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.projection import project
+from ttxdsl.sharding.reshard.unreduced import plan_to_unreduced
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.sharding.unreduced import plan_to_unreduced
-from ttxdsl.transforms.local.combiner import reduction_of
+from ttxdsl.transforms.partition.exchange.combiner import reduction_of
 from ttxdsl.transforms.shardy.edge_sources import data_flow_edges
 
 Shardings = Sequence[TensorSharding | None]

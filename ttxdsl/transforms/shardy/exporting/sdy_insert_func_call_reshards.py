@@ -6,8 +6,8 @@ from xdsl.dialects.func import CallOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.call_graph import call_shardings, calls_in, result_shardings
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls.call_graph import call_shardings, calls_in, result_shardings
+from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.dialects import sdy
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup

@@ -5,7 +5,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.call_graph import main_function
+from ttxdsl.analysis.calls.call_graph import main_function
 from ttxdsl.dialects.sdy import get_sharding, set_func_shardings
 
 

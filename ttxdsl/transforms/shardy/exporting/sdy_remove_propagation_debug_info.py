@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     result_attributes,
     set_argument_attributes,

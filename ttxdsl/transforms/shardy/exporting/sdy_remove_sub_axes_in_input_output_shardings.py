@@ -6,7 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.call_graph import main_function
+from ttxdsl.analysis.calls.call_graph import main_function
 from ttxdsl.dialects import sdy
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 

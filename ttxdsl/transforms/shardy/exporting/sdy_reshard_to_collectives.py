@@ -1,6 +1,6 @@
 """Turn every `sdy.reshard` into the collectives that move the data.
 
-Which ones is decided by `ttxdsl.sharding.reshard` from the two shardings alone. A
+Which ones is decided by `ttxdsl.sharding.reshard.plan` from the two shardings alone. A
 reshard between meshes with different axes has no collectives and stays, as does one
 from or to a single device.
 
@@ -24,15 +24,15 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.rewriting import rewrite
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding import collectives
-from ttxdsl.sharding.cheap_reshard import cheapest_reshard
-from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.reshard import plan_reshard, reaches
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.reshard import collectives
+from ttxdsl.sharding.reshard.cheapest import cheapest_reshard
+from ttxdsl.sharding.reshard.plan import plan_reshard, reaches
 from ttxdsl.sharding.spec import TensorSharding
 
 MeshOf = Callable[[TensorSharding], Mesh]
@@ -227,7 +227,7 @@ class ReshardToCollectivesPass(ModulePass):
 
     `keep-redundant-reshards` keeps those that do not change the layout, for programs
     in which explicit reshards have not been inserted. `cheapest` takes the collectives
-    that send least (`ttxdsl.sharding.cheap_reshard`), where Shardy has others.
+    that send least (`ttxdsl.sharding.reshard.cheapest`), where Shardy has others.
     """
 
     name = "sdy-reshard-to-collectives"

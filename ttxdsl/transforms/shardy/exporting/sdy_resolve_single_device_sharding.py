@@ -29,12 +29,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops_inside_out
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis import call_graph
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls import call_graph
+from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 FUNC_MANUAL_AXES = "sdy.func_manual_axes"

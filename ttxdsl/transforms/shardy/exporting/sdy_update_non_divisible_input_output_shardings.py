@@ -9,11 +9,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.call_graph import call_shardings
+from ttxdsl.analysis.calls.call_graph import call_shardings
 from ttxdsl.dialects import sdy
 from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import with_manual_axes, without_manual_axes
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.shardy.data_flow_edges import is_static
 from ttxdsl.transforms.shardy.meshes import mesh_lookup

@@ -17,8 +17,8 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops_inside_out
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.manual import without_manual_axes

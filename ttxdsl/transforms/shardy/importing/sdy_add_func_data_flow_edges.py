@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.call_graph import calls_in, main_function
+from ttxdsl.analysis.calls.call_graph import calls_in, main_function
 from ttxdsl.dialects import sdy
 from ttxdsl.transforms.shardy.data_flow_edges import is_static
 

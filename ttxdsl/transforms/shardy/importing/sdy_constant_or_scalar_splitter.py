@@ -24,13 +24,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator, is_side_effect_free
 
-from ttxdsl.analysis.call_graph import (
+from ttxdsl.analysis.calls.call_graph import (
     callees_first,
     copy_function,
     original_name,
     set_callee,
 )
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.sdy import NamedComputationOp, ShardingGroupOp
 from ttxdsl.transforms.shardy.propagation.op_properties import is_elementwise

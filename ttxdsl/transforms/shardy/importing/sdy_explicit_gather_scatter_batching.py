@@ -26,7 +26,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.partition.emitter import Emitter
 from ttxdsl.transforms.shardy.canonicalize import share_constants
 
 # What indices count

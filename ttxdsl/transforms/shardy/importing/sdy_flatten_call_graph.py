@@ -4,14 +4,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.call_graph import (
+from ttxdsl.analysis.calls.call_graph import (
     callees_first,
     calls_in,
     copy_function,
     set_callee,
 )
-from ttxdsl.analysis.symbols import Symbols
-from ttxdsl.dialects.copies import require_few_copies
+from ttxdsl.analysis.calls.copies import require_few_copies
+from ttxdsl.analysis.calls.symbols import Symbols
 
 
 class FlattenCallGraphPass(ModulePass):

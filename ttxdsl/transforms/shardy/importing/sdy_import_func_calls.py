@@ -9,14 +9,14 @@ from xdsl.ir import Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.analysis import call_graph
-from ttxdsl.analysis.bound_axes import require_free_axes
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls import call_graph
+from ttxdsl.analysis.calls.bound_axes import require_free_axes
+from ttxdsl.analysis.calls.copies import require_few_copies
+from ttxdsl.analysis.calls.symbols import Symbols
+from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
-from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
-from ttxdsl.remarks import emit_warning
 from ttxdsl.transforms.shardy.data_flow_edges import add_edges_of
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 

@@ -18,11 +18,11 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, mesh_of_groups, with_mesh
 from ttxdsl.dialects.sdy import MeshOp, transform_shardings
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 STABLEHLO_MESH = "stablehlo.mesh"

@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import AxisRef, sort_and_merge, subtract
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 

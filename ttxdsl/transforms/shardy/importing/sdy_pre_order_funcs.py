@@ -4,7 +4,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.call_graph import callers_first
+from ttxdsl.analysis.calls.call_graph import callers_first
 
 
 class PreOrderFuncsPass(ModulePass):

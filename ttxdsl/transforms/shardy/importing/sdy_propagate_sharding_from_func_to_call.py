@@ -4,9 +4,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.bound_axes import require_free_results
-from ttxdsl.analysis.call_graph import call_shardings, calls_in, result_shardings
-from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.analysis.calls.bound_axes import require_free_results
+from ttxdsl.analysis.calls.call_graph import call_shardings, calls_in, result_shardings
+from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.dialects.sdy import SHARDING, TensorShardingPerValueAttr
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 

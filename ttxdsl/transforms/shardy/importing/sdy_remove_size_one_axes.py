@@ -11,7 +11,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import transform_shardings
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 

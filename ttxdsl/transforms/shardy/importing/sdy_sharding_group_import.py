@@ -9,8 +9,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.graph_state import computation_around
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.sdy import ManualComputationOp, ShardingGroupOp
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 
 

@@ -18,11 +18,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import rounds
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.remarks import rounds
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.step import (
     Directions,

@@ -25,8 +25,8 @@ from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.operands import operands_of
 from ttxdsl.rules.registry import Signatures, has_no_rule
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import Directions, OpBehaviour, PropagationDirection, StepMemo
 from ttxdsl.transforms.shardy.propagation import data_flow

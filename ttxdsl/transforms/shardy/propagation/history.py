@@ -18,17 +18,17 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.function_attributes import (
+from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.diagnostics.errors import place_text, source_frame
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import place_text, source_frame
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import TensorFactors, project
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import StepSignature, spread

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.errors import CompileError
-from ttxdsl.remarks import collect_remarks, emit_remark
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks, emit_remark
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation

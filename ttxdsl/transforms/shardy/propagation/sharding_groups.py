@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import ShardingConstraintOp, ShardingGroupOp
-from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.history import History
 

@@ -1,7 +1,7 @@
 """What the shardings of a propagation would have devices send, before anything is planned.
 
 Where the shardings of an op's operands and results contradict each other, stage 8
-reshards some of them, and sums what the op leaves in parts (`ttxdsl.sharding.compatible`,
+reshards some of them, and sums what the op leaves in parts (`ttxdsl.sharding.reshard.compatible`,
 which asks the same here). Counted are the bytes of that, op by op, those in a loop once.
 It is a rough count: other passes send less than the plans of stage 8.
 """
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType
 
+from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_bits, element_of
 from ttxdsl.sharding.axes import Axes, total_size
-from ttxdsl.sharding.cheap_reshard import cheapest_reshard, plan_bytes
-from ttxdsl.sharding.compatible import agree
-from ttxdsl.sharding.cost import Ring, ring_bytes
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.reshard.cheapest import cheapest_reshard, plan_bytes
+from ttxdsl.sharding.reshard.compatible import agree
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
 

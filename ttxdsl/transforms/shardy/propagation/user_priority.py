@@ -7,7 +7,7 @@ Source: Shardy's propagation passes documentation and sharding representation do
 from dataclasses import replace
 
 from ttxdsl.sharding.axes import sort_by_mesh
-from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import CLOSED_DIM, TensorSharding
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass

@@ -1,0 +1,170 @@
+"""Timelines of per-device programs: overlap, joined collectives, loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import ttxdsl
+from tests.insight.budget.test_check import loop
+from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.costs.links import Link
+from ttxdsl.costs.machines import GENERIC, Convolving, Machine
+from ttxdsl.insight.report.chrome_trace import chrome_trace
+from ttxdsl.loading.program import parse_program
+
+ALONE = replace(GENERIC, combine_bytes=0)
+ADD = """({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  })"""
+
+
+def reduces(
+    operands: list[str], groups: str = "[[0, 1, 2, 3]]", size: int = 64
+) -> Timeline:
+    """A program that all_reduces values: `x` its argument, a number what that made."""
+    type_ = f"tensor<{size}xf32>"
+    lines = [
+        f'%r{at} = "stablehlo.all_reduce"(%{one}) <{{replica_groups = dense<{groups}>'
+        f" : tensor<1x4xi64>, channel_handle = #stablehlo.channel_handle<handle = {at + 1},"
+        f" type = 0>, use_global_device_ids}}> {ADD} : ({type_}) -> {type_}"
+        for at, one in enumerate(operands)
+    ]
+    body = "\n  ".join(lines)
+    module = parse_program(f"""\
+module attributes {{mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32}} {{
+func.func public @main(%x: {type_}, %y: {type_}) -> {type_} {{
+  {body}
+  return %r{len(operands) - 1} : {type_}
+}}
+}}
+""")
+    return timeline(module, GENERIC)
+
+
+def names(found: Timeline) -> list[str]:
+    return [one.name for one in found.events]
+
+
+def test_neighbours_are_one():
+    assert names(reduces(["x", "y", "x"])) == ["3 all_reduce"]
+
+
+def test_what_needs_another_is_not_joined_with_it():
+    assert names(reduces(["x", "r0", "y"])) == ["2 all_reduce", "all_reduce"]
+
+
+def test_too_many_bytes_are_two():
+    assert (
+        names(reduces(["x", "y"], size=GENERIC.combine_bytes // 4))
+        == ["all_reduce"] * 2
+    )
+
+
+def test_a_loop_takes_all_its_turns():
+    program = ttxdsl.load(loop("i32", "0", "12", "1")).partition()
+    once = ttxdsl.load(loop("i32", "0", "1", "1")).partition()
+    found, one = (timeline(each.module, ALONE) for each in (program, once))
+    assert found.link_seconds == pytest.approx(12 * one.link_seconds)
+    assert found.compute_seconds == pytest.approx(12 * one.compute_seconds)
+    assert found.seconds == pytest.approx(12 * one.seconds)
+    assert "while x12" in names(found)
+    assert {each.times for each in found.events if each.name == "dot_general"} == {12}
+
+
+def test_an_unknown_count_is_taken_as_said():
+    program = ttxdsl.load(loop("f32", "0.0", "12.0", "1.0")).partition()
+    one = timeline(program.module, ALONE)
+    assert timeline(program.module, ALONE, 5).seconds == pytest.approx(5 * one.seconds)
+
+
+OVERLAP = """\
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<512x512xf32>) -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, tensor<512x512xf32>) {
+  %0 = stablehlo.dot_general %b, %b, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %a, %0 : tensor<512x512xf32>, tensor<512x512xf32>
+}
+"""
+
+
+def test_computing_hides_a_collective_that_it_does_not_need():
+    module = ttxdsl.load(OVERLAP).partition().module
+    slow = Machine(link=Link(1e-6, 1e12))
+    found = timeline(module, slow)
+    assert found.seconds == max(found.compute_seconds, found.link_seconds)
+    assert found.hidden_seconds == pytest.approx(
+        min(found.compute_seconds, found.link_seconds)
+    )
+    blocking = timeline(module, replace(slow, overlap=False))
+    assert blocking.hidden_seconds == 0
+    assert blocking.seconds == found.compute_seconds + found.link_seconds
+
+
+def test_a_trace_for_chrome():
+    data = ttxdsl.load(OVERLAP).report_data()
+    trace = chrome_trace(data)
+    events = [one for one in trace["traceEvents"] if one["ph"] == "X"]
+    assert len(events) == len(data["timeline"]["events"]) > 1
+    end = max(one["ts"] + one["dur"] for one in events)
+    assert end == pytest.approx(1e6 * data["timeline"]["seconds"])
+
+
+def test_work_that_devices_repeat_is_paid_on_each():
+    """The same product, split over four devices and not."""
+    split = OVERLAP.replace(
+        "%b: tensor<512x512xf32>)",
+        "%b: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})",
+    )
+    halves = OVERLAP.replace(
+        "%0 = stablehlo.dot_general %b, %b", "%0 = stablehlo.dot_general %a, %b"
+    )
+    slow = Machine(operations_per_second=1e9)
+    whole, part = (
+        timeline(ttxdsl.load(one).partition().module, slow) for one in (split, halves)
+    )
+    assert whole.compute_seconds == pytest.approx(512**3 / 1e9, rel=0.1)
+    assert part.compute_seconds < 0.5 * whole.compute_seconds
+
+
+def test_exponentials_take_their_own_time():
+    def program(name: str) -> Timeline:
+        text = f"""\
+func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {{
+  %0 = stablehlo.{name} %x : tensor<1024xf32>
+  return %0 : tensor<1024xf32>
+}}
+"""
+        slow = Machine(functions_per_second=1e6, op_seconds=1e-3)
+        return timeline(parse_program(text), slow)
+
+    assert program("exponential").seconds == pytest.approx(1024e-6 + 1e-3)
+    assert program("negate").seconds == pytest.approx(1e-3, rel=0.01)
+
+
+def test_convolutions_of_few_features_take_their_own_time():
+    text = """\
+func.func public @main(%x: tensor<1x8x8x4xf32>, %w: tensor<1x1x4x4xf32>) -> tensor<1x8x8x4xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x8x8x4xf32>
+  return %0 : tensor<1x8x8x4xf32>
+}
+"""
+    few, many = Convolving((2, 4), 1e6), Convolving((32, 32), 1e9)
+    machine = Machine(convolutions=(few, many))
+    seconds = timeline(parse_program(text), machine).seconds
+    assert seconds == pytest.approx(64 * 4 * 4 / 1e6)
+
+
+def test_what_is_joined_is_in_no_memory():
+    """Two elementwise ops in a row read and write as one does."""
+    text = """\
+func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
+  %0 = stablehlo.negate %x : tensor<1024xf32>
+  %1 = stablehlo.abs %0 : tensor<1024xf32>
+  return %1 : tensor<1024xf32>
+}
+"""
+    found = timeline(parse_program(text), Machine(memory_bytes_per_second=4096.0))
+    assert found.seconds == pytest.approx(2)

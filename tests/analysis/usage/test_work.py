@@ -1,0 +1,78 @@
+"""What ops do: operations and memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttxdsl.analysis.usage.work import bytes_touched, features, operations
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.loading.program import parse_program
+
+
+def first(text: str, kind: type) -> object:
+    return ops_of_type(parse_program(text), kind)[0]
+
+
+CONVOLUTION = """\
+func.func @main(%x: tensor<2x8x8x4xf32>, %w: tensor<3x3x4x16xf32>) -> tensor<2x8x8x16xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x8x8x4xf32>, tensor<3x3x4x16xf32>) -> tensor<2x8x8x16xf32>
+  return %0 : tensor<2x8x8x16xf32>
+}
+"""
+WINDOW = """\
+func.func @main(%x: tensor<8x8xf32>, %z: tensor<f32>) -> tensor<4x4xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8x8xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+"""
+LAYER = """\
+func.func @main(%x: tensor<12x8x8xf32>, %i: tensor<i32>) -> tensor<12x8x8xf32> {
+  %0 = stablehlo.dynamic_slice %x, %i, %i, %i, sizes = [1, 8, 8] : (tensor<12x8x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x8x8xf32>
+  %1 = stablehlo.dynamic_update_slice %x, %0, %i, %i, %i : (tensor<12x8x8xf32>, tensor<1x8x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<12x8x8xf32>
+  return %1 : tensor<12x8x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        (CONVOLUTION, stablehlo.ConvolutionOp, 2 * 8 * 8 * 16 * 3 * 3 * 4),
+        (WINDOW, stablehlo.ReduceWindowOp, 4 * 4 * 4),
+        (LAYER, stablehlo.DynamicSliceOp, 64),
+        (LAYER, stablehlo.DynamicUpdateSliceOp, 64),
+    ],
+)
+def test_operations(text: str, kind: type, expected: int):
+    op = first(text, kind)
+    assert operations(op) == expected  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("groups", "kernel", "expected"),
+    [(1, "3x3x4x16", (4, 16)), (2, "3x3x2x16", (2, 8)), (4, "3x3x1x4", (1, 1))],
+)
+def test_features_are_those_of_a_group(
+    groups: int, kernel: str, expected: tuple[int, int]
+):
+    out = f"2x8x8x{kernel.rpartition('x')[2]}"
+    text = CONVOLUTION.replace("3x3x4x16", kernel).replace("2x8x8x16", out)
+    text = text.replace("feature_group_count = 1", f"feature_group_count = {groups}")
+    op = ops_of_type(parse_program(text), stablehlo.ConvolutionOp)[0]
+    assert features(op) == expected
+    assert (
+        features(ops_of_type(parse_program(LAYER), stablehlo.DynamicSliceOp)[0]) is None
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", [stablehlo.DynamicSliceOp, stablehlo.DynamicUpdateSliceOp]
+)
+def test_a_part_is_read_and_written_alone(kind: type):
+    op = first(LAYER, kind)
+    assert bytes_touched(op) == 2 * 64 * 4  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,75 @@
+"""Machines: presets, files, and which link a collective goes over."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttxdsl.costs.links import Link, Shape
+from ttxdsl.costs.machines import PRESETS, Level, Machine, machine_of
+from ttxdsl.costs.ring import Ring
+
+NEAR, FAR, NAMED = Link(1e-6, 100e9, Shape.ALL), Link(1e-5, 10e9), Link(1e-6, 5e9)
+MACHINE = Machine(link=NEAR, levels=(Level(4, FAR),), axes=(("slow", NAMED),))
+
+
+@pytest.mark.parametrize("machine", [*PRESETS.values(), MACHINE], ids=str)
+def test_a_file_has_all_of_it(machine: Machine):
+    assert machine_of(machine.to_json()) == machine
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", '{"wheels": 4}', '{"link": {"shape": "star"}}', '{"link": 3}'),
+        *('{"op_seconds": NaN}', '{"operations_per_second": "5"}', '{"axes": 5}'),
+        '{"levels": [{"devices": 0, "link": {}}]}',
+        '{"levels": [{"devices": 1e999, "link": {}}]}',
+        "[" * 100_000,
+    ],
+)
+def test_what_is_no_machine(text: str):
+    with pytest.raises(ValueError):
+        machine_of(text)
+
+
+def test_the_link_of_a_collective():
+    assert MACHINE.link_of(("x",), ((0, 1), (2, 3))) == NEAR
+    assert MACHINE.link_of(("x",), ((0, 4), (1, 5))) == FAR
+    assert MACHINE.link_of(None, ((0, 3), (2, 5))) == FAR
+    assert MACHINE.link_of(("slow",), ((0, 1),)) == NAMED
+    assert MACHINE.link_of(("slow", "x"), ((0, 1),)) == NEAR
+
+
+def test_small_messages_go_by_the_tree():
+    """Between all in 3 rounds, in a ring 7 links far; large ones in a ring in 14."""
+    latency = {shape: Link(1.0, 1e9, shape) for shape in Shape}
+    for shape, rounds in ((Shape.ALL, 3), (Shape.RING, 7), (Shape.LINE, 7)):
+        found = latency[shape].seconds(Ring.ALL_REDUCE, 8, 8)
+        assert found == pytest.approx(rounds, abs=1e-6)
+    large = Link(1e-6, 1e9).seconds(Ring.ALL_REDUCE, 1 << 30, 8)
+    assert large == pytest.approx(14e-6 + 2 * 7 / 8 * (1 << 30) / 1e9)
+
+
+def test_a_line_has_one_link_in_its_middle():
+    held = 1 << 30
+    times = [
+        Link(0, 1e9, shape).seconds(Ring.ALL_TO_ALL, held, 16)
+        for shape in (Shape.ALL, Shape.RING, Shape.LINE)
+    ]
+    assert times == pytest.approx([held * n / 1e9 for n in (15 / 16, 2, 4)])
+
+
+@pytest.mark.parametrize("kind", Ring)
+@pytest.mark.parametrize("shape", Shape)
+def test_more_bytes_never_take_less(kind: Ring, shape: Shape):
+    link = Link(1e-6, 1e9, shape, setup=1e-6)
+    for n in (2, 3, 4, 7, 8, 32):
+        times = [link.seconds(kind, held, n) for held in (1, 64, 4096, 1 << 20)]
+        assert times == sorted(times)
+
+
+def test_impossible_machines():
+    with pytest.raises(ValueError, match="more than 0 a second"):
+        Machine(memory_bytes_per_second=0.0)
+    with pytest.raises(ValueError, match="nothing takes less than 0"):
+        Machine(op_seconds=-1.0)

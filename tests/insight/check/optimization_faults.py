@@ -1,0 +1,293 @@
+"""Optimizations that are broken on purpose, one fault each: `check` must find them.
+
+They are part of stage 11, which is blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from tests.insight.check.faults import Fault
+from tests.transforms.collectives.programs import (
+    CHEAPER,
+    PROGRAMS,
+    TURN,
+    UNUSED_CARRY,
+)
+from tests.transforms.stages import shift_programs
+from ttxdsl.analysis.calls.trip_counts import TripCounts
+from ttxdsl.dialects import stablehlo
+from ttxdsl.insight.check.failure import Mode
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.transforms.collectives import (
+    branches,
+    collective_cse,
+    combine_all_reduces,
+    gathered_products,
+    loop_collectives,
+    move_collectives,
+    read_places,
+    small_sums,
+    turned_products,
+    unused,
+)
+from ttxdsl.transforms.collectives.program import dims, positions
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.partition.emitter import Emitter
+from ttxdsl.transforms.stages import constant_places, frames, gather_before_slices
+
+_RIGHT = dims.held_in
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def _instead(owner: object, name: str, wrong: Callable[..., Any]) -> Plant:
+    return lambda patch: patch.setattr(owner, name, wrong)
+
+
+def _as_it_is(program: DeviceProgram, value: SSAValue, *_: object) -> SSAValue:
+    return value
+
+
+def _first_one(
+    program: DeviceProgram,
+    devices: object,
+    value: SSAValue,
+    otherwise: SSAValue | None,
+    before: object,
+) -> SSAValue:
+    return otherwise or value
+
+
+_GATHER = gather_before_slices._gather  # pyright: ignore[reportPrivateUsage]
+
+
+def _first_slices(value: SSAValue, dim: int, slices: Any, sharding: Any) -> None:
+    _GATHER(value, dim, slices, sharding)
+    for one in slices:
+        one.op.start_indices = slices[0].op.start_indices
+        one.op.limit_indices = slices[0].op.limit_indices
+
+
+_MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
+
+
+def _right_side_backwards(program: DeviceProgram, op: Operation, move: Any) -> SSAValue:
+    made = _MOVED(program, op, move)  # pyright: ignore[reportArgumentType]
+    product = op.operands[0].owner
+    assert isinstance(product, stablehlo.DotGeneralOp)
+    if move.value is product.rhs:
+        assert isinstance(made.owner, stablehlo.AllGatherOp)
+        made.owner.properties["replica_groups"] = DenseIntOrFPElementsAttr.from_list(
+            TensorType(i64, [2, 4]), [7, 6, 5, 4, 3, 2, 1, 0]
+        )
+    return made
+
+
+def _without_sum(
+    self: DeviceProgram,
+    value: SSAValue,
+    like: Operation,
+    axis: Any,
+    dim: int,
+    name: str,
+) -> SSAValue:
+    assert isinstance(value, OpResult) and value.op.next_op is not None
+    return self.all_slice(value, (axis,), dim, value.op.next_op)
+
+
+def _first_part(
+    program: DeviceProgram, value: SSAValue, dim: int, axes: Any, before: Operation
+) -> SSAValue:
+    emitter = Emitter(Block(), before.location)
+    size = shape_of(value)[dim] // program.size(axes)
+    part = emitter.slice_dim(value, dim, 0, size)
+    (op,) = emitter.block.ops
+    op.detach()
+    assert before.parent is not None
+    before.parent.insert_op_before(op, before)
+    return part
+
+
+def _held_in_reverse(op: Operation, dim: int) -> Any:
+    return [dim] if isinstance(op, stablehlo.ReverseOp) else _RIGHT(op, dim)
+
+
+def _keeps_reversed(patch: pytest.MonkeyPatch) -> None:
+    for module in (move_collectives, dims):
+        patch.setattr(module, "held_in", _held_in_reverse)
+
+
+def _reversed(name: str, sign: str) -> str:
+    """The program with one operand turned round, and with that exchanged or gathered."""
+    value = "tensor<8x8xf32>"
+    return PROGRAMS[name].replace(
+        f"%2 = stablehlo.{sign} %0, %1",
+        f"%3 = stablehlo.reverse %0, dims = [0] : {value}\n"
+        f"  %4 = stablehlo.reverse %1, dims = [0] : {value}\n"
+        f"  %2 = stablehlo.{sign} %3, %4",
+    )
+
+
+def _of_the_outer(program: DeviceProgram, op: Operation, inner: Operation) -> Any:
+    return program.axes(op)
+
+
+def _lost_sum(
+    program: DeviceProgram, op: Operation, inner: Operation
+) -> SSAValue | None:
+    if not isinstance(inner, stablehlo.AllReduceOp):
+        return None
+    return program.copy(op, [*inner.operands])
+
+
+_BASES = positions._bases  # pyright: ignore[reportPrivateUsage]
+
+
+def _at_the_start(*arguments: Any) -> set[int] | None:
+    return None if _BASES(*arguments) is None else {0}
+
+
+_FAULTS: list[tuple[str, str, Plant]] = [
+    (
+        "late-sums: a term counts on every device",
+        PROGRAMS["late-sums"],
+        _instead(DeviceProgram, "on_one", _as_it_is),
+    ),
+    (
+        "early-slices: scattered and not summed",
+        PROGRAMS["early-slices"],
+        _instead(DeviceProgram, "reduce_scatter", _without_sum),
+    ),
+    (
+        "small-sums: one sum of two",
+        PROGRAMS["small-sums"],
+        _instead(small_sums, "_behind_scatter", _lost_sum),
+    ),
+    (
+        "gathered-products: samples in two orders",
+        PROGRAMS["gathered-products"],
+        _instead(gathered_products, "_moved", _right_side_backwards),
+    ),
+    (
+        "scattered-products: scattered and not summed",
+        PROGRAMS["scattered-products"],
+        _instead(DeviceProgram, "reduce_scatter", _without_sum),
+    ),
+    (
+        "turned-products: every device takes the first part",
+        PROGRAMS["turned-products"],
+        _instead(turned_products, "_part", _first_part),
+    ),
+    (
+        "cheap-gathers: gathered behind a reverse",
+        _reversed("cheap-gathers", "multiply"),
+        _keeps_reversed,
+    ),
+    (
+        "cheap-exchanges: exchanged behind a reverse",
+        _reversed("cheap-exchanges", "subtract"),
+        _keeps_reversed,
+    ),
+    (
+        "small-permutes: not sent",
+        PROGRAMS["small-permutes"],
+        _instead(DeviceProgram, "permute", _as_it_is),
+    ),
+    (
+        "joined-permutes: everybody sends what the first one does",
+        PROGRAMS["joined-permutes"],
+        _instead(DeviceProgram, "on_devices", _first_one),
+    ),
+    (
+        "joined-sums: along one axis of two",
+        PROGRAMS["joined-sums"],
+        _instead(combine_all_reduces, "_both", _of_the_outer),
+    ),
+    (
+        "same-values: what is alike but for its operands",
+        PROGRAMS["same-values"]
+        .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = []", 1)
+        .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = [0]"),
+        _instead(collective_cse, "_same", lambda *_: True),
+    ),
+    (
+        "known-branches: another one",
+        PROGRAMS["known-branches"],
+        _instead(TripCounts, "taken", lambda *_: 0),
+    ),
+    (
+        "read-places: another one",
+        PROGRAMS["read-places"],
+        _instead(read_places, "_stretch", lambda *_: (2, 3)),
+    ),
+    (
+        "unused: a carry that another one reads",
+        UNUSED_CARRY.replace("add %whole, %c", "add %whole, %d"),
+        _instead(unused, "_needed", lambda *_: frozenset[Operation]()),
+    ),
+    (
+        "out-of-branches: that of one branch for all",
+        PROGRAMS["out-of-branches"].replace(
+            "%4 = sdy.sharding_constraint %a", "%4 = sdy.sharding_constraint %d"
+        ),
+        _instead(branches, "_has_same_operands", lambda *_: True),
+    ),
+    (
+        "ahead-of-loops: what each turn changes",
+        PROGRAMS["ahead-of-loops"].replace(
+            "%whole = sdy.sharding_constraint %a",
+            "\n".join([*TURN, "%whole = sdy.sharding_constraint %now"]),
+        ),
+        _instead(loop_collectives.Unchanged, "holds", lambda *_: True),
+    ),
+    (
+        "behind-loops: each device starts from the whole",
+        PROGRAMS["behind-loops"],
+        _instead(DeviceProgram, "on_one", _as_it_is),
+    ),
+    (
+        "cheap-gathers: positions begin anew on each device",
+        CHEAPER["positions"][0],
+        _instead(positions, "_bases", _at_the_start),
+    ),
+]
+
+_BEFORE: list[tuple[str, str, Plant, str]] = [
+    (
+        "constant-places: not clamped",
+        shift_programs.READ,
+        _instead(constant_places, "_clamped", lambda *_: [0, 0]),
+        "2 apply-tt-argument-annotations",
+    ),
+    (
+        "frame-uneven-values: what is outside counts",
+        shift_programs.SMOOTHNESS,
+        _instead(
+            frames.Frames, "masked", lambda self, _, place, __: self.written[place]
+        ),
+        "8 sdy-insert-explicit-reshards",
+    ),
+    (
+        "gather-before-slices: a slice of another",
+        shift_programs.SLICES,
+        _instead(gather_before_slices, "_gather", _first_slices),
+        "8 sdy-insert-explicit-reshards",
+    ),
+]
+
+OPTIMIZATION_FAULTS = [
+    Fault(name, program, plant, stage, (Mode.DIFFERS, Mode.REPLICAS))
+    for name, program, plant, stage in (
+        *((*fault, "11 update-global-to-local-shapes") for fault in _FAULTS),
+        *_BEFORE,
+    )
+]

@@ -1,0 +1,315 @@
+"""The graph: edges, shardings of values, partial sums, regions, and scopes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ttxdsl
+from ttxdsl.analysis.attribution.nodes import TraceNode
+from ttxdsl.analysis.attribution.scopes import Scopes
+from ttxdsl.analysis.attribution.stacks import ScopeName
+from ttxdsl.insight.report.trace.layouts import LayoutTable
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+ROOT = Path(__file__).parents[4]
+CASES = ROOT / "tests" / "pipeline" / "seed_cases"
+
+
+def nodes_by_op(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for node in data["graph"]["nodes"]:
+        found.setdefault(node["name"], []).append(node)
+    return found
+
+
+@pytest.fixture(scope="module")
+def mlp() -> dict[str, Any]:
+    return ttxdsl.load(ROOT / "examples" / "mlp_train_step.mlir").report_data()
+
+
+def test_edges_are_the_operands(mlp: dict[str, Any]):
+    nodes = mlp["graph"]["nodes"]
+    text = {row[0]: mlp["texts"][row[1]] for row in mlp["stages"][10]["rows"]}
+    checked = 0
+    for node in nodes:
+        if node["op"] not in ("stablehlo.multiply", "stablehlo.dot_general"):
+            continue
+        line = text[node["key"]]
+        for source, result in node["inputs"]:
+            made = nodes[source]
+            if made["kind"] == "op":
+                assert f"{made['outputs'][result]['name']}" in line
+                checked += 1
+    assert checked > 10
+
+
+def test_every_tensor_has_the_layout_that_the_program_says(mlp: dict[str, Any]):
+    for node in mlp["graph"]["nodes"]:
+        for value in node["outputs"]:
+            layout = mlp["layouts"][value["layout"]]
+            local = [
+                -(-size // parts)
+                for size, parts in zip(value["shape"], layout["parts"], strict=True)
+            ]
+            assert value["local"].startswith("x".join(map(str, local)))
+    dot = nodes_by_op(mlp)["dot_general"][1]
+    assert mlp["layouts"][dot["outputs"][0]["layout"]]["text"] == "[data, -]"
+
+
+def test_partial_sums_are_told(mlp: dict[str, Any]):
+    partial = [
+        (node["name"], value["partial"])
+        for node in mlp["graph"]["nodes"]
+        for value in node["outputs"]
+        if value["partial"]
+    ]
+    assert ("dot_general", ("model",)) in partial
+    assert ("reduce", ("data",)) in partial
+
+
+def test_collectives_and_memory_belong_to_nodes(mlp: dict[str, Any]):
+    program = ttxdsl.load(ROOT / "examples" / "mlp_train_step.mlir").partition()
+    expected = program.collectives()
+    assert [(c["kind"], c["bytes"], c["reason"]) for c in mlp["collectives"]] == [
+        (c.kind, c.bytes_per_device, c.reason) for c in expected
+    ]
+    nodes = mlp["graph"]["nodes"]
+    made = [(one["kind"], nodes[one["node"]]["name"]) for one in mlp["collectives"]]
+    # two gathers took the place of a sum: they are of the product that it summed up
+    replaced = [one for one in mlp["collectives"] if one["kind"] == "all_gather"]
+    (product,) = {one["node"] for one in replaced}
+    assert len(replaced) == 2
+    assert nodes[product]["name"] == "dot_general"
+    sums = [node for node in nodes if (product, 0) in map(tuple, node["inputs"])]
+    assert [node["name"] for node in sums] == ["all_reduce"]
+    assert all(kind == name for kind, name in made if kind != "all_gather")
+    memory = mlp["memory"]
+    assert max(point[0] for point in memory["points"]) == memory["peak_bytes"]
+    assert memory["points"][memory["peak"]][0] == memory["peak_bytes"]
+    assert mlp["summary"]["peak_bytes"] == memory["peak_bytes"]
+
+
+def test_ops_of_later_stages_belong_to_nodes(mlp: dict[str, Any]):
+    nodes = mlp["graph"]["nodes"]
+    last = mlp["stages"][-1]["rows"]
+    lines = [(mlp["keys"][row[0]], mlp["texts"][row[1]]) for row in last]
+    matmuls = [node for node, text in lines if "ttnn.matmul" in text]
+    assert matmuls
+    assert {nodes[node]["name"] for node in matmuls} == {"dot_general"}
+
+
+@pytest.mark.parametrize("case", range(1, 7))
+def test_seed_cases(case: int):
+    data = ttxdsl.load(CASES / f"case{case}" / "00-input.mlir").report_data()
+    nodes = data["graph"]["nodes"]
+    for node in nodes:
+        for source, result in node["inputs"]:
+            assert result < len(nodes[source]["outputs"])
+        assert 0 <= node["scope"] < len(data["graph"]["scopes"])
+    assert {key for key in data["keys"] if key >= 0} <= set(range(len(nodes)))
+    # case 5 has a collective that does not fit its groups
+    warned = [one["message"] for one in data["remarks"] if one["severity"] == "warning"]
+    assert [text.partition(":")[0] for text in warned] == (
+        ["it does not lower to ttir"] if case == 5 else []
+    )
+
+
+def test_a_program_that_came_partitioned():
+    data = ttxdsl.load(CASES / "case2" / "00-input.mlir").report_data()
+    assert data["graph"]["stage"] == 13
+    assert [s["skipped"] for s in data["stages"]][5:13] == [True] * 8
+    kinds = [scope["kind"] for scope in data["graph"]["scopes"]]
+    assert "region" in kinds
+    (argument, inner, *_) = data["graph"]["nodes"]
+    assert data["layouts"][argument["outputs"][0]["layout"]]["parts"] != [1, 1]
+    assert inner["inputs"] == [(0, 0)]
+    # what comes in is the part that a device has of the argument
+    (value,) = inner["outputs"]
+    assert value["layout"] == argument["outputs"][0]["layout"]
+    assert value["shape"] == argument["outputs"][0]["shape"]
+    assert value["type"] == f"tensor<{value['local']}>"
+
+
+def test_a_program_in_ttir(tmp_path: Path):
+    path = tmp_path / "p.mlir"
+    source = ttxdsl.load(ROOT / "examples" / "mlp_data_tensor_parallel.mlir")
+    path.write_text(source.lower("ttir").text)
+    data = ttxdsl.load(path).report_data()
+    assert [stage["name"] for stage in data["stages"]] == [
+        *("as read", "convert-ttir-to-ttnn"),
+    ]
+    assert data["memory"] is None
+    assert data["no_memory"]
+    assert data["collectives"] == []
+    first = data["graph"]["nodes"][0]["outputs"][0]
+    assert data["layouts"][first["layout"]]["dims"] == [["axis1"]]
+
+
+MANUAL = """\
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
+  %0 = stablehlo.negate %a : tensor<8x4xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x", ?}, {?}]>] out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"} (%b: tensor<4x4xf32>) {
+    %2 = stablehlo.tanh %b : tensor<4x4xf32>
+    sdy.return %2 : tensor<4x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = stablehlo.abs %1 : tensor<8x4xf32>
+  return %3 : tensor<8x4xf32>
+}
+"""
+
+
+def test_inside_a_manual_computation_some_axes_are_manual():
+    data = ttxdsl.load(MANUAL).report_data()
+
+    def layout(name: str) -> dict[str, Any]:
+        (node,) = nodes_by_op(data)[name]
+        return data["layouts"][node["outputs"][0]["layout"]]
+
+    assert layout("negate")["text"] == "[x, y]"
+    assert layout("abs")["text"] == "[x, y]"
+    assert layout("tanh")["manual"] == ["x"]
+    assert layout("tanh")["text"] == "[-, y] for each x"
+    assert nodes_by_op(data)["tanh"][0]["outputs"][0]["local"] == "4x2xf32"
+
+
+WHILE = """\
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %x = %a) : tensor<i32>, tensor<8xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.exponential %x : tensor<8xf32>
+    stablehlo.return %j, %y : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+"""
+
+
+def test_loops_are_scopes():
+    data = ttxdsl.load(WHILE).report_data(mesh=(1, 2))
+    scopes = data["graph"]["scopes"]
+    names = [scope["name"] for scope in scopes if scope["kind"] == "region"]
+    assert [name.rpartition(" ")[2] for name in names] == ["condition", "body"]
+    by_op = nodes_by_op(data)
+    (loop,) = by_op["while"]
+    (exponential,) = by_op["exponential"]
+    nodes = data["graph"]["nodes"]
+    assert exponential["scope"] != loop["scope"]
+    # what the body returns is what the loop has
+    assert (nodes.index(exponential), 0) in loop["inputs"]
+    # and the function returns the second of that
+    assert nodes[-1]["inputs"] == [(nodes.index(loop), 1)]
+
+
+def test_a_layout_of_any_rank_on_any_mesh():
+    mesh = Mesh((("a", 2), ("b", 4), ("c", 3)), tuple(reversed(range(24))))
+    sharding = TensorSharding(
+        "m",
+        (
+            DimSharding((AxisRef("c"),)),
+            DimSharding(),
+            DimSharding((AxisRef("b", 1, 2),)),
+            DimSharding((AxisRef("b", 2, 2), AxisRef("a"))),
+        ),
+    )
+    table = LayoutTable()
+    number = table.layout(mesh, sharding)
+    assert (
+        table.layout(
+            mesh, sharding.with_dims([DimSharding(dim.axes) for dim in sharding.dims])
+        )
+        == number
+    )
+    layout = table.layouts[number]
+    assert layout["parts"] == [3, 1, 2, 4]
+    assert layout["dims"] == [["c"], [], ["b:(1)2"], ["b:(2)2", "a"]]
+    shape = (6, 5, 4, 8)
+    for position, shard in zip(mesh_positions(mesh), layout["shards"], strict=True):
+        slices = sharding.shard_slices(position, shape, mesh)
+        assert [s.start for s in slices] == [
+            at * size // parts
+            for at, size, parts in zip(shard, shape, layout["parts"], strict=True)
+        ]
+    assert table.meshes_data()[0]["devices"][0] == 23
+
+
+def test_the_mesh_without_a_name_is_the_one_with_the_same_axes():
+    table = LayoutTable()
+    mesh = Mesh((("x", 2),))
+    assert table.mesh("mesh", mesh) == table.mesh("", mesh) == 0
+    assert table.mesh("other", Mesh((("x", 4),))) == 1
+
+
+# scopes
+
+
+def node(scope: int, *inputs: int, kind: str = "op") -> TraceNode:
+    return TraceNode(kind, "stablehlo.x", "x", scope, [(at, 0) for at in inputs], [])
+
+
+def names_of(scopes: Scopes, nodes: list[TraceNode]) -> list[str]:
+    return [scopes.scopes[one.group].name for one in nodes]
+
+
+def path(*names: str) -> tuple[ScopeName, ...]:
+    return tuple(map(ScopeName, names))
+
+
+def test_constants_go_to_their_users_and_chains_are_one():
+    scopes = Scopes()
+    inner = scopes.scope(path("f", "g"), "scope")
+    other = scopes.scope(path("h"), "scope")
+    nodes = [node(0), node(inner, 0), node(inner, 1), node(other, 2), node(0, 3)]
+    scopes.settle(nodes)
+    assert names_of(scopes, nodes) == ["f/g", "f/g", "f/g", "h", "program"]
+
+
+def test_the_scope_of_everything_goes():
+    scopes = Scopes()
+    f = scopes.scope(path("jit(f)"), "scope")
+    g = scopes.scope(path("jit(f)", "g"), "scope")
+    nodes = [node(f), node(g, 0), node(f, 0, 1)]
+    scopes.settle(nodes)
+    assert names_of(scopes, nodes) == ["program", "g", "program"]
+
+
+def test_a_scope_in_a_loop_over_layers_is_one_each():
+    scopes = Scopes()
+    layer = scopes.scope(path("norm"), "scope")
+    nodes: list[TraceNode] = []
+    for _ in range(3):
+        nodes += [node(layer, *range(len(nodes))[-1:]) for _ in range(5)]
+        nodes += [node(0, len(nodes) - 1) for _ in range(20)]
+    scopes.settle(nodes)
+    first, second = nodes[0].group, nodes[25].group
+    assert scopes.scopes[first].name == scopes.scopes[second].name == "norm"
+    assert first != second
+
+
+def test_large_scopes_are_cut_where_little_is_alive():
+    scopes = Scopes()
+    nodes: list[TraceNode] = []
+    for _ in range(10):
+        start = len(nodes)
+        nodes += [node(0, *((start - 1,) if start else ())) for _ in range(20)]
+        # one op that takes all of them: the waist
+        nodes.append(node(0, *range(start, start + 20)))
+    for at, one in enumerate(nodes):
+        one.op = f"stablehlo.x{at}"  # nothing repeats
+    scopes.settle(nodes)
+    ends = [at for at in range(1, len(nodes)) if nodes[at].group != nodes[at - 1].group]
+    assert ends
+    assert all(at % 21 == 0 for at in ends)
+    assert {scope.kind for scope in scopes.scopes} == {"program", "segment"}

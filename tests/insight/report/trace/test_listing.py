@@ -1,0 +1,166 @@
+"""Stages as text: the text is the printer's, and a change is a change of the program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
+
+import ttxdsl
+from ttxdsl.analysis.attribution.stacks import Stacks
+from ttxdsl.insight.report.trace.listing import (
+    ADDED,
+    CHANGED,
+    REMOVED,
+    SAME,
+    StageLog,
+    StageRecord,
+    listing_of,
+)
+from ttxdsl.loading.program import parse_program
+
+ROOT = Path(__file__).parents[4]
+PROGRAMS = [
+    "examples/mlp_train_step.mlir",
+    "tests/pipeline/seed_cases/case6/00-input.mlir",
+]
+
+ROW = list[int]
+
+
+def text_of(data: dict[str, Any], rows: list[ROW]) -> str:
+    lines = [" " * r[2] + data["texts"][r[1]] for r in rows if r[3] != REMOVED]
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def recorded(request: pytest.FixtureRequest) -> tuple[ttxdsl.Program, dict[str, Any]]:
+    program = ttxdsl.load(ROOT / request.param)
+    return program, program.report_data()
+
+
+def test_every_stage_is_what_the_compiler_makes(
+    recorded: tuple[ttxdsl.Program, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+):
+    # the marks that ops are followed by must not show, nor change what passes do
+    program, data = recorded
+    done = program.partition()
+    expected = [program.text, *(done.after(n).text for n in range(1, 14))]
+    expected += [program.lower("ttir").text, program.lower("ttnn").text]
+    found = [text_of(data, stage["rows"]) for stage in data["stages"]]
+    for at, (one, other) in enumerate(zip(found, expected, strict=True)):
+        shown = zip(one.split("\n"), other.rstrip("\n").split("\n"), strict=True)
+        for mine, theirs in shown:
+            head = mine.partition(" … (")[0]
+            assert theirs.startswith(head), (at, mine, theirs)
+
+
+def test_changes_lead_from_each_stage_to_the_next(
+    recorded: tuple[ttxdsl.Program, dict[str, Any]],
+):
+    _, data = recorded
+    before: list[ROW] = data["stages"][0]["rows"]
+    assert all(row[3] == SAME for row in before)
+    for stage in data["stages"][1:]:
+        rows: list[ROW] = stage["rows"]
+        old = Counter(row[0] for row in before if row[3] != REMOVED)
+        assert old == Counter(row[0] for row in rows if row[3] != ADDED)
+        changed = {row[4] for row in rows if row[3] == CHANGED}
+        assert changed <= {row[1] for row in before}
+        counts = Counter(row[3] for row in rows)
+        for change, name in ((CHANGED, "changed"), (ADDED, "added")):
+            assert stage[name] == counts[change]
+        before = rows
+
+
+SMALL = """\
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %a : tensor<4xf32>
+  %1 = stablehlo.abs %a : tensor<4xf32>
+  %2 = stablehlo.add %1, %b : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+
+
+def log_of(module: ModuleOp) -> StageLog:
+    log = StageLog(Stacks(module).origins)
+    log.record(0, "as read", module)
+    return log
+
+
+def ops(module: ModuleOp) -> dict[str, Operation]:
+    return {op.name.partition(".")[2]: op for op in module.walk()}
+
+
+def changes(log: StageLog, stage: StageRecord) -> list[tuple[int, str]]:
+    return [(r.change, log.texts[r.text]) for r in stage.rows if r.change != SAME]
+
+
+def test_renumbering_is_no_change():
+    module = parse_program(SMALL)
+    log = log_of(module)
+    Rewriter.erase_op(ops(module)["negate"])
+    log.record(1, "dead code", module)
+    assert changes(log, log.stages[1]) == [
+        (REMOVED, "%0 = stablehlo.negate %a : tensor<4xf32>")
+    ]
+
+
+def test_another_operand_is_a_change():
+    module = parse_program(SMALL)
+    log = log_of(module)
+    op = ops(module)["add"]
+    op.operands[0] = ops(module)["negate"].results[0]
+    log.record(1, "wrong", module)
+    ((change, text),) = changes(log, log.stages[1])
+    assert change == CHANGED
+    assert text == "%2 = stablehlo.add %0, %b : tensor<4xf32>"
+    assert log.texts[log.stages[1].rows[4].before].endswith("%1, %b : tensor<4xf32>")
+
+
+def test_an_op_made_anew_takes_the_place_of_the_old():
+    module = parse_program(SMALL)
+    log = log_of(module)
+    old = ops(module)["abs"]
+    new = old.clone()
+    parent = old.parent
+    assert parent is not None
+    parent.insert_op_before(new, old)
+    old.results[0].replace_all_uses_with(new.results[0])
+    Rewriter.erase_op(old)
+    log.record(1, "again", module)
+    assert log.keys[new] == log.keys[old]
+    # its user has the same operand as before
+    assert changes(log, log.stages[1]) == []
+
+
+def test_lines_know_their_ops():
+    module = parse_program(SMALL)
+    listing = listing_of(module)
+    names = [line.op.name for line in listing.lines]
+    assert names[:3] == ["builtin.module", "func.func", "stablehlo.negate"]
+    assert names[-2:] == ["func.func", "builtin.module"]
+    assert [line.part for line in listing.lines if isinstance(line.op, FuncOp)] == [
+        0,
+        1,
+    ]
+    assert listing.names[ops(module)["add"].results[0]] == "%2"
+
+
+def test_long_lines_are_cut():
+    elements = ", ".join(map(str, range(10_000, 20_000)))
+    module = parse_program(
+        "func.func @main() -> tensor<10000xi32> {\n"
+        f"  %0 = stablehlo.constant dense<[{elements}]> : tensor<10000xi32>\n"
+        "  return %0 : tensor<10000xi32>\n}"
+    )
+    line = next(x for x in listing_of(module).lines if "constant" in x.text)
+    assert len(line.text) < 20_100
+    assert line.text.endswith("characters)")

@@ -1,0 +1,474 @@
+"""ttir and ttnn: each op in both dialects against NumPy, and meshes by hand."""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.interpreters.reference import run
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import ttir, ttnn
+from ttxdsl.dialects._tt.elementwise import ELEMENTWISE, Typing
+from ttxdsl.dialects._tt.reduction import REDUCTIONS
+from ttxdsl.interpreters.mesh.collectives import ReplicaMismatchError
+from ttxdsl.interpreters.ops.tt import device
+from ttxdsl.interpreters.ops.tt.compiled import PREPARES
+from ttxdsl.interpreters.ops.tt.mesh import MESH_RUNS
+
+NAMES = {
+    "float32": "f32",
+    "bfloat16": "bf16",
+    "int32": "i32",
+    "bool": "i1",
+    "int64": "i64",
+}
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    with np.errstate(all="ignore"):
+        yield
+
+
+def kind(array):
+    shape = "".join(f"{n}x" for n in array.shape)
+    return f"tensor<{shape}{NAMES[str(array.dtype)]}>"
+
+
+def one_op(dialect, name, inputs, wanted, attributes="", outputs=None):
+    """Run one op of `inputs`; `wanted` says the result types."""
+    outputs = outputs or [wanted]
+    types = [kind(x) for x in inputs]
+    results = [kind(x) for x in outputs]
+    args = ", ".join(f"%a{i}: {t}" for i, t in enumerate(types))
+    operands = [f"%a{i}" for i in range(len(inputs))]
+    lines = []
+    if dialect == "ttir":
+        for i, t in enumerate(results):
+            lines.append(f'%e{i} = "ttir.empty"() : () -> {t}')
+            operands.append(f"%e{i}")
+        types = types + results
+    given = f" <{{{attributes}}}>" if attributes else ""
+    names = [f"%r{i}" for i in range(len(results))]
+    lines.append(
+        f'{", ".join(names)} = "{dialect}.{name}"({", ".join(operands)}){given} : '
+        f"({', '.join(types)}) -> ({', '.join(results)})"
+    )
+    text = f"""func.func @main({args}) -> ({", ".join(results)}) {{
+      {chr(10).join(lines)}
+      return {", ".join(names)} : {", ".join(results)}
+    }}"""
+    return run(text, *inputs)
+
+
+def floats(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+MEANINGS = {
+    "acos": np.arccos, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
+    "bitwise_not": np.invert, "cos": np.cos, "erf": erf, "erfc": lambda x: 1 - erf(x),
+    "gelu": lambda x: x * (1 + erf(x / math.sqrt(2))) / 2, "neg": np.negative,
+    "reciprocal": lambda x: 1 / x, "relu": lambda x: np.maximum(x, 0),
+    "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "silu": lambda x: x / (1 + np.exp(-x)), "sin": np.sin, "atan2": np.arctan2,
+    "div": np.divide, "eq": np.equal, "ge": np.greater_equal, "gt": np.greater,
+    "le": np.less_equal, "lt": np.less, "ne": np.not_equal, "pow": np.power,
+    "remainder": np.fmod, "logical_left_shift": np.left_shift,
+    "logical_right_shift": lambda x, y: (x.view(np.uint32) >> y.view(np.uint32)).view(np.int32),
+    "clamp_tensor": lambda x, low, high: np.minimum(np.maximum(x, low), high),
+}  # fmt: skip
+INTEGER = {"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
+           "logical_left_shift", "logical_right_shift"}  # fmt: skip
+
+
+def operands_of(spec):
+    if spec.ttir in INTEGER:
+        x = np.array([[-9, 5, 1], [7, 2**31 - 1, -(2**31)]], np.int32)
+        return [x, np.array([[1, 2, 31], [0, 4, 3]], np.int32)][: spec.arity]
+    if spec.typing == Typing.LOGICAL:
+        x = np.array([[True, False, True], [False, False, True]])
+        return [x, x[:, ::-1].copy()][: spec.arity]
+    found = [floats(2, 3, seed=i) for i in range(spec.arity)]
+    if spec.ttir in ("acos", "asin"):
+        found = [np.clip(x, -1, 1) for x in found]
+    if spec.typing == Typing.SELECT:
+        found[0] = found[0] > 0
+    return found
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+@pytest.mark.parametrize("spec", ELEMENTWISE, ids=lambda s: s.ttir)
+def test_elementwise(spec, dialect):
+    if spec.typing in (Typing.CONVERT, Typing.BITCAST):
+        pytest.skip("tested with types")
+    inputs = operands_of(spec)
+    function = MEANINGS.get(spec.ttir) or getattr(np, spec.ttir)
+    wanted = np.asarray(function(*inputs))
+    wanted = wanted if wanted.dtype == bool else wanted.astype(inputs[-1].dtype)
+    name = spec.ttir if dialect == "ttir" else spec.ttnn
+    (found,) = one_op(dialect, name, inputs, wanted)
+    np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+def test_dimensions_of_size_one_stretch(dialect):
+    a, b = floats(2, 1, 4), floats(1, 3, 1, seed=1)
+    (found,) = one_op(dialect, "add", [a, b], a + b)
+    np.testing.assert_array_equal(found, a + b)
+    wide = np.broadcast_to(np.exp(a), (2, 3, 4))
+    (found,) = one_op(dialect, "exp", [a], wide)
+    np.testing.assert_allclose(found, wide, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+def test_dimensions_in_front_may_be_missing(dialect):
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    rows = np.float32([10, 20, 30])
+    (found,) = one_op(dialect, "add", [rows, a], a)
+    np.testing.assert_array_equal(found, a + rows)
+    for mask in (np.array([True, False, True]), np.array(True)):
+        (found,) = one_op(dialect, "where", [mask, a, rows], a)
+        np.testing.assert_array_equal(found, np.where(mask, a, rows))
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+def test_typecast_and_bitcast(dialect):
+    x = np.array([1.7, -2.5, 0.0], np.float32)
+    for wanted in (x.astype(np.int32), x != 0, x.astype(ml_dtypes.bfloat16)):
+        (found,) = one_op(dialect, "typecast", [x], wanted)
+        np.testing.assert_array_equal(found, wanted)
+    (found,) = one_op(dialect, "bitcast_convert", [x], x.view(np.int32))
+    np.testing.assert_array_equal(found, x.view(np.int32))
+
+
+NOT_RUN = {
+    "distributed_layer_norm", "distributed_rms_norm", "fill_cache", "prepare_conv2d_bias",
+    "prepare_conv2d_weights", "prepare_conv_transpose2d_bias",
+    "prepare_conv_transpose2d_weights",
+}  # fmt: skip
+"""Ops of tt-mlir that are read and verified only: docs/reference/limits.md."""
+
+
+@pytest.mark.parametrize("base", [ttir.TTIROp, ttnn.TTNNOp], ids=lambda b: b.DIALECT)
+def test_every_op_of_both_dialects_runs(base):
+    names = {op.mnemonic() for op in base.OPS}
+    wanted = names - {"yield", "get_device"} - NOT_RUN
+    known = {*device.RUNS, *PREPARES, *MESH_RUNS}
+    assert wanted <= known
+    assert not NOT_RUN & known
+
+
+REDUCTION_MEANINGS = {
+    "max": np.max, "min": np.min, "mean": np.mean, "prod": np.prod, "sum": np.sum,
+    "reduce_and": np.all, "reduce_or": np.any,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("dims", [(1,), (0, 2), None], ids=str)
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+@pytest.mark.parametrize("entry", REDUCTIONS, ids=lambda e: e.ttir)
+def test_reductions(entry, dialect, dims, keep):
+    if dialect == "ttnn" and (not entry.in_ttnn or entry.ttir == "prod"):
+        pytest.skip("ttnn has another form")
+    x = floats(2, 3, 4)
+    if entry.ttir.startswith("reduce"):
+        x = x > 0
+    wanted = REDUCTION_MEANINGS[entry.ttir](x, axis=dims, keepdims=keep)
+    wanted = np.asarray(wanted).astype(x.dtype)
+    said = f"keep_dim = {str(keep).lower()}"
+    if dims is not None:
+        said += f", dim_arg = [{', '.join(f'{d} : i32' for d in dims)}]"
+    (found,) = one_op(dialect, entry.ttir, [x], wanted, said)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_ttnn_prod_and_argmax():
+    x = floats(2, 3)
+    wanted = x.prod(axis=1, keepdims=True)
+    (found,) = one_op(
+        "ttnn", "prod", [x], wanted, "dim_arg = 1 : si64, keep_dim = true"
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    best = x.argmax(axis=1).astype(np.int32)
+    (found,) = one_op("ttnn", "argmax", [x], best, "dim = 1 : si32, keep_dim = false")
+    np.testing.assert_array_equal(found, best)
+    (found,) = one_op(
+        "ttir", "argmax", [x], best, "dim_arg = [1 : i32], keep_dim = false"
+    )
+    np.testing.assert_array_equal(found, best)
+
+
+X = floats(2, 3, 4)
+MOVES = [
+    ("reshape", [X], X.reshape(4, 6), "shape = [4 : i32, 6 : i32]"),
+    ("permute", [X], X.transpose(2, 0, 1), "permutation = array<i64: 2, 0, 1>"),
+    ("concat", [X, X[:, :1]], np.concatenate([X, X[:, :1]], 1), "dim = 1 : si32"),
+    ("slice_static", [X], X[0:2, 1:3, 0:4:2], "begins = [0 : i32, 1 : i32, 0 : i32], "
+     "ends = [2 : i32, 3 : i32, 4 : i32], step = [1 : i32, 1 : i32, 2 : i32]"),
+    ("slice_dynamic", [X, np.array([0, 1, 2], np.int32), np.array([2, 2, 4], np.int32)],
+     X[0:2, 1:2, 2:4], ""),
+    ("cumsum", [X], X.cumsum(axis=1), "dim = 1 : i64"),
+    ("cumprod", [X], X.cumprod(axis=2), "dim = 2 : i64"),
+    ("gather", [X, np.array([[[0], [2], [1], [3]]] * 2, np.int32)[:, :3]],
+     np.take_along_axis(X, np.array([[[0], [2], [1]]] * 2), 2), "dim = 2 : i32"),
+    ("embedding", [np.array([[1, 0], [5, -2]], np.int32), X[0]], X[0][[[1, 0], [2, 0]]], ""),
+    ("matmul", [X, X.transpose(0, 2, 1)[:, :, :2].copy()], X @ X.transpose(0, 2, 1)[:, :, :2],
+     "transpose_a = false, transpose_b = false"),
+    ("matmul", [X, X], X @ X.transpose(0, 2, 1), "transpose_a = false, transpose_b = true"),
+    ("matmul", [X, X], X.transpose(0, 2, 1) @ X, "transpose_a = true, transpose_b = false"),
+]  # fmt: skip
+TTIR_ONLY = [
+    ("broadcast", [X[:, :1]], np.repeat(X[:, :1], 5, 1),
+     "broadcast_dimensions = array<i64: 1, 5, 1>"),
+    ("reverse", [X], X[::-1, :, ::-1], "dimensions = array<i64: 0, 2>"),
+    ("pad", [X[0]], np.pad(X[0], [(1, 2), (0, 3)], constant_values=2.5),
+     "padding = array<i32: 1, 2, 0, 3>, value = 2.5 : f32"),
+    ("dot_general", [X, X], np.einsum("abc,adc->abd", X, X),
+     "batch_dims_lhs = array<i64: 0>, batch_dims_rhs = array<i64: 0>, "
+     "contract_dims_lhs = array<i64: 2>, contract_dims_rhs = array<i64: 2>"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+@pytest.mark.parametrize("case", MOVES, ids=lambda c: c[0])
+def test_moves(case, dialect):
+    name, inputs, wanted, said = case
+    if dialect == "ttnn" and name in ("cumsum", "cumprod", "gather"):
+        said = said.replace("i64", "si32").replace("i32", "si32").replace("ssi", "si")
+    (found,) = one_op(dialect, name, inputs, wanted, said)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", TTIR_ONLY, ids=lambda c: c[0])
+def test_moves_of_ttir(case):
+    name, inputs, wanted, said = case
+    (found,) = one_op("ttir", name, inputs, np.ascontiguousarray(wanted), said)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_ttnn_repeat():
+    wanted = np.tile(X, (1, 2, 3))
+    (found,) = one_op("ttnn", "repeat", [X], wanted, "repeat_dims = #ttnn.shape<1x2x3>")
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_sort_and_topk(descending):
+    x = np.array([[3, 1, 3, np.nan, -1], [2, 2, 0, 5, 2]], np.float32)
+    said = f"dim = 1 : si32, descending = {str(descending).lower()}, stable = true"
+    values, places = one_op("ttir", "sort", [x], None, said, [x, x.astype(np.int32)])
+    wanted = (
+        [[3, 0, 2, 1, 4], [3, 0, 1, 4, 2]]
+        if descending
+        else [[4, 1, 0, 2, 3], [2, 0, 1, 4, 3]]
+    )
+    assert places.tolist() == wanted
+    np.testing.assert_array_equal(values, np.take_along_axis(x, places, 1))
+    said = f"k = 2 : i32, dim = 1 : i32, largest = {str(descending).lower()}, sorted = true"
+    _, best = one_op(
+        "ttir", "topk", [x], None, said, [x[:, :2], x[:, :2].astype(np.int32)]
+    )
+    assert best.tolist() == [row[:2] for row in wanted]
+
+
+def test_topk_orders_as_chlo_does():
+    """Of the NaNs that x86 makes most have their sign set: they are the smallest."""
+    x = np.array([0.0, np.nan, np.copysign(np.nan, -1), np.inf, -0.0, 1], np.float32)
+    said = "k = 6 : i32, dim = 0 : i32, largest = true, sorted = true"
+    _, best = one_op("ttir", "topk", [x], None, said, [x, x.astype(np.int32)])
+    assert best.tolist() == [1, 3, 5, 0, 4, 2]
+
+
+@pytest.mark.parametrize("kind", ["sum", "prod", "max", "min", "invalid"])
+def test_scatter(kind):
+    x = floats(3, 4)
+    index = np.array([[0, 0, 2, 1], [2, 0, 2, 1]], np.int32)
+    source = floats(2, 4, seed=1)
+    wanted = x.copy()
+    functions = {
+        "sum": np.add,
+        "prod": np.multiply,
+        "max": np.maximum,
+        "min": np.minimum,
+    }
+    for i in range(2):
+        for j in range(4):
+            at = index[i, j], j
+            wanted[at] = functions.get(kind, lambda a, b: b)(wanted[at], source[i, j])
+    said = f"dim = 0 : i32, scatter_reduce_type = #ttcore.reduce_type<{kind}>"
+    (found,) = one_op("ttir", "scatter", [x, index, source], wanted, said)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+def test_conv2d(dialect):
+    x, w = floats(2, 5, 6, 4), floats(6, 2, 3, 2, seed=1)
+    padded = np.pad(x, [(0, 0), (1, 0), (0, 2), (0, 0)])
+    wanted = np.zeros((2, 2, 7, 6), np.float32)
+    for o in range(6):
+        group = slice(2 * (o // 3), 2 * (o // 3) + 2)
+        for i in range(2):
+            for j in range(7):
+                patch = padded[:, 2 * i : 2 * i + 3, j : j + 2, group]
+                wanted[:, i, j, o] = np.einsum("nhwc,chw->n", patch, w[o])
+    numbers = (
+        "stride = array<i32: 2, 1>, dilation = array<i32: 1, 1>, groups = 2 : i32, "
+    )
+    if dialect == "ttir":
+        said = numbers + "padding = array<i32: 1, 0, 0, 2>"
+        (found,) = one_op("ttir", "conv2d", [x, w], wanted, said)
+    else:
+        text = f"""func.func @main(%x: tensor<1x1x60x4xf32>, %w: tensor<6x2x3x2xf32>) -> tensor<1x1x28x6xf32> {{
+          %d = "ttnn.get_device"() <{{mesh_shape = #ttnn<mesh_shape 1x1>}}> : () -> !ttnn.device
+          %r = "ttnn.conv2d"(%x, %w, %d) <{{{numbers} padding = array<i32: 1, 0, 0, 2>, in_channels = 4 : i32,
+            out_channels = 6 : i32, batch_size = 2 : i32, input_height = 5 : i32, input_width = 6 : i32,
+            kernel_size = array<i32: 3, 2>}}> : (tensor<1x1x60x4xf32>, tensor<6x2x3x2xf32>, !ttnn.device) -> tensor<1x1x28x6xf32>
+          return %r : tensor<1x1x28x6xf32>
+        }}"""
+        (found,) = run(text, x.reshape(1, 1, 60, 4), w)
+        found = found.reshape(wanted.shape)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_creation():
+    text = """func.func @main() -> (tensor<2x2xf32>, tensor<2x2xi32>, tensor<2xbf16>, tensor<2x3xi32>) {
+      %a = "ttir.zeros"() <{shape = array<i32: 2, 2>}> : () -> tensor<2x2xf32>
+      %b = "ttir.ones"() <{shape = array<i32: 2, 2>}> : () -> tensor<2x2xi32>
+      %c = "ttir.full"() <{shape = array<i32: 2>, fill_value = 2.5 : f32}> : () -> tensor<2xbf16>
+      %d = "ttir.arange"() <{start = 1 : si64, end = 7 : si64, step = 2 : si64, arange_dimension = 1 : i64}> : () -> tensor<2x3xi32>
+      return %a, %b, %c, %d : tensor<2x2xf32>, tensor<2x2xi32>, tensor<2xbf16>, tensor<2x3xi32>
+    }"""
+    found = [x.tolist() for x in run(text)]
+    assert found == [[[0, 0]] * 2, [[1, 1]] * 2, [2.5, 2.5], [[1, 3, 5]] * 2]
+
+
+def test_control_flow():
+    text = """func.func @main(%n: tensor<i32>) -> (tensor<i32>, tensor<i32>, tensor<i32>) {
+      %zero = "ttir.zeros"() <{shape = array<i32>}> : () -> tensor<i32>
+      %w:2 = "ttir.while"(%n, %zero) ({
+      ^bb0(%i: tensor<i32>, %s: tensor<i32>):
+        %e = "ttir.empty"() : () -> tensor<i1>
+        %p = "ttir.gt"(%i, %zero, %e) : (tensor<i32>, tensor<i32>, tensor<i1>) -> tensor<i1>
+        "ttir.yield"(%p) : (tensor<i1>) -> ()
+      }, {
+      ^bb0(%i: tensor<i32>, %s: tensor<i32>):
+        %one = "ttir.ones"() <{shape = array<i32>}> : () -> tensor<i32>
+        %e = "ttir.empty"() : () -> tensor<i32>
+        %j = "ttir.subtract"(%i, %one, %e) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<i32>
+        %t = "ttir.add"(%s, %i, %e) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<i32>
+        "ttir.yield"(%j, %t) : (tensor<i32>, tensor<i32>) -> ()
+      }) : (tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>)
+      %e = "ttir.empty"() : () -> tensor<i1>
+      %big = "ttir.gt"(%w#1, %n, %e) : (tensor<i32>, tensor<i32>, tensor<i1>) -> tensor<i1>
+      %b = "ttir.if"(%big) ({
+        "ttir.yield"(%w#1) : (tensor<i32>) -> ()
+      }, {
+        "ttir.yield"(%n) : (tensor<i32>) -> ()
+      }) : (tensor<i1>) -> tensor<i32>
+      %c = "ttir.case"(%zero) ({
+        "ttir.yield"(%n) : (tensor<i32>) -> ()
+      }, {
+        "ttir.yield"(%zero) : (tensor<i32>) -> ()
+      }) : (tensor<i32>) -> tensor<i32>
+      return %w#1, %b, %c : tensor<i32>, tensor<i32>, tensor<i32>
+    }"""
+    assert [int(x) for x in run(text, np.int32(4))] == [10, 10, 4]
+    assert [int(x) for x in run(text, np.int32(-2))] == [0, 0, -2]
+
+
+# meshes
+
+MESH = """
+module attributes {{ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>}} {{
+  func.func @main(%a: tensor<8x8xf32>) -> tensor<{out}xf32> {{
+    %0 = "ttir.empty"() : () -> {local}
+    %1 = "ttir.mesh_shard"(%a, %0) <{{shard_type = #ttcore.shard_type<devices>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 4>, shard_dims = array<i64: 0, 1>}}> : (tensor<8x8xf32>, {local}) -> {local}
+    %2 = "ttir.empty"() : () -> {result}
+    %3 = "ttir.{op}"(%1, %2) <{{{said}}}> : ({local}, {result}) -> {result}
+    %4 = "ttir.empty"() : () -> tensor<{out}xf32>
+    %5 = "ttir.mesh_shard"(%3, %4) <{{shard_type = #ttcore.shard_type<devices>, shard_direction = #ttcore.shard_direction<shard_to_full>, shard_shape = array<i64: {parts}>, shard_dims = array<i64: {dims}>}}> : ({result}, tensor<{out}xf32>) -> tensor<{out}xf32>
+    return %5 : tensor<{out}xf32>
+  }}
+}}"""
+
+
+def local(shape):
+    return f'tensor<{shape}xf32, #ttcore.tensor_mesh<"mesh">>'
+
+
+def on_mesh(op, said, result, out, parts, dims):
+    text = MESH.format(
+        op=op,
+        said=said,
+        local=local("4x2"),
+        result=local(result),
+        out=out,
+        parts=parts,
+        dims=dims,
+    )
+    return run(text, A)[0]
+
+
+A = np.arange(64, dtype=np.float32).reshape(8, 8)
+PARTS = A.reshape(2, 4, 4, 2)  # [x, row, y, column]
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean", "max", "min", "std", "var", "prod"])
+def test_all_reduce(kind):
+    said = f"reduce_type = #ttcore.reduce_type<{kind}>, cluster_axis = 1 : ui32"
+    found = on_mesh("all_reduce", said, "4x2", "8x2", "2, 1", "0, -1")
+    wanted = getattr(np, kind)(PARTS, axis=2).reshape(8, 2)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_gather_scatter_partition_exchange():
+    said = "all_gather_dim = 1 : si32, cluster_axis = 1 : ui32"
+    np.testing.assert_array_equal(
+        on_mesh("all_gather", said, "4x8", "8x8", "2, 1", "0, -1"), A
+    )
+    said = "all_gather_dim = 1 : si32, cluster_axis = 0 : ui32"
+    found = on_mesh("all_gather", said, "4x4", "4x16", "1, 4", "-1, 1")
+    np.testing.assert_array_equal(found, PARTS.transpose(1, 2, 0, 3).reshape(4, 16))
+    said = "reduce_type = #ttcore.reduce_type<sum>, scatter_dim = 0 : si32, cluster_axis = 1 : ui32"
+    found = on_mesh("reduce_scatter", said, "1x2", "8x2", "8, 1", "0, 0")
+    np.testing.assert_array_equal(found, PARTS.sum(axis=2).reshape(8, 2))
+    said = "dim = 0 : si32, cluster_axis = 0 : ui32"
+    found = on_mesh("mesh_partition", said, "2x2", "4x8", "2, 4", "0, 1")
+    np.testing.assert_array_equal(found, np.concatenate([A[:2], A[6:]]))
+    said = "split_dim = 0 : si32, concat_dim = 1 : si32, cluster_axis = 1 : ui32"
+    found = on_mesh("all_to_all", said, "1x8", "8x8", "8, 1", "0, 0")
+    np.testing.assert_array_equal(found, A)
+
+
+def test_collective_permute_gives_zeros_to_others():
+    said = "source_target_pairs = dense<[[0, 5], [1, 0]]> : tensor<2x2xi64>"
+    found = on_mesh("collective_permute", said, "4x2", "8x8", "2, 4", "0, 1")
+    wanted = np.zeros_like(A)
+    wanted[4:, 2:4] = A[:4, :2]
+    wanted[:4, :2] = A[:4, 2:4]
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_wrong_shard_to_full_names_the_device():
+    with pytest.raises(ReplicaMismatchError) as error:
+        on_mesh("abs", "", "4x2", "8x2", "2, 1", "0, -1")
+    assert error.value.coordinates == {"axis0": 0, "axis1": 1}
+    assert "ttir.mesh_shard" in str(error.value)
+
+
+def test_no_mesh_is_an_error():
+    text = MESH.format(op="abs", said="", local=local("4x2"), result=local("4x2"), out="8x8",
+                       parts="2, 4", dims="0, 1")  # fmt: skip
+    text = text.replace(
+        'module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>}', "module"
+    )
+    with pytest.raises(Exception, match="mesh") as error:
+        run(text, A)
+    assert isinstance(error.value, CompileError) or "verify" in str(error.value)

@@ -1,0 +1,173 @@
+"""Ops that are made directly are the ops that xDSL makes, field by field."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import arith, cf, func, scf, test
+from xdsl.dialects.builtin import UNKNOWN_LOC, StringAttr, UnitAttr, i1, i32
+from xdsl.ir import Block, Operation, Region
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.compat import mend_xdsl
+
+
+def made() -> list[Operation]:
+    """Ops of several kinds, each way to make one: with everything and with nothing."""
+    source = test.TestOp(result_types=[i32, i32, i1])
+    first, second, condition = source.results
+    block = Block([test.TestTermOp()])
+    inside = Region([Block([test.TestOp()]), Block()])
+    ops: list[Any] = [
+        source,
+        test.TestOp(),
+        test.TestOp.create(
+            operands=[first, first, second],
+            result_types=[i32],
+            properties={"prop1": UnitAttr()},
+            attributes={"note": StringAttr("here")},
+            location=StringAttr("where"),  # pyright: ignore[reportArgumentType]
+            successors=[block, block],
+            regions=[inside, Region()],
+        ),
+        # defaults of properties: absent, and given
+        arith.AddiOp(first, second),
+        arith.AddiOp.create(operands=[first, second], result_types=[i32]),
+        arith.AddiOp.create(
+            operands=[first, second],
+            result_types=[i32],
+            properties={
+                "overflowFlags": arith.IntegerOverflowAttr(
+                    [arith.IntegerOverflowFlag.NSW]
+                )
+            },
+        ),
+        stablehlo.CompareOp.create(operands=[first, second], result_types=[i1]),
+        cf.ConditionalBranchOp(condition, block, [first], block, [second]),
+        scf.IfOp(condition, [i32], [scf.YieldOp(first)], [scf.YieldOp(second)]),
+        func.FuncOp("f", ((i32,), ())),
+    ]
+    return ops
+
+
+def fields(op: Operation) -> dict[str, Any]:
+    """Every field of an op, what it refers to included, as text."""
+    known = {id(op): "itself"}
+    state: dict[str, Any] = {"class": type(op).__qualname__}
+    for name, value in sorted(vars(op).items()):
+        match name:
+            case "_operands":
+                state[name] = [str(operand.type) for operand in value]
+                state["uses"] = [
+                    [known.get(id(use.operation), "another"), use.index]
+                    for operand in value
+                    for use in operand.uses
+                ]
+            case "_operand_uses" | "_successor_uses":
+                state[name] = [[use.index, use.operation is op] for use in value]
+            case "results":
+                state[name] = [[str(r.type), r.index, r.op is op] for r in value]
+            case "regions":
+                state[name] = [[len(r.blocks), r.parent is op] for r in value]
+            case "_successors":
+                state[name] = len(value)
+            case "properties" | "attributes":
+                state[name] = {key: str(entry) for key, entry in value.items()}
+            case "location":
+                state[name] = "unknown" if value is UNKNOWN_LOC else str(value)
+            case _:
+                state[name] = repr(value)
+        state[f"type of {name}"] = type(value).__qualname__
+    return state
+
+
+def test_fields_are_those_that_xdsl_fills_in():
+    """The same script in a process without our mends gives the same fields."""
+    alone = subprocess.run(
+        [sys.executable, "-m", "tests.ir.compat.speed.test_operations"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    mend_xdsl()
+    assert Operation.__init__.__module__ == "ttxdsl.ir.compat.speed.operations"
+    mended = [fields(op) for op in made()]
+    for ours, theirs in zip(mended, json.loads(alone.stdout), strict=True):
+        # what xDSL leaves to the class's default is the same when it is asked for
+        assert ours == theirs
+
+
+def test_implicit_builders_get_what_is_made():
+    mend_xdsl()
+    block = Block()
+    with ImplicitBuilder(block):
+        made = [test.TestOp(), stablehlo.ReturnOp.create()]
+    assert list(block.ops) == made
+
+
+def test_ops_and_values_are_themselves():
+    mend_xdsl()
+    one, other = (
+        test.TestOp(result_types=[i32, i1]),
+        test.TestOp(result_types=[i32, i1]),
+    )
+    block, region = Block(), Region()
+    add = stablehlo.AddOp.create(operands=one.results, result_types=[i32])
+    for thing in (one, one.results[0], block, region, add):
+        assert type(thing).__hash__ is object.__hash__
+        assert thing == thing and thing != other and thing != other.results[0]
+    assert {one: 1, other: 2}[other] == 2
+    assert type(one.results[:1]) is type(one.results)
+    assert one.results[1:].types == (i1,)
+    assert one.results[-1] is one.results[1]
+    user = test.TestOp(operands=[*one.results, *other.results])
+    assert user.operands[-1] is other.results[1]
+    assert user.operands[1:3] == (one.results[1], other.results[0])
+
+
+def test_erasing_leaves_what_xdsl_leaves():
+    mend_xdsl()
+    source = test.TestOp(result_types=[i32, i32])
+    user = test.TestOp(operands=[source.results[1]])
+    with pytest.raises(ValueError, match="still has uses"):
+        source.erase()
+    source.erase(safe_erase=False)
+    (left,) = user.operands
+    assert type(left).__name__ == "ErasedSSAValue" and left.owner is source
+    assert not list(source.results[0].uses) and not list(source.results[1].uses)
+
+
+def test_added_ops_stand_behind_each_other():
+    mend_xdsl()
+    around = test.TestOp(regions=[Region(Block())])
+    block = around.regions[0].block
+    ops = [test.TestOp(), test.TestOp(), test.TestOp(regions=[Region()]), test.TestOp()]
+    block.add_ops(ops)
+    assert list(block.ops) == ops and list(reversed(block.ops)) == ops[::-1]
+    assert all(op.parent is block for op in ops)
+    assert block.first_op is ops[0] and block.last_op is ops[-1]
+    assert ops[-1].next_op is None
+    with pytest.raises(ValueError, match="already attached"):
+        block.add_op(ops[1])
+    with pytest.raises(ValueError, match="contained in the operation"):
+        block.add_op(around)
+
+
+def test_what_is_no_op_is_refused():
+    mend_xdsl()
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        test.TestOp.create(operand=[])  # pyright: ignore[reportCallIssue]
+    taken = Region()
+    test.TestOp.create(regions=[taken])
+    with pytest.raises(ValueError, match="already attached"):
+        test.TestOp.create(regions=[taken])
+
+
+if __name__ == "__main__":
+    assert Operation.__init__.__module__.startswith("xdsl."), "mended already"
+    print(json.dumps([fields(op) for op in made()]))

@@ -1,0 +1,72 @@
+"""Names and strings of any characters: we read what we print, and so does jaxlib."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from tests.differential.oracle import Oracle
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import make_context, parse_program, program_text
+
+CHARACTERS = st.characters(codec="utf-8")
+ODD = st.sampled_from(list('"\\\n\t\r\0\x1b\x7fé日😀{}[]()<>=:,%@#/ x1\u2028'))
+NAMES = st.text(CHARACTERS | ODD, min_size=1, max_size=8)
+
+PROGRAM = """\
+module @{0} attributes {{x.a = {1}, {2} = 1 : i32}} {{
+  sdy.mesh @{1} = <[{0}=2, {2}=4]>
+  func.func @{2}(%arg0: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@{1}, [{{{0}, {2}:(1)2}}]>}}) -> tensor<8xf32> {{
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@{1}, [{{{0}, ?}}]>] out_shardings=[<@{1}, [{{{0}}}], replicated={{{2}}}>] manual_axes={{{0}}} (%arg1: tensor<4xf32>) {{
+      sdy.return %arg1 : tensor<4xf32>
+    }} : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.named_computation<{0}>(%0) (%arg1: tensor<8xf32>) {{
+      sdy.return %arg1 : tensor<8xf32>
+    }} : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = stablehlo.custom_call @{0}(%1) {{backend_config = {1}}} : (tensor<8xf32>) -> tensor<8xf32>
+    return %2 : tensor<8xf32>
+  }}
+}}
+"""
+
+
+def escaped(name: str) -> str:
+    """A string as MLIR writes it: what is not printable is two digits a byte."""
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else "" for b in name.encode())
+    pairs = zip(plain, name.encode(), strict=True)
+    return '"' + "".join(char or f"\\{byte:02X}" for char, byte in pairs) + '"'
+
+
+def raw(name: str) -> str:
+    """A string as somebody may type it."""
+    text = name.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    return '"' + "".join(escaped(c)[1:-1] if c < " " else c for c in text) + '"'
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(names=st.lists(NAMES, min_size=3, max_size=3, unique=True))
+def test_names_are_read_as_they_are_printed(oracle: Oracle, names: list[str]):
+    # the last one is also an attribute's name, which begins with a dialect's
+    first, second, third = names[0], names[1], f"x.{names[2]}"
+    text = PROGRAM.format(*map(escaped, (first, second, third)))
+    context = make_context()
+    module = parse_program(text, context=context)
+    printed = program_text(module)
+    assert parse_program(printed, context=context).is_structurally_equivalent(module)
+    assert program_text(parse_program(printed, context=context)) == printed
+    expected = oracle.run(text)
+    assert oracle.run(printed) == expected
+    assert parse_program(expected, context=context).is_structurally_equivalent(module)
+    typed = PROGRAM.format(*map(raw, (first, second, third)))
+    assert parse_program(typed, context=context).is_structurally_equivalent(module)
+
+
+def test_string_that_is_no_text():
+    config = "module {{ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{ {} }} }}"
+    call = '%0 = stablehlo.custom_call @f(%a) {backend_config = "\\FF\\01a"}'
+    ops = f"{call} : (tensor<4xf32>) -> tensor<4xf32> return %0 : tensor<4xf32>"
+    printed = program_text(parse_program(config.format(ops)))
+    assert 'backend_config = "\\FF\\01a"' in printed
+    assert program_text(parse_program(printed)) == printed
+    with pytest.raises(CompileError, match=r"^in.mlir:1:17: error: string literal"):
+        parse_program('sdy.mesh @m = <["\\FF"=2]>', "in.mlir")

@@ -1,0 +1,130 @@
+"""Work for several processes: the same answers in the same order, one error, clean ends."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+import ttxdsl
+from tests.insight.why import programs
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.processes import in_processes, on_executor, spread
+
+
+@pytest.fixture(scope="module", params=["threads", "processes"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    """Whatever somebody may have: what is sent to it can be pickled."""
+    if request.param == "threads":
+        made: Executor = ThreadPoolExecutor(3)
+    else:
+        made = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    with made:
+        yield made
+
+
+def test_doctor_finds_the_same(executor: Executor):
+    program = ttxdsl.load(programs.TRANSPOSED)
+    alone = program.doctor(8, ignore_shardings=True)
+    assert len(alone.rows) >= 4
+    assert program.doctor(8, ignore_shardings=True, executor=executor) == alone
+    # what is partitioned speaks of what it was, and refusals are answers too
+    refused = program.partition().doctor(3, executor=executor)
+    assert refused == program.doctor(3)
+
+
+@pytest.mark.parametrize("text", [programs.SHARED_CONSTANT, programs.CONFLICTING])
+def test_why_answers_the_same(executor: Executor, text: str):
+    alone = ttxdsl.load(text).why(collective=0)
+    program = ttxdsl.load(text).partition()
+    assert program.why(collective=0, executor=executor) == alone
+    # what was compiled once is known, whoever asks
+    with ThreadPoolExecutor(1) as other:
+        other.shutdown()
+        assert program.why(collective=0, executor=other) == alone
+
+
+def test_order_is_that_of_the_work():
+    last = Event()
+
+    def slow(number: int) -> int:
+        assert last.wait(60) if number < 3 else not last.set()
+        return number
+
+    with ThreadPoolExecutor(4) as executor:
+        work = range(4)
+        assert [*spread(work, slow, partial(partial, slow), executor=executor)] == [
+            *work
+        ]
+
+
+def test_the_first_error_is_the_one(executor: Executor):
+    """In the order of the work, and nothing is begun after it."""
+    calls: list[Callable[[], object]] = [
+        partial(int, "0"),
+        partial(int, "first"),
+        partial(int, "second"),
+    ]
+    answers = on_executor(executor, calls)
+    assert next(answers) == 0
+    with pytest.raises(ValueError, match="first"):
+        next(answers)
+
+
+def test_an_error_of_the_compiler_stays_one(executor: Executor):
+    with pytest.raises(CompileError) as raised:
+        next(on_executor(executor, [partial(ttxdsl.load, "no/such.mlir")]))
+    assert raised.value.message.startswith("cannot read 'no/such.mlir'")
+
+
+def test_what_is_left_is_cancelled():
+    begun, go_on = Event(), Event()
+    done: list[int] = []
+
+    def hold() -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    with ThreadPoolExecutor(1) as executor:
+        answers = on_executor(executor, [int, hold, partial(done.append, 2)])
+        assert next(answers) == 0
+        assert begun.wait(60)
+        with pytest.raises(KeyboardInterrupt):
+            answers.throw(KeyboardInterrupt)
+        go_on.set()
+    assert done == []
+
+
+def test_a_process_that_dies_is_one_error():
+    before = {*multiprocessing.active_children()}
+    with pytest.raises(CompileError, match="ended before it was done"):
+        next(in_processes(1, [partial(os._exit, 3)]))
+    assert {*multiprocessing.active_children()} == before
+
+
+def test_processes_start_clean_and_end_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What lies in the current folder is not imported; waiting is not waited for."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("socket", "json", "pickle"):
+        Path(f"{name}.py").write_text("open('executed', 'w')")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    questions = [
+        "__import__('os').getpid()",
+        "__import__('sys').flags.safe_path",
+        "2 in __import__('signal').pthread_sigmask(0, [])",
+        "__import__('time').sleep(600)",
+    ]
+    answers = in_processes(1, [partial(eval, one) for one in questions])
+    pid = next(answers)
+    assert [next(answers), next(answers)] == [True, True]
+    answers.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert not Path("executed").exists()
+    assert "PYTHONSAFEPATH" not in os.environ

@@ -1,0 +1,111 @@
+"""Reading programs: whatever is wrong with the text, one diagnostic says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from xdsl.parser import Parser
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.budget.directives import parse_budget
+from ttxdsl.loading.program import make_context, parse_program, read_program, read_text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("module {", ""),
+        ("func.func @f() { return", ""),
+        ('"test.op"() : () -> (tensor<2xf32', ""),
+        ('"func.func"() ({}) : () -> ()', ""),
+        ("%0 = stablehlo.constant dense<300> : tensor<i8>", "out of range"),
+        ("%0 = stablehlo.constant dense<[1, 300]> : tensor<2xi8>", "out of range"),
+        ("%0 = stablehlo.constant dense<[1, 2]> : tensor<3xi8>", "Shape mismatch"),
+        ('%0 = stablehlo.constant dense<"0x1"> : tensor<i8>', "Hex string"),
+        ("%0 = stablehlo.nonsense : i32", "stablehlo.nonsense is not registered"),
+        ('sdy.mesh @m = <["x"=0]>', ""),
+        ("", "the text is empty"),
+        (
+            "HloModule jit_f, is_scheduled=true\n\nENTRY %main () -> f32[] {",
+            "XLA's HLO",
+        ),
+        ("{ lambda ; a:f32[3]. let b:f32[3] = neg a in (b,) }", "that is a jaxpr"),
+        ("\x00", ""),
+        (
+            "func.func @f(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<2xf32> }",
+            "",
+        ),
+    ],
+)
+def test_malformed_text_is_one_diagnostic(text: str, message: str):
+    with pytest.raises(CompileError) as raised:
+        parse_program(text, "in.mlir")
+    assert message in str(raised.value)
+    assert str(raised.value).startswith("in.mlir")
+    assert str(raised.value).count("error:") == 1
+
+
+def test_excerpt_points_at_the_place():
+    with pytest.raises(CompileError) as raised:
+        parse_program("module {\n  func.func @f() -> i32 $ {\n  }\n}", "in.mlir")
+    lines = str(raised.value).splitlines()
+    assert lines[0].startswith("in.mlir:2:25: error:")
+    assert lines[1] == "    func.func @f() -> i32 $ {"
+    assert lines[2].index("^") == lines[1].index("$")
+
+
+def test_excerpt_of_a_long_line_is_cut():
+    text = "module { " + "func.func private @f() " * 1000 + "$ }"
+    with pytest.raises(CompileError) as raised:
+        parse_program(text)
+    assert max(len(line) for line in str(raised.value).splitlines()) < 200
+
+
+def test_file_that_cannot_be_read(tmp_path: Path):
+    with pytest.raises(CompileError, match="Is a directory"):
+        read_program(tmp_path)
+
+
+MARKED = "// COMM: all_reduce<=1\nfunc.func @f() {\n  %0 = stablehlo.bogus\n}\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_byte_order_mark_and_line_ends_are_not_part_of_the_text(
+    tmp_path: Path, mark: str, newline: str
+):
+    path = tmp_path / "in.mlir"
+    path.write_text(mark + MARKED, encoding="utf-8", newline=newline)
+    assert parse_budget(read_text(path), "in.mlir").limits
+    for read in (
+        lambda: read_program(path),
+        lambda: parse_program(mark + MARKED.replace("\n", newline), str(path)),
+    ):
+        with pytest.raises(CompileError) as raised:
+            read()
+        assert str(raised.value).splitlines() == [
+            f"{path}:3:8: error: Operation stablehlo.bogus is not registered",
+            "    %0 = stablehlo.bogus",
+            "         ^^^^^^^^^^^^^^^",
+        ]
+
+
+def test_byte_order_mark_before_the_first_line(tmp_path: Path):
+    with pytest.raises(CompileError, match=r"^in\.mlir:1:3: error"):
+        parse_program("\ufeff  $", "in.mlir")
+    # where the parser is another tool's, as in xdsl-opt
+    assert Parser(make_context(), "\ufeffmodule {}").parse_module().ops.first is None
+
+
+def test_op_that_breaks_a_rule_is_named_with_its_place():
+    text = (
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+        "  %0 = stablehlo.abs %a : tensor<2xf32>\n"
+        "  %1 = stablehlo.abs %0 : (tensor<2xf32>) -> tensor<3xf32>\n"
+        "  return %0 : tensor<2xf32>\n}"
+    )
+    with pytest.raises(CompileError) as raised:
+        parse_program(text, "in.mlir")
+    place = "in.mlir:3:3: error: 'stablehlo.abs' op: "
+    assert str(raised.value).startswith(place)

@@ -1,0 +1,200 @@
+"""Passes end: they take steps as a program has ops, and return no more than they got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from tests.differential.corpus import Program, programs
+from tests.differential.partitioning import MESHES, sharded_program
+from tests.transforms.collectives.programs import PROGRAMS
+from tests.transforms.collectives.test_optimizations import (
+    computes_the_same,
+    local,
+    optimized,
+    sent,
+)
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks, rounds
+from ttxdsl.dialects import stablehlo
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.collectives import optimize_collectives
+from ttxdsl.transforms.collectives.optimize_collectives import OptimizeCollectivesPass
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.shardy.propagation.engine import Propagation
+
+BACK_AND_FORTH = """sdy.mesh @mesh = <["d"=8]>
+func.func @main(
+    %x: tensor<32x32xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>},
+    %m: tensor<32x32xi1>) -> tensor<i32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %zs = stablehlo.constant dense<0> : tensor<32x32xi32>
+  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<32x32xi32>) -> tensor<32x32xi32>
+  %s = stablehlo.select %m, %t, %zs : tensor<32x32xi1>, tensor<32x32xi32>
+  %a = stablehlo.add %s, %x : tensor<32x32xi32>
+  %b = stablehlo.transpose %a, dims = [1, 0] : (tensor<32x32xi32>) -> tensor<32x32xi32>
+  %c = stablehlo.add %a, %b : tensor<32x32xi32>
+  %p = stablehlo.multiply %c, %x : tensor<32x32xi32>
+  %r = stablehlo.reduce(%p init: %z) applies stablehlo.add across dimensions = [0, 1]
+    : (tensor<32x32xi32>, tensor<i32>) -> tensor<i32>
+  return %r : tensor<i32>
+}"""
+"""Of a value and its transpose: each is behind a move of the one and ahead of the other's."""
+
+
+class Steps:
+    """What passes do: ops that they make, and updates of shardings.
+
+    Attributes:
+        count: of all passes.
+        optimizing: of the optimizations alone.
+        optimized: the ops of what those got.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.optimizing = self.optimized = 0
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
+    steps = Steps()
+    make_context()  # which mends how xDSL makes ops
+
+    def counted(function: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
+            steps.count += 1
+            return function(*args, **options)
+
+        return call
+
+    create: Any = Operation.create
+    monkeypatch.setattr(Operation, "create", classmethod(counted(create.__func__)))
+    monkeypatch.setattr(Operation, "__init__", counted(Operation.__init__))
+    monkeypatch.setattr(Propagation, "_apply", counted(Propagation.__dict__["_apply"]))
+    apply = OptimizeCollectivesPass.apply
+
+    def optimize(self: OptimizeCollectivesPass, ctx: Any, op: ModuleOp) -> None:
+        size, before = sum(1 for _ in op.walk()), steps.count
+        apply(self, ctx, op)
+        steps.optimized += size
+        steps.optimizing += steps.count - before
+
+    monkeypatch.setattr(OptimizeCollectivesPass, "apply", optimize)
+    return steps
+
+
+def check(steps: Steps, module: ModuleOp) -> str | None:
+    """Partition a program; what is wrong with the steps that it took, None if nothing."""
+    steps.__init__()
+    size = sum(1 for _ in module.walk())
+    with collect_remarks() as remarks:
+        try:
+            TTStableHLOPipelinePass(pad_borders=True).apply(make_context(), module)
+        except CompileError:
+            return None
+    for remark in remarks:
+        if "mistake of the compiler" in remark.message:
+            return remark.message
+    # a dilated convolution of split places becomes hundreds of ops, tried both ways
+    if steps.count > 40 * size + 400 or steps.optimizing > 3 * steps.optimized:
+        return f"{steps.count} steps for {size} ops, {steps.optimizing} of optimizing"
+    return None
+
+
+def partitionings(program: Program) -> Iterator[tuple[str, ModuleOp]]:
+    if "symbolic" in program.name:
+        return
+    for name, mesh in MESHES.items():
+        label = f"{program.name} {name}"
+        module = sharded_program(program.pretty, mesh, f"{label} 0")
+        if module is None:
+            yield program.name, parse_program(program.pretty)
+            return
+        yield label, module
+
+
+def wrong_steps(steps: Steps, some: tuple[Program, ...]) -> dict[str, str]:
+    return {
+        name: what
+        for program in some
+        for name, module in partitionings(program)
+        if (what := check(steps, module)) is not None
+    }
+
+
+SOME = (
+    "conv2d_dilated", "cond_grad", "divmod_int64", "scan_nested", "select_n",
+    "silu", "softmax_f16", "transpose_grad",
+)  # fmt: skip
+"""Those that take the most steps an op, and some with branches and loops."""
+
+
+def test_some_programs_of_jax(steps: Steps):
+    some = programs(*SOME)
+    assert {one.name for one in some} == {*SOME}
+    assert not wrong_steps(steps, some)
+    assert steps.count
+
+
+@pytest.mark.fuzz
+def test_the_corpus(steps: Steps):
+    assert not wrong_steps(steps, programs())
+
+
+@pytest.mark.fuzz
+def test_the_corpus_as_the_newest_jax_writes_it(steps: Steps, newest_python: str):
+    assert not wrong_steps(steps, programs(python=newest_python))
+
+
+def test_moves_that_undo_each_other(steps: Steps):
+    assert check(steps, parse_program(BACK_AND_FORTH)) is None
+    module = local(BACK_AND_FORTH)
+    before = sent(module)
+    assert sent(optimized(module)) < before
+    computes_the_same(module, BACK_AND_FORTH)
+
+
+def _send_twice(program: DeviceProgram, block: Block) -> bool:
+    """A wrong optimization: combine again what was combined."""
+    for op in program.sending(block):
+        if isinstance(op, stablehlo.AllReduceOp):
+            axes = program.axes(op)
+            assert axes is not None
+            uses = list(op.results[0].uses)
+            more = program.all_reduce(op.results[0], op, axes, "wrong")
+            for use in uses:
+                use.operation.operands[use.index] = more
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", ["late-sums", "behind-loops", "joined-sums"])
+def test_what_would_send_more_is_left_as_it_was(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    text = PROGRAMS[name]
+    module, before = local(text), local(text)
+    wrong = optimize_collectives.OPTIMIZATIONS | {"wrong": _send_twice}
+    monkeypatch.setattr(optimize_collectives, "OPTIMIZATIONS", wrong)
+    with collect_remarks() as remarks:
+        optimized(module, "wrong")
+    (warning,) = remarks
+    assert "it is left as it was" in warning.message
+    assert str(module) == str(before)
+
+
+def test_a_loop_that_does_not_end_is_stopped():
+    with collect_remarks() as remarks:
+        assert list(rounds(3, "walking in circles")) == [0, 1, 2]
+    assert [one.message.split(",")[0] for one in remarks] == [
+        "walking in circles was stopped after 3 rounds"
+    ]
+    with collect_remarks() as remarks:
+        for _ in rounds(3, "walking"):
+            break
+    assert not remarks

@@ -1,0 +1,671 @@
+"""Each optimization alone: fewer bytes, the same numbers, and its name in the program."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16, float8_e5m2
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, f32, i64
+
+import ttxdsl
+from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
+from tests.transforms.collectives.programs import (
+    BEFORE,
+    CHEAPER,
+    CUT_AND_GATHERED,
+    IN_BRANCHES,
+    MANY_PARTS,
+    MOVED_PRODUCT,
+    PROGRAMS,
+    REDUCED_IN_LOOPS,
+    SMALL_IN_LOOPS,
+    TWO_WEIGHTS,
+    UNUSED_CARRY,
+    S,
+    gradient,
+)
+from tests.work import calls
+from ttxdsl.analysis.attribution.origins import optimizations
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.dialects import stablehlo
+from ttxdsl.insight.why.causes.collectives import OPTIMIZED
+from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.collectives.optimize_collectives import (
+    OPTIMIZATIONS,
+    OptimizeCollectivesPass,
+)
+from ttxdsl.transforms.collectives.program.min_cut import VertexGraph
+from ttxdsl.transforms.collectives.program.single_ops import is_collective
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+SENT = {
+    "late-sums": (768, 384),
+    "early-slices": (384, 192),
+    "small-sums": (56, 32),
+    "gathered-products": (384, 192),
+    "scattered-products": (768, 480),
+    "turned-products": (240, 192),
+    "cheap-gathers": (384, 192),
+    "cheap-exchanges": (96, 48),
+    "small-permutes": (128, 16),
+    "joined-permutes": (160, 96),
+    "joined-sums": (80, 56),
+    "parts-of-parts": (48, 24),
+    "same-values": (96, 48),
+    # the branch that is taken counts, which others may join
+    "known-branches": (384, 384),
+    "unused": (576, 0),
+    "read-places": (192, 96),
+    # of the branches the dearest counts, which sends as much in front of them
+    "out-of-branches": (576, 576),
+    # once instead of in each of three turns
+    "ahead-of-loops": (576, 192),
+    "behind-loops": (1152, 384),
+}
+"""The bytes of each program without its optimization, and with it alone."""
+
+
+def local(text: str, *, optimize: bool = False) -> ModuleOp:
+    context = make_context()
+    module = parse_program(text, context=context)
+    stages = TTStableHLOPipelinePass(optimize=optimize, last_stage=11)
+    with collect_remarks():
+        stages.apply(context, module)
+    return module
+
+
+def optimized(module: ModuleOp, *names: str) -> ModuleOp:
+    OptimizeCollectivesPass(names).apply(make_context(), module)
+    module.verify()
+    return module
+
+
+def sent(module: ModuleOp) -> int:
+    return sum(one.bytes_per_device for one in list_collectives(module))
+
+
+@pytest.mark.parametrize("name", OPTIMIZATIONS)
+def test_an_optimization_sends_less_and_changes_no_number(name: str):
+    text = PROGRAMS[name]
+    module = local(text)
+    if name in BEFORE:
+        optimized(module, *BEFORE[name])
+    before = sent(module)
+    optimized(module, name)
+    assert (before, sent(module)) == SENT[name]
+    computes_the_same(module, text)
+
+
+def computes_the_same(module: ModuleOp, text: str) -> None:
+    """Integers: nothing is rounded, so that all must be the same to the last bit."""
+    whole = parse_program(text)
+    arguments = arguments_of(whole, 0, tagged=True)
+    for found, wanted in zip(
+        run_module(module, arguments), run_module(whole, arguments), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def in_loops(module: ModuleOp) -> int:
+    """How many collectives stand in loops."""
+    return sum(
+        is_collective(op)
+        for loop in ops_of_type(module, stablehlo.WhileOp)
+        for op in loop.body.walk()
+    )
+
+
+def test_a_branch_that_is_taken_is_no_branch():
+    text = PROGRAMS["known-branches"]
+    module = optimized(local(text), "known-branches")
+    assert not list(ops_of_type(module, stablehlo.CaseOp))
+    assert sent(optimized(module, "same-values")) == 192
+    computes_the_same(module, text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("dense<5>", "dense<3>"),  # the first branch
+        ("%less = stablehlo.compare LT", "%less = stablehlo.compare NE"),
+        ("stablehlo.convert %less", "stablehlo.convert %k"),  # beyond the last
+    ],
+)
+def test_branches_that_are_taken(old: str, new: str):
+    text = PROGRAMS["known-branches"].replace(old, new)
+    text = text.replace("convert %k : (tensor<i1>)", "convert %k : (tensor<i32>)")
+    module = optimized(local(text), "known-branches")
+    assert not list(ops_of_type(module, stablehlo.CaseOp))
+    computes_the_same(module, text)
+
+
+def test_a_loop_does_not_send_for_a_carry_that_nobody_uses():
+    module = local(UNUSED_CARRY)
+    assert in_loops(module) == 2
+    before = sent(module)
+    optimized(module, "unused")
+    assert in_loops(module) == 1
+    assert before - sent(module) == 3 * 384
+    computes_the_same(module, UNUSED_CARRY)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return %r#1", "return %r#2"),
+        # the other carry reads it
+        ("%sum = stablehlo.add %whole, %c", "%sum = stablehlo.add %whole, %d"),
+    ],
+)
+def test_a_loop_sends_for_a_carry_that_somebody_uses(old: str, new: str):
+    assert old in UNUSED_CARRY
+    text = UNUSED_CARRY.replace(old, new)
+    module = optimized(local(text), "unused")
+    assert in_loops(module) == 2
+    computes_the_same(module, text)
+
+
+def test_what_a_loop_hands_out_stays():
+    """An outfeed reads what is sent."""
+    text = PROGRAMS["unused"].replace(
+        "%sum =",
+        "%t0 = stablehlo.create_token : !stablehlo.token\n"
+        f'    %t1 = "stablehlo.outfeed"(%whole, %t0) : ({S}, !stablehlo.token)'
+        " -> !stablehlo.token\n    %sum =",
+    )
+    assert in_loops(optimized(local(text), "unused")) == 1
+
+
+@pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
+def test_a_loop_sends_once_what_each_turn_sends_alike(name: str):
+    module = local(PROGRAMS[name])
+    assert in_loops(module) == 1
+    assert in_loops(optimized(module, name)) == 0
+
+
+REDUCE = "%row = stablehlo.reduce(%a init: %i) applies stablehlo.add across"
+CAPTURING = """%two = stablehlo.constant dense<2.0> : tensor<f32>
+    %row = stablehlo.reduce(%a init: %i) across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+      reducer(%p: tensor<f32>, %q: tensor<f32>) {
+        %s = stablehlo.add %p, %q : tensor<f32>
+        %t = stablehlo.minimum %s, %two : tensor<f32>
+        stablehlo.return %t : tensor<f32>
+      }"""
+"""A reduction whose region uses a value of the body: that moves, too."""
+
+
+@pytest.mark.parametrize("reduction", [None, CAPTURING])
+def test_what_a_reduction_makes_alike_is_sent_once(reduction: str | None):
+    lines = REDUCED_IN_LOOPS.splitlines()
+    (at,) = (i for i, line in enumerate(lines) if REDUCE in line)
+    lines[at] = reduction or lines[at]
+    text = "\n".join(lines)
+    module = local(text)
+    assert in_loops(module) == 1
+    assert in_loops(optimized(module, "ahead-of-loops")) == 0
+    computes_the_same(module, text)
+
+
+def test_a_branch_does_not_send_what_was_sent_ahead_of_it():
+    module = local(IN_BRANCHES)
+    assert in_loops(module) == 2
+    assert in_loops(optimized(module, "same-values")) == 1
+    computes_the_same(module, IN_BRANCHES)
+
+
+def test_a_branch_sends_what_is_made_behind_it():
+    lines = IN_BRANCHES.splitlines()
+    behind = [line for line in lines if "%now =" in line or "%whole =" in line]
+    for line in behind:
+        lines.remove(line)
+    at = next(i for i, line in enumerate(lines) if "%sum =" in line)
+    text = "\n".join([*lines[:at], *behind, *lines[at:]])
+    module = local(text)
+    assert in_loops(optimized(module, "same-values")) == 2
+    computes_the_same(module, text)
+
+
+@pytest.mark.parametrize(
+    ("turns", "before", "after"),
+    [(3, 144, 144), (7, 336, 336), (8, 384, 384), (9, 432, 384)],
+)
+def test_a_sum_leaves_a_loop_that_turns_often_enough(
+    turns: int, before: int, after: int
+):
+    text = SMALL_IN_LOOPS.replace("dense<3>", f"dense<{turns}>")
+    module = local(text)
+    assert sent(module) == before
+    assert sent(optimized(module, "behind-loops")) == after
+    assert in_loops(module) == (turns < 8)
+    computes_the_same(module, text)
+
+
+NEVER = {"dense<3>": "dense<0>"}, {"LT": "GT"}
+UNKNOWN = {
+    "%three = stablehlo.constant dense<3> : tensor<i32>": "%three = stablehlo.convert"
+    " %n : tensor<i32>"
+}
+LOOKED_AT = {"%sum = stablehlo.add %c": "%sum = stablehlo.maximum %c"}
+
+
+@pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
+@pytest.mark.parametrize("change", [*NEVER, UNKNOWN])
+def test_a_loop_that_may_not_turn_stays(name: str, change: dict[str, str]):
+    text = PROGRAMS[name]
+    for old, new in change.items():
+        assert old in text
+        text = text.replace(old, new)
+    module = local(text)
+    assert in_loops(optimized(module)) == 1
+    if change is not UNKNOWN:
+        computes_the_same(module, text)
+
+
+def test_a_loop_that_looks_at_its_sum_stays():
+    text = PROGRAMS["behind-loops"]
+    for old, new in LOOKED_AT.items():
+        assert old in text
+        text = text.replace(old, new)
+    module = optimized(local(text), "behind-loops")
+    assert in_loops(module) == 1
+    computes_the_same(module, text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["late-sums", "early-slices", "joined-sums", "same-values", "behind-loops"],
+)
+def test_a_collective_says_what_made_it(name: str):
+    module = optimized(local(PROGRAMS[name]), name)
+    named = {one for op in module.walk() for one in optimizations(op.location)}
+    assert named == {name}
+
+
+def test_every_optimization_is_explained():
+    # what is not sent needs no explanation
+    assert set(OPTIMIZED) == set(OPTIMIZATIONS) - {"unused"}
+
+
+@pytest.mark.parametrize("name", CHEAPER)
+def test_what_needs_no_sending_is_not_sent(name: str):
+    text, before, after = CHEAPER[name]
+    module = local(text)
+    assert sent(module) == before
+    assert sent(optimized(module)) == after
+    computes_the_same(module, text)
+
+
+def test_a_part_of_what_moves_is_its_first_form():
+    module = local(CUT_AND_GATHERED)
+    assert sent(module) == 384
+    assert sent(optimized(module, "cheap-gathers")) == 192
+    computes_the_same(module, CUT_AND_GATHERED)
+
+
+def test_an_operand_is_shared_from_where_it_is_first():
+    """Also where the first sum is that of the second product."""
+    module = local(TWO_WEIGHTS)
+    first_sum, second_sum = ops_of_type(module, stablehlo.AllReduceOp)
+    product, _ = ops_of_type(module, stablehlo.DotGeneralOp)
+    *_, operand = ops_of_type(module, stablehlo.NegOp)
+    block = product.parent
+    assert block is not None
+    for moved, ahead in ((operand, product), (first_sum, second_sum)):
+        moved.detach()
+        block.insert_op_after(moved, ahead)
+    assert sent(optimized(module, "gathered-products")) == 576
+    computes_the_same(module, TWO_WEIGHTS)
+
+
+def test_what_is_between_a_product_and_its_sum_may_move_elements():
+    module = optimized(local(MOVED_PRODUCT), "late-sums")
+    assert sent(module) == 128
+    assert sent(optimized(module, "gathered-products")) == 64
+    computes_the_same(module, MOVED_PRODUCT)
+
+
+def test_few_bytes_are_not_worth_many_collectives():
+    """Not 32 gathers of 24 bytes instead of one."""
+    module = local(MANY_PARTS, optimize=True)
+    (gather,) = list_collectives(module)
+    assert gather.bytes_per_device == 33 * 24
+    computes_the_same(module, MANY_PARTS)
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_all_together_send_no_more_than_one(text: str):
+    alone = min(sent(optimized(local(text), name)) for name in OPTIMIZATIONS)
+    assert sent(local(text, optimize=True)) <= alone
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(CompileError, match="no optimization 'faster'"):
+        optimized(local(PROGRAMS["late-sums"]), "faster")
+
+
+MULTIPLIED = PROGRAMS["late-sums"].replace(
+    "stablehlo.add %1, %2", "stablehlo.multiply %1, %2"
+)
+
+
+def test_a_gradient_of_many_samples_is_summed():
+    # 1,536 bytes less would take 184,320 multiply-adds more
+    module = local(gradient(60, 64, "", ""))
+    before = sent(module)
+    assert sent(optimized(module)) == before == 24576
+
+
+def test_a_product_of_partial_sums_is_left_alone():
+    module = local(MULTIPLIED)
+    before = sent(module)
+    assert sent(optimized(module, "late-sums")) == before
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_slices_of_what_is_gathered(seed: int):
+    """Of some places, in one part or several, along one dimension or both."""
+    random = Random(seed)
+    lines: list[str] = []
+    for at in range(random.randint(1, 3)):
+        first, last = random.choice(
+            ((0, 1), (2, 4), (4, 7), (1, 6), (7, 8), (0, 8), (3, 3))
+        )
+        start, end = random.choice(((0, 16), (3, 5), (8, 16)))
+        type_ = f"tensor<{last - first}x{end - start}xf32>"
+        lines.append(
+            f"%{at} = stablehlo.slice %a [{first}:{last}, {start}:{end}]"
+            f" : (tensor<8x16xf32>) -> {type_}"
+        )
+    types = ", ".join(line.rpartition(" -> ")[2] for line in lines)
+    names = ", ".join(f"%{at}" for at in range(len(lines)))
+    dims = random.choice(('{"y"}, {}', '{"x"}, {"y"}', '{"x", "y"}, {}', '{}, {"y"}'))
+    module = parse_program(f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}})
+          -> ({types}) {{
+        {(chr(10) + "        ").join(lines)}
+        return {names} : {types}
+      }}""")
+    assert partition_and_compare(module, seed)[0] == EQUAL
+
+
+def test_a_slice_of_nothing_beside_one_of_a_row():
+    module = local(PROGRAMS["read-places"])
+    (row, _) = ops_of_type(module, stablehlo.SliceOp)
+    limits = DenseArrayBase.from_list(i64, [0, 8])
+    nothing = stablehlo.SliceOp.create(
+        operands=row.operands,
+        result_types=[TensorType(f32, [0, 8])],
+        properties=row.properties | {"limit_indices": limits},
+    )
+    assert row.parent is not None
+    row.parent.insert_op_after(nothing, row)
+    before = sent(module)
+    assert sent(optimized(module, "read-places")) == before
+
+
+@pytest.mark.parametrize(
+    "element, dtype",
+    [
+        ("f32", np.float32),
+        ("bf16", bfloat16),
+        ("complex<f32>", np.complex64),
+        ("i32", np.int32),
+        ("i1", np.bool_),
+        ("f8E5M2", float8_e5m2),
+    ],
+)
+def test_rows_of_few_devices_are_added_to_nothing(element: str, dtype: type):
+    """Rows of the first and of the last of four, to the bit, as types can be added."""
+    rows, one = (f"tensor<{n}x4x{element}>" for n in (8, 1))
+    text = f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: {rows} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}})
+        -> ({one}, {one}) {{
+      %0 = stablehlo.slice %a [0:1, 0:4] : ({rows}) -> {one}
+      %1 = stablehlo.slice %a [7:8, 0:4] : ({rows}) -> {one}
+      return %0, %1 : {one}, {one}
+    }}"""
+    array = np.arange(-16, 16).reshape(8, 4).astype(dtype)
+    if element[0] not in "i":
+        array[0], array[7] = (-0.0, np.inf, np.nan, 0.0), (0.0, -0.0, 1.0, -np.inf)
+    program = ttxdsl.load(text).partition()
+    added = list(ops_of_type(program.module, stablehlo.AllReduceOp))
+    assert bool(added) == (element not in ("i1", "f8E5M2"))
+    for form in (program, program.lower("ttnn")):
+        first, last = form.simulate(array)
+        assert first.tobytes() == array[:1].tobytes()
+        assert last.tobytes() == array[7:].tobytes()
+
+
+def _on_merged(random: Random, value: str, rows: str, at: int) -> tuple[list[str], str]:
+    """Some op on [2 x 4 x .] rows of 4 numbers in one dimension, and the next value."""
+    one, merged = f"%m{at}", f"tensor<{rows}x4xf32>"
+    dims = len(rows.split("x"))
+    match random.randrange(5):
+        case 0:
+            return [f"{one} = stablehlo.negate %{value} : {merged}"], one[1:]
+        case 1:
+            line = f"{one} = stablehlo.add %{value}, %{value} : {merged}"
+            return [line], one[1:]
+        case 2:
+            order = [*range(1, dims + 1)]
+            random.shuffle(order)
+            sizes = [*rows.split("x"), "4"]
+            turned = [0, *order]
+            back = [turned.index(dim) for dim in range(dims + 1)]
+            type_ = f"tensor<{'x'.join(sizes[dim] for dim in turned)}xf32>"
+            return [
+                f"%t{at} = stablehlo.transpose %{value}, dims = {turned}"
+                f" : ({merged}) -> {type_}",
+                f"%n{at} = stablehlo.negate %t{at} : {type_}",
+                f"{one} = stablehlo.transpose %n{at}, dims = {back}"
+                f" : ({type_}) -> {merged}",
+            ], one[1:]
+        case 3:
+            small = f"tensor<{rows}xf32>"
+            return [
+                f"%z{at} = stablehlo.constant dense<0.0> : tensor<f32>",
+                f"%t{at} = stablehlo.reduce(%{value} init: %z{at}) applies stablehlo.add"
+                f" across dimensions = [{dims}] : ({merged}, tensor<f32>) -> {small}",
+                f"{one} = stablehlo.broadcast_in_dim %t{at}, dims = {[*range(dims)]}"
+                f" : ({small}) -> {merged}",
+            ], one[1:]
+        case _:
+            batch = [*range(dims - 1)]
+            square = f"tensor<{rows}x{rows.split('x')[-1]}xf32>"
+            return [
+                f"%t{at} = stablehlo.dot_general %{value}, %{value}, batching_dims = {batch}"
+                f" x {batch}, contracting_dims = [{dims}] x [{dims}]"
+                f" : ({merged}, {merged}) -> {square}",
+                f"{one} = stablehlo.dot_general %t{at}, %{value}, batching_dims = {batch} x"
+                f" {batch}, contracting_dims = [{dims}] x [{dims - 1}]"
+                f" : ({square}, {merged}) -> {merged}",
+            ], one[1:]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_merged_and_comes_apart_again(seed: int):
+    """Whatever works on it in between, and whoever else uses that."""
+    random = Random(seed)
+    rows = random.choice(("8", "8x3"))
+    whole = f"tensor<2x4{rows[1:]}x4xf32>"
+    lines = [f"%m = stablehlo.reshape %a : ({whole}) -> tensor<{rows}x4xf32>"]
+    values = ["m"]
+    for at in range(random.randint(1, 5)):
+        more, value = _on_merged(random, random.choice(values[-2:]), rows, at)
+        lines += more
+        values.append(value)
+    ends = random.sample(values, min(len(values), 2))
+    for at, value in enumerate(ends):
+        lines.append(
+            f"%e{at} = stablehlo.reshape %{value} : (tensor<{rows}x4xf32>) -> {whole}"
+        )
+    types = ", ".join([whole] * len(ends) + [f"tensor<{rows}x4xf32>"])
+    names = ", ".join([*(f"%e{at}" for at in range(len(ends))), f"%{values[-1]}"])
+    rest = ", {}" * (rows.count("x") + 1)
+    shardings = [
+        random.choice(('{}, {"y"}', '{"x"}, {"y"}', '{}, {"x"}', '{"x"}, {}')) + rest
+        for _ in range(2)
+    ]
+    split = [f"{{sdy.sharding = #sdy.sharding<@mesh, [{one}]>}}" for one in shardings]
+    module = parse_program(f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%a: {whole} {split[0]})
+          -> ({types.replace(whole, f"{whole} {split[1]}", 1)}) {{
+        {(chr(10) + "        ").join(lines)}
+        return {names} : {types}
+      }}""")
+    assert partition_and_compare(module, seed)[0] == EQUAL
+
+
+def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():
+    """Half of three rows of six is no whole rows: nothing less is repeated."""
+    module = parse_program("""
+      sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func public @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"x"}]>}) -> (tensor<8x18xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x", ?}]>}) {
+        %0 = stablehlo.reshape %a : (tensor<4x6xf32>) -> tensor<1x4x1x6xf32>
+        %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1, 2, 3] : (tensor<1x4x1x6xf32>) -> tensor<2x4x3x6xf32>
+        %2 = stablehlo.reshape %1 : (tensor<2x4x3x6xf32>) -> tensor<8x18xf32>
+        return %2 : tensor<8x18xf32>
+      }""")
+    assert partition_and_compare(module, 0)[0] == EQUAL
+
+
+def test_what_goes_through_a_reverse_stays_gathered():
+    """The parts of a reversed tensor are on other devices."""
+    text = PROGRAMS["cheap-gathers"].replace(
+        "%2 = stablehlo.multiply %0, %1",
+        "%3 = stablehlo.reverse %0, dims = [0] : tensor<8x8xf32>\n"
+        "  %2 = stablehlo.multiply %3, %1",
+    )
+    module = local(text)
+    before = sent(module)
+    assert sent(optimized(module, "cheap-gathers")) == before
+
+
+def diamond(middle: int) -> VertexGraph:
+    """Two sources of 3 bytes meet in a vertex that somebody needs."""
+    graph = VertexGraph()
+    left, right, meeting = graph.vertex(3), graph.vertex(3), graph.vertex(middle)
+    for source in (left, right):
+        graph.source(source)
+        graph.edge(source, meeting)
+    graph.sink(meeting)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("middle", "near_sources", "price", "vertices"),
+    [
+        (5, True, 5, {3}),
+        (7, True, 6, {1, 2}),
+        (6, True, 6, {1, 2}),
+        (6, False, 6, {3}),
+    ],
+)
+def test_the_least_cut(middle: int, near_sources: bool, price: int, vertices: set[int]):
+    cut = diamond(middle).least_cut(near_sources=near_sources)
+    assert (cut.price, cut.vertices) == (price, vertices)
+
+
+def test_axes_that_do_not_fit_are_not_apart():
+    """Devices of one group along `"a":(1)2` take different slices along `"a":(3)2`."""
+    text = """sdy.mesh @mesh = <["a"=6]>
+      func.func @main(
+          %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2}, {}]>}
+      ) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a":(3)2}]>}) {
+        %0 = stablehlo.negate %x : tensor<8x8xf32>
+        return %0 : tensor<8x8xf32>
+      }"""
+    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
+
+
+def test_functions_do_not_wait_for_each_other() -> None:
+    """What the module says of its devices is looked up once, not for each function."""
+
+    def work(count: int) -> int:
+        functions = [
+            f"""func.func @f{number}(%a: tensor<4xf32>) -> tensor<4xf32> {{
+              %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{{}}]>]
+                  out_shardings=[<@m, [{{}}]>] manual_axes={{"x"}}
+                  (%b: tensor<4xf32>) {{ sdy.return %b : tensor<4xf32> }}
+                  : (tensor<4xf32>) -> tensor<4xf32>
+              return %0 : tensor<4xf32>
+            }}"""
+            for number in range(count)
+        ]
+        module = parse_program("\n".join(['sdy.mesh @m = <["x"=2]>', *functions]))
+        optimize = OptimizeCollectivesPass()
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    work(1)
+    once, twice = work(60), work(120)
+    assert twice - once < 1.1 * once
+
+
+def test_collectives_of_a_chain_are_told_apart_at_once() -> None:
+    """Each is made of the one before, by the same ops: none is compared with another."""
+
+    def work(count: int) -> int:
+        lines = [
+            f"""%r{i} = "stablehlo.all_reduce"({f"%s{i - 1}" if i else "%b"}) <{{
+              replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+              channel_handle = #stablehlo.channel_handle<handle = {i + 1}, type = 1>,
+              use_global_device_ids}}> ({{
+              ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+                %z = stablehlo.add %x, %y : tensor<f32>
+                stablehlo.return %z : tensor<f32>
+              }}) : (tensor<4xf32>) -> tensor<4xf32>
+            %s{i} = stablehlo.tanh %r{i} : tensor<4xf32>"""
+            for i in range(count)
+        ]
+        text = f"""sdy.mesh @m = <["x"=2]>
+          func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
+            %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{{}}]>]
+              out_shardings=[<@m, [{{}}]>] manual_axes={{"x"}} (%b: tensor<4xf32>) {{
+              {" ".join(lines)}
+              sdy.return %s{count - 1} : tensor<4xf32>
+            }} : (tensor<4xf32>) -> tensor<4xf32>
+            return %0 : tensor<4xf32>
+          }}"""
+        module = parse_program(text)
+        optimize = OptimizeCollectivesPass(only=("same-values",))
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    work(1)
+    once, twice = work(40), work(80)
+    assert twice - once < 1.2 * once
+
+
+def test_what_an_operand_is_made_of_is_looked_at_once():
+    """Squares of squares: as many ways lead to the first as it is a power."""
+
+    def work(count: int) -> int:
+        value = "tensor<8x8xf32>"
+        squares = "\n".join(
+            f"%{at + 1} = stablehlo.multiply %{at}, %{at} : {value}"
+            for at in range(count)
+        )
+        text = (
+            PROGRAMS["late-sums"].partition("\n")[0]
+            + f"""
+          func.func @main(%a: {value} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
+              %b: {value} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}}) -> {value} {{
+            %0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{"y"}}]> : {value}
+            {squares}
+            %c = stablehlo.dot_general %{count}, %b, contracting_dims = [1] x [0]
+              : ({value}, {value}) -> {value}
+            return %c : {value}
+          }}"""
+        )
+        module = local(text)
+        optimize = OptimizeCollectivesPass(only=("gathered-products",))
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    work(1)
+    once, twice = work(8), work(16)
+    assert twice < 2.2 * once

@@ -1,0 +1,1 @@
+"""Which part of the source program an op or a collective belongs to."""

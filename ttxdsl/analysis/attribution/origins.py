@@ -1,0 +1,155 @@
+"""Where ops of later stages come from: numbers kept in the locations of ops.
+
+Passes give the ops that they make the location of what they were made from. So a
+location with a number in it, `loc("ttxdsl.op=12"(…))`, leads from an op of a later stage
+to the op that it came from, whatever passes did in between. It changes neither the
+printed program nor the positions in messages, and calls that are inlined keep both
+sides: the number of the op in the callee, and that of the call.
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FusedLoc,
+    LocationAttr,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.ir.compat.faults.locations import ParsedLoc
+from ttxdsl.ir.memo import IdentityMemo
+
+_PREFIX = "ttxdsl.op="
+
+_OPTIMIZED = "ttxdsl.optimized="
+
+_WHOLE = "ttxdsl.whole"
+
+Numbers = tuple[int, ...]
+
+
+def _is_mark(location: NameLoc) -> bool:
+    return location.desc.data.startswith((_PREFIX, _OPTIMIZED, _WHOLE))
+
+
+def optimized(location: Attribute, name: str) -> LocationAttr:
+    """The location of an op that an optimization of this name made of one there."""
+    return cast(Any, NameLoc(StringAttr(f"{_OPTIMIZED}{name}"), cast(Any, location)))
+
+
+def optimizations(location: Attribute) -> tuple[str, ...]:
+    """The names of the optimizations that an op went through, the last one first."""
+    names: list[str] = []
+    while isinstance(location, NameLoc):
+        text = location.desc.data
+        if text.startswith(_OPTIMIZED):
+            names.append(text.removeprefix(_OPTIMIZED))
+        location = location.location
+    return tuple(dict.fromkeys(names))
+
+
+def on_whole_values(location: Attribute) -> LocationAttr:
+    """Return the location of a local op that does what it did to values of all devices.
+
+    An op of a global program works on whole values as on one device, so devices that
+    have them whole need nothing of each other for it, whatever it is.
+    """
+    return cast(Any, NameLoc(StringAttr(_WHOLE), cast(Any, location)))
+
+
+def is_on_whole_values(location: Attribute) -> bool:
+    """Return whether a location is one that `on_whole_values` gave."""
+    while isinstance(location, NameLoc | CallSiteLoc):
+        if isinstance(location, NameLoc):
+            if location.desc.data == _WHOLE:
+                return True
+            location = location.location
+        else:
+            location = location.callee
+    return False
+
+
+def unmarked(location: Attribute) -> LocationAttr:
+    """The location without numbers; of a call, only where both ends are known."""
+    match location:
+        case NameLoc() if _is_mark(location):
+            return unmarked(location.location)
+        case CallSiteLoc():
+            callee, caller = unmarked(location.callee), unmarked(location.caller)
+            if isinstance(caller, ParsedLoc | UnknownLoc):
+                return callee
+            return cast(Any, CallSiteLoc(callee, caller))
+        case _:
+            return cast(Any, location)
+
+
+class Origins:
+    """Numbers on the ops of a module, several times over as it changes."""
+
+    def __init__(self) -> None:
+        self._marked: list[tuple[Operation, LocationAttr]] = []
+        self._read = IdentityMemo[tuple[Numbers, Numbers]]()
+
+    def mark(self, ops: Iterable[Operation]) -> range:
+        """Give each op a number of its own; these, in order."""
+        return self.mark_like((op, op) for op in ops)
+
+    def mark_like(self, pairs: Iterable[tuple[Operation, Operation]]) -> range:
+        """Give the first op of each pair a number that stands for the second one."""
+        start = len(self._marked)
+        for op, other in pairs:
+            mark = StringAttr(f"{_PREFIX}{len(self._marked)}")
+            self._marked.append((other, op.location))
+            op.location = cast(Any, NameLoc(mark, op.location))
+        return range(start, len(self._marked))
+
+    def marked(self, number: int) -> tuple[Operation, LocationAttr]:
+        """The op that a number stands for, and the location that it was put around."""
+        return self._marked[number]
+
+    def chain(self, op: Operation) -> Numbers:
+        """All numbers of an op, calls before callees: the same for all it became."""
+        calls, own = self._numbers(op.location)
+        return calls + own
+
+    def callers(self, op: Operation) -> list[Operation]:
+        """The calls through which `op` was inlined, the outermost first."""
+        return [self._marked[number][0] for number in self._numbers(op.location)[0]]
+
+    def origins(self, op: Operation) -> list[Operation]:
+        """What it came from: the op of the last marking, of the one before, and so on."""
+        return [self._marked[number][0] for number in self._numbers(op.location)[1]]
+
+    def origin(self, op: Operation) -> Operation | None:
+        """The op that had the number that was put last."""
+        return next(iter(self.origins(op)), None)
+
+    def _numbers(self, location: Attribute) -> tuple[Numbers, Numbers]:
+        known = self._read.get(id(location))
+        if known is None:
+            known = self._read.keep(id(location), self._look(location), location)
+        return known
+
+    def _look(self, location: Attribute) -> tuple[Numbers, Numbers]:
+        """The numbers of calls, and those of the op itself, the last first."""
+        match location:
+            case NameLoc():
+                calls, own = self._numbers(location.location)
+                if location.desc.data.startswith(_PREFIX):
+                    own = int(location.desc.data.removeprefix(_PREFIX)), *own
+                return calls, own
+            case CallSiteLoc():
+                outer, caller = self._numbers(location.caller)
+                calls, own = self._numbers(location.callee)
+                return (*outer, *caller, *calls), own
+            case FusedLoc():
+                parts = cast(ArrayAttr[Attribute], location.locations)
+                found = map(self._numbers, parts)
+                return next((one for one in found if any(one)), ((), ()))
+            case _:
+                return (), ()

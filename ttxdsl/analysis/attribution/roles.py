@@ -1,0 +1,322 @@
+"""What values of a program are in training: parameters, gradients, activations, …
+
+A training step is known by its gradients. A value is the gradient of a parameter if
+
+- it is made of something else (a contraction, a reduction, a scatter), depends on that
+  parameter, and belongs to a result that is a new value of it; and
+- somewhere a gradient is a product with the very value that its parameter is multiplied
+  with, or looks up with the same indices: what reverse-mode differentiation does, and a
+  step of inference that adds to its state does not.
+
+What is computed from gradients and state alone is the optimizer's.
+"""
+
+from enum import Enum
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation
+
+from ttxdsl.analysis.usage.collectives import collective_ops
+from ttxdsl.analysis.values.state import results_of_arguments
+from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
+
+_PRODUCTS = (
+    stablehlo.ConvolutionOp,
+    stablehlo.DotGeneralOp,
+    stablehlo.DotOp,
+    stablehlo.EinsumOp,
+    stablehlo.GatherOp,
+)
+"""Ops that combine a parameter with a value which its gradient is combined with, too."""
+
+
+class Role(Enum):
+    """What a value is; the text is what tables call it."""
+
+    ACTIVATIONS = "activations"
+    ARGUMENTS = "arguments"
+    GRADIENTS = "gradients"
+    GRADIENT_STATISTICS = "gradient statistics"
+    OPTIMIZER_STATE = "optimizer state"
+    PARAMETERS = "parameters"
+    RESULTS = "results"
+    UPDATES = "updates"
+
+
+_DATA, _GRADIENT, _OPTIMIZER = 1, 2, 4
+"""What values are made of, as bits: of the batch, by differentiation, of gradients."""
+
+
+class Roles:
+    """The roles of the values of a function without calls.
+
+    Args:
+        function: of a per-device program, or of a global one.
+    """
+
+    def __init__(self, function: FuncOp):
+        self._flow = flow = ValueFlow(function)
+        self._arguments = list(function.body.block.args)
+        types = function.function_type
+        becomes = results_of_arguments(function)
+        self._before = {result: argument for argument, result in becomes.items()}
+        """The argument that a result is the new value of."""
+        count = len(types.outputs.data)
+        self._updates = [flow.updated(result) for result in range(count)]
+        """For each result the arguments that it is computed from as a new value."""
+        updated = union(self._updates)
+        self._data = sum(
+            1 << argument.index
+            for argument in self._arguments
+            if shape_of(argument) and not updated >> argument.index & 1
+        )
+        self._differentiated = (
+            self._updates
+            if updated
+            else [self._of_type(type_) for type_ in types.outputs.data]
+        )
+        """For each result the arguments that it may be an update or the gradient of."""
+        self._trained = [0] * count
+        """For each result the parameters that it is an update or the gradient of."""
+        self._depends = self._dependences()
+        self._is_made = self._made()
+        self._made_of = self._classified()
+        self._parameters = union(self._trained)
+        self._optimizer_state = 0
+        for result, mask in enumerate(self._updates):
+            made_of = self._made_of[flow.returned(result)]
+            if made_of and not made_of & _DATA:
+                self._optimizer_state |= mask & ~self._parameters
+
+    def of(self, op: Operation) -> Role:
+        """What a collective sends."""
+        flow, at = self._flow, self._flow.number.get(op.operands[0])
+        if at is None:
+            return Role.ACTIVATIONS
+        sources, made_of = flow.sources[at], self._made_of[at]
+        if not flow.is_mixed[at] and flow.pieces[at]:
+            return self._of_arguments(flow.pieces[at]) or Role.ARGUMENTS
+        ends, moved = self._reached(op, flow.ends), self._reached(op, flow.moved_ends)
+        whose = sources | self._depends[at]
+        if not made_of and (known := self._of_arguments(whose)):
+            return known
+        if not made_of or made_of & _DATA:
+            used = any(flow.is_used[flow.number[result]] for result in op.results)
+            is_result = ends and (flow.is_scalar[at] or not used)
+            if is_result:
+                return Role.RESULTS
+            is_argument = not made_of and whose.bit_count() == 1
+            return Role.ARGUMENTS if is_argument else Role.ACTIVATIONS
+        if made_of & _GRADIENT and not sources:
+            return Role.GRADIENTS
+        trained = sum(1 << result for result, mask in enumerate(self._trained) if mask)
+        if moved:
+            whose = sum(
+                1 << self._before[one] for one in bits(moved) if one in self._before
+            )
+            known = self._of_arguments(whose)
+            return known or (
+                Role.PARAMETERS if moved & trained else Role.OPTIMIZER_STATE
+            )
+        if ends and not ends & ~trained:
+            is_new = sources & self._parameters
+            return Role.PARAMETERS if is_new else Role.UPDATES
+        if sources & self._parameters:
+            return Role.GRADIENTS  # with a decay of weights
+        kept = union(self._updates[result] for result in bits(ends))
+        is_state = kept & self._optimizer_state
+        return Role.OPTIMIZER_STATE if is_state else Role.GRADIENT_STATISTICS
+
+    def is_argument(self, op: Operation) -> bool:
+        """Whether a collective sends what the caller gave, and nothing computed of data."""
+        at = self._flow.number.get(op.operands[0])
+        return at is not None and not self._made_of[at]
+
+    def arguments(self, op: Operation) -> list[BlockArgument]:
+        """The arguments that a collective is there for, the nearest that there are.
+
+        What it sends pieces of; else the parameters whose gradients or new values it
+        sends; else what the op before it reads, or the ops behind it.
+        """
+        flow, at = self._flow, self._flow.number.get(op.operands[0])
+        if at is None:
+            return []
+        mask = 0 if flow.is_mixed[at] else flow.pieces[at]
+        if not mask:
+            match self.of(op):
+                case Role.PARAMETERS | Role.GRADIENTS | Role.UPDATES:
+                    ends = bits(self._reached(op, flow.ends))
+                    mask = union(self._trained[one] for one in ends)
+                    mask = mask or flow.sources[at] & self._parameters
+                case Role.OPTIMIZER_STATE:
+                    mask = flow.sources[at] & self._optimizer_state
+                case _:
+                    pass
+        while (before := flow.moved_from[at]) is not None:
+            at = before
+        mask = mask or self._read(flow.makers[at])
+        if not mask:
+            users = (use.operation for result in op.results for use in result.uses)
+            mask = union(map(self._read, users))
+        return [self._arguments[index] for index in bits(mask)]
+
+    def _read(self, op: Operation | None) -> int:
+        """The arguments that operands of an op are pieces of."""
+        flow = self._flow
+        known = (flow.number.get(value) for value in op.operands) if op else ()
+        return union(
+            flow.pieces[at] for at in known if at is not None and not flow.is_mixed[at]
+        )
+
+    def _reached(self, op: Operation, ends: list[int]) -> int:
+        return union(ends[self._flow.number[one]] for one in op.results)
+
+    def _of_arguments(self, mask: int) -> Role | None:
+        """The role of what is made of arguments of the state alone; None of others."""
+        if not mask or mask & ~(self._parameters | self._optimizer_state):
+            return None
+        return Role.PARAMETERS if mask & self._parameters else Role.OPTIMIZER_STATE
+
+    def _of_type(self, type_: Attribute) -> int:
+        """The arguments of a type; none of a scalar's, which is no sign of anything."""
+        return sum(
+            1 << argument.index
+            for argument in self._arguments
+            if argument.type == type_ and shape_of(argument)
+        )
+
+    # What depends on what, in one iteration of every loop
+
+    def _dependences(self) -> list[int]:
+        """The arguments that values depend on through more than moves and work."""
+        flow = self._flow
+        depends = [0] * len(flow.makers)
+        for source, target, kind in flow.edges:
+            if kind > Flow.WORKED:
+                depends[target] |= flow.first_sources[source]
+            # a norm or a loss depends on everything, which says nothing
+            if kind <= Flow.WORKED or not flow.is_scalar[source]:
+                depends[target] |= depends[source]
+        return depends
+
+    def _made(self) -> list[bool]:
+        """Whether a value is anything but arguments, moved and worked on."""
+        is_made = [False] * len(self._flow.makers)
+        for source, target, kind in self._flow.edges:
+            is_made[target] |= kind is Flow.MADE or is_made[source]
+        return is_made
+
+    def _classified(self) -> list[int]:
+        """What every value is made of; notes for results what they train."""
+        flow = self._flow
+        roots, trained, is_gradient = self._roots()
+        if is_gradient:
+            self._trained = trained
+        else:
+            is_gradient = [False] * len(flow.makers)
+            roots = dict.fromkeys(roots, _DATA)
+        made_of = [roots.get(at, 0) for at in range(len(flow.makers))]
+        changed = True
+        while changed:
+            changed = False
+            for source, target, kind in (*flow.back_edges, *flow.edges):
+                scalar = flow.is_scalar[source]
+                if kind <= Flow.WORKED or (kind is Flow.SPREAD and not scalar):
+                    known = made_of[target] | made_of[source]
+                    if is_gradient[target]:
+                        known &= ~_DATA
+                    changed |= known != made_of[target]
+                    made_of[target] = known
+            changed &= bool(flow.back_edges)
+        return made_of
+
+    def _roots(self) -> tuple[dict[int, int], list[int], list[bool]]:
+        """What the values that belong to no operand are made of.
+
+        Returns:
+            That; for each result what it trains; and for each value whether it is a
+            gradient, empty if nothing is differentiated.
+        """
+        flow = self._flow
+        factors = self._factors()
+        data = [bool(mask & self._data) for mask in flow.first_sources]
+        after = [False] * len(data)
+        roots: dict[int, int] = {}
+        trained = [0] * len(self._trained)
+        used = 0  # with the batch, so far
+        is_gradient = [False] * len(data)
+        is_differentiated = False
+        for source, target, kind in flow.edges:
+            data[target] |= data[source]
+            after[target] |= after[source]
+            if kind <= Flow.WORKED and is_gradient[source] and flow.ends[target]:
+                is_gradient[target] = (
+                    True  # by the chain rule, whatever it is scaled by
+                )
+            if is_gradient[target]:
+                data[target] = False
+            if kind is not Flow.MADE:
+                continue
+            if after[target] and not data[target]:
+                roots[target] = _OPTIMIZER
+                continue
+            # the gradient of a last bias depends on constants alone
+            depends = used
+            if data[target]:
+                roots[target] = _DATA
+                depends = self._depends[target]
+                used |= depends
+            shared = self._shared_factors(target, factors)
+            for result in bits(flow.ends[target]):
+                mask = self._differentiated[result] & (depends | shared)
+                if mask:
+                    trained[result] |= mask
+                    is_differentiated |= bool(mask & shared)
+                    roots[target] = _GRADIENT
+                    is_gradient[target] = after[target] = True
+                    data[target] = False
+        return roots, trained, is_gradient if is_differentiated else []
+
+    def _factors(self) -> dict[int, int]:
+        """For a class of values the arguments that are multiplied with, or looked up by it."""
+        flow = self._flow
+        factors: dict[int, int] = {}
+        for op in flow.makers:
+            if isinstance(op, _PRODUCTS):
+                one, other = (flow.number[value] for value in op.operands[:2])
+                for mine, factor in ((one, other), (other, one)):
+                    alike = flow.likeness[factor]
+                    factors[alike] = factors.get(alike, 0) | self._alone(mine)
+        return factors
+
+    def _shared_factors(self, at: int, factors: dict[int, int]) -> int:
+        """The arguments that are multiplied with what a value is a product with, too."""
+        flow = self._flow
+        op = flow.makers[at]
+        known = [flow.number[value] for value in op.operands] if op else []
+        mine = union(self._alone(operand) for operand in known)
+        return ~mine & union(factors.get(flow.likeness[one], 0) for one in known)
+
+    def _alone(self, at: int) -> int:
+        """The arguments that a value is computed from, if from nothing else."""
+        return (
+            0 if self._is_made[at] else self._flow.sources[at] | self._flow.pieces[at]
+        )
+
+
+def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:
+    """The collectives of a program in order, each with the roles in its function."""
+    known: dict[Operation, Roles] = {}
+    found: list[tuple[Operation, Roles]] = []
+    for op in collective_ops(module):
+        function = op.parent_op()
+        while not isinstance(function, FuncOp):
+            assert function is not None, "ops that run are in a function"
+            function = function.parent_op()
+        if function not in known:
+            known[function] = Roles(function)
+        found.append((op, known[function]))
+    return found

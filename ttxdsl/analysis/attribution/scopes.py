@@ -1,0 +1,273 @@
+"""The scopes of a graph: functions, regions, and parts of JAX's name stack, as a tree.
+
+A scope with very many ops of its own is cut into segments (`segments.py`), so that a
+program without any debug information can be folded too.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+from ttxdsl.analysis.attribution.nodes import TraceNode
+from ttxdsl.analysis.attribution.segments import segments_of
+from ttxdsl.analysis.attribution.stacks import ScopeName
+
+_Item = tuple[Literal["node", "scope"], int]
+"""What stands directly in a scope, with its number."""
+
+_MOST_ITEMS = 80
+_LARGEST_TO_MOVE = 64
+"""Nodes of a scope that goes into a segment; a larger one stands for itself."""
+_DENSE = 0.5
+"""The part of its stretch of the program that a scope has to fill to be one."""
+_GAP = 4
+"""How far apart two nodes of one stretch are at most."""
+_FEWEST_IN_A_STRETCH = 4
+
+
+@dataclass(slots=True)
+class Scope:
+    """A scope: its name, the scope that it is in (-1 for the program), and its kind."""
+
+    name: str
+    parent: int
+    kind: str
+
+
+class Scopes:
+    """A tree of scopes; each is numbered, the whole program is 0."""
+
+    def __init__(self):
+        self.scopes: list[Scope] = [Scope("program", -1, "program")]
+        self._numbers: dict[tuple[int, ScopeName], int] = {}
+
+    def scope(self, path: Sequence[ScopeName], kind: str) -> int:
+        """The scope of a path, made where it is not there yet."""
+        at = 0
+        for depth, name in enumerate(path):
+            last = depth == len(path) - 1
+            at = self._child(at, name, kind if last else "scope")
+        return at
+
+    def _child(self, parent: int, name: ScopeName, kind: str) -> int:
+        number = self._numbers.setdefault((parent, name), len(self.scopes))
+        if number == len(self.scopes):
+            self.scopes.append(Scope(name.name, parent, kind))
+        elif kind != "scope":
+            self.scopes[number].kind = kind
+        return number
+
+    def ancestors(self, scope: int) -> list[int]:
+        """The scope and all that it is in, innermost first."""
+        found: list[int] = []
+        while scope >= 0:
+            found.append(scope)
+            scope = self.scopes[scope].parent
+        return found
+
+    def settle(self, nodes: Sequence[TraceNode]) -> None:
+        """Once all nodes are there: shorten chains, place constants, cut the large."""
+        self._place_constants(nodes)
+        self._part_scattered(nodes)
+        self._join_chains(nodes)
+        self._open_the_only(nodes)
+        self._cut(nodes)
+        self._number_again(nodes)
+
+    def _place_constants(self, nodes: Sequence[TraceNode]) -> None:
+        """A constant that the compiler made without a scope belongs to its users."""
+        users: dict[int, list[int]] = defaultdict(list)
+        for node in nodes:
+            for source, _ in node.inputs:
+                users[source].append(node.group)
+        for at, node in enumerate(nodes):
+            if node.kind != "op" or node.inputs or not users[at]:
+                continue
+            common = self._common(users[at])
+            if node.group in self.ancestors(common):
+                node.group = common
+
+    def _common(self, scopes: Sequence[int]) -> int:
+        shared = self.ancestors(scopes[0])
+        for scope in scopes[1:]:
+            there = set(self.ancestors(scope))
+            shared = [one for one in shared if one in there]
+        return shared[0]
+
+    def _part_scattered(self, nodes: Sequence[TraceNode]) -> None:
+        """Part scopes that are met again and again, as a layer's in a loop over layers.
+
+        Each stretch becomes a scope of its own, short ones a part of what is around.
+        """
+        depths = [len(self.ancestors(scope)) for scope in range(len(self.scopes))]
+        inside = self._inside(nodes)
+        for scope in sorted(range(1, len(self.scopes)), key=lambda one: -depths[one]):
+            found = inside.get(scope)
+            if found is None or self.scopes[scope].kind != "scope":
+                continue
+            if len(found) < (found[-1] - found[0] + 1) * _DENSE:
+                self._part(scope, found, nodes)
+                inside = self._inside(nodes)
+
+    def _inside(self, nodes: Sequence[TraceNode]) -> dict[int, list[int]]:
+        """The nodes in each scope that has any, also through others."""
+        inside: dict[int, list[int]] = defaultdict(list)
+        for at, node in enumerate(nodes):
+            for scope in self.ancestors(node.group):
+                inside[scope].append(at)
+        return inside
+
+    def _part(
+        self, scope: int, inside: Sequence[int], nodes: Sequence[TraceNode]
+    ) -> None:
+        known = self.scopes[scope]
+        stretches: list[list[int]] = []
+        for at in inside:
+            if stretches and at - stretches[-1][-1] <= _GAP:
+                stretches[-1].append(at)
+            else:
+                stretches.append([at])
+        for stretch in stretches:
+            short = len(stretch) < _FEWEST_IN_A_STRETCH
+            if not short:
+                self.scopes.append(Scope(known.name, known.parent, known.kind))
+            home = known.parent if short else len(self.scopes) - 1
+            for at in stretch:
+                if nodes[at].group == scope:
+                    nodes[at].group = home
+                    continue
+                # a scope inside goes with the first stretch that it is met in
+                child = self._below(scope, nodes[at].group)
+                if child is not None:
+                    self.scopes[child].parent = home
+
+    def _below(self, scope: int, inner: int) -> int | None:
+        """The child of a scope that an inner one is in, None if it is not inside."""
+        while inner >= 0:
+            if self.scopes[inner].parent == scope:
+                return inner
+            inner = self.scopes[inner].parent
+        return None
+
+    def _join_chains(self, nodes: Sequence[TraceNode]) -> None:
+        """A scope that has nothing but one other scope is one with it."""
+        own: dict[int, int] = defaultdict(int)
+        for node in nodes:
+            own[node.group] += 1
+        children: dict[int, list[int]] = defaultdict(list)
+        for at, scope in enumerate(self.scopes):
+            children[scope.parent].append(at)
+        for at in reversed(range(1, len(self.scopes))):
+            inside = children[at]
+            if len(inside) == 1 and not own[at]:
+                (only,) = inside
+                child, scope = self.scopes[only], self.scopes[at]
+                if scope.kind != "scope" or child.kind != "scope":
+                    continue
+                child.name = f"{scope.name}/{child.name}"
+                child.parent = scope.parent
+                siblings = children[scope.parent]
+                siblings[siblings.index(at)] = only
+                children[at] = []
+
+    def _open_the_only(self, nodes: Sequence[TraceNode]) -> None:
+        """A scope that everything is in, as `jit(train)`, says nothing: it goes."""
+        while True:
+            used = {scope for node in nodes for scope in self.ancestors(node.group)}
+            top = [s for s in used if self.scopes[s].parent == 0]
+            top = [
+                s for s in top if self.scopes[s].kind not in ("arguments", "results")
+            ]
+            if any(node.group == 0 for node in nodes) or len(top) != 1:
+                return
+            (only,) = top
+            if self.scopes[only].kind != "scope":
+                return
+            for scope in self.scopes:
+                if scope.parent == only:
+                    scope.parent = 0
+            for node in nodes:
+                if node.group == only:
+                    node.group = 0
+
+    def _cut(self, nodes: Sequence[TraceNode]) -> None:
+        inside: dict[int, dict[_Item, None]] = defaultdict(dict)
+        sizes: dict[int, int] = defaultdict(int)
+        for at, node in enumerate(nodes):
+            item: _Item = ("node", at)
+            for scope in self.ancestors(node.group):
+                inside[scope].setdefault(item)
+                item = ("scope", scope)
+                sizes[scope] += 1
+
+        def may_move(item: _Item) -> bool:
+            which, at = item
+            if which == "node":
+                return nodes[at].kind == "op"
+            boundary = self.scopes[at].kind in ("arguments", "results")
+            return not boundary and sizes[at] <= _LARGEST_TO_MOVE
+
+        for scope, items in inside.items():
+            loose = [item for item in items if may_move(item)]
+            if len(loose) > _MOST_ITEMS:
+                self._cut_one(scope, loose, nodes)
+
+    def _cut_one(
+        self, scope: int, items: Sequence[_Item], nodes: Sequence[TraceNode]
+    ) -> None:
+        alive = self._alive_between(items, nodes)
+        labels = [
+            nodes[at].op if which == "node" else self.scopes[at].name
+            for which, at in items
+        ]
+        pieces = segments_of(labels, alive)
+        for number, (start, end) in enumerate(pieces, 1):
+            segment = self._child(scope, ScopeName(f"segment {number}"), "segment")
+            for which, at in items[start:end]:
+                if which == "node":
+                    nodes[at].group = segment
+                else:
+                    self.scopes[at].parent = segment
+
+    def _alive_between(
+        self, items: Sequence[_Item], nodes: Sequence[TraceNode]
+    ) -> list[int]:
+        """For each position how many items from before are used after it."""
+        places = {item: at for at, item in enumerate(items)}
+
+        def place(node: int) -> int | None:
+            if (found := places.get(("node", node))) is not None:
+                return found
+            for scope in self.ancestors(nodes[node].group):
+                if (found := places.get(("scope", scope))) is not None:
+                    return found
+            return None
+
+        last: dict[int, int] = {}
+        for at, node in enumerate(nodes):
+            here = place(at)
+            for source, _ in node.inputs:
+                there = place(source)
+                if here is not None and there is not None and here > there:
+                    last[there] = max(here, last.get(there, 0))
+        change = [0] * (len(items) + 2)
+        for there, end in last.items():
+            change[there + 1] += 1
+            change[end + 1] -= 1
+        return list(accumulate(change))
+
+    def _number_again(self, nodes: Sequence[TraceNode]) -> None:
+        """Leave out scopes that have nothing inside, and put parents first."""
+        used = {0}
+        for node in nodes:
+            used.update(self.ancestors(node.group))
+        order = sorted(used, key=lambda scope: len(self.ancestors(scope)))
+        new = {old: at for at, old in enumerate(order)}
+        self.scopes = [
+            Scope(s.name, new.get(s.parent, -1), s.kind)
+            for s in (self.scopes[old] for old in order)
+        ]
+        for node in nodes:
+            node.group = new[node.group]

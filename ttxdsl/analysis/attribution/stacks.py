@@ -1,0 +1,106 @@
+"""What a program says of where it comes from: JAX's name stack, and tracebacks."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp, NameLoc
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.analysis.attribution.origins import Origins
+from ttxdsl.diagnostics.errors import Frame, own_first, source_frames
+
+_TRANSFORMATION = re.compile(r"(jvp|transpose|vmap)\((.*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeName:
+    """One scope on the way to an op: its name, and which call it is if it is one."""
+
+    name: str
+    call: int = -1
+
+
+def name_stack(location: Attribute) -> tuple[str, ...]:
+    """The parts of JAX's name stack that a location starts with, the primitive last.
+
+    A transformation is a part of its own: `transpose(jvp(a/b))/dot` has the parts
+    `transpose(jvp)`, `a`, `b`, `dot`.
+    """
+    return stack_parts(location.desc.data) if isinstance(location, NameLoc) else ()
+
+
+def stack_parts(text: str) -> tuple[str, ...]:
+    """The parts of a name stack: between slashes that are in no parentheses, transformations taken off."""
+    parts: list[str] = []
+    depth, current = 0, ""
+    for character in f"{text}/":
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "/" and depth <= 0:
+            parts.extend(_without_transformations(current))
+            current = ""
+        else:
+            current += character
+    return tuple(parts)
+
+
+def _without_transformations(part: str) -> Sequence[str]:
+    around: list[str] = []
+    while found := _TRANSFORMATION.fullmatch(part):
+        around.append(found[1])
+        part = found[2]
+    if not around:
+        return (part,) if part else ()
+    return ("(".join(around) + ")" * (len(around) - 1), *stack_parts(part))
+
+
+class Stacks:
+    """Where the user's program has what any later op came from."""
+
+    def __init__(self, module: ModuleOp):
+        """Number every op of the module, which changes its locations only."""
+        self.origins = Origins()
+        self._read = self.origins.mark(module.walk())
+        self._nodes: dict[int, int] = {}
+
+    def mark_nodes(self, nodes: Sequence[Operation | None]) -> None:
+        """Number ops once more, as the nodes of a graph: node n is `nodes[n]`."""
+        there = [(at, op) for at, op in enumerate(nodes) if op is not None]
+        numbers = self.origins.mark(op for _, op in there)
+        self._nodes.update(zip(numbers, (at for at, _ in there), strict=True))
+
+    def node(self, op: Operation) -> int | None:
+        """Which node of `mark_nodes` the op was made of."""
+        numbers = self.origins.chain(op)
+        return next((self._nodes[n] for n in numbers if n in self._nodes), None)
+
+    def source_chain(self, op: Operation) -> tuple[int, ...]:
+        """The numbers that it had when it was read, or of what it was made of."""
+        return tuple(n for n in self.origins.chain(op) if n in self._read)
+
+    def scopes(self, op: Operation) -> tuple[ScopeName, ...]:
+        """Where an op belongs, outermost first: functions and parts of JAX's name stack.
+
+        Every call is a scope of its own, also where one function is called twice.
+        """
+        numbers = self.source_chain(op)
+        found: list[ScopeName] = []
+        for number in numbers[:-1]:
+            call, location = self.origins.marked(number)
+            callee = call.callee.string_value() if isinstance(call, CallOp) else None
+            *outer, last = name_stack(location) or (f"@{callee}",)
+            found.extend(ScopeName(name) for name in outer)
+            found.append(ScopeName(last, number))
+        if numbers:
+            stack = name_stack(self.origins.marked(numbers[-1])[1])
+            found.extend(ScopeName(name) for name in stack[:-1])
+        return tuple(found)
+
+    def frames(self, op: Operation) -> list[Frame]:
+        """The traceback of an op, innermost frame first, libraries' behind the user's."""
+        return own_first(
+            frame
+            for number in reversed(self.source_chain(op))
+            for frame in source_frames(self.origins.marked(number)[1])
+        )

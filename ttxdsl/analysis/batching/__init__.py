@@ -1,0 +1,1 @@
+"""Dimensions that are split together, and the batch among them."""

@@ -1,0 +1,1 @@
+"""Functions and calls, and how often ops run."""

@@ -1,0 +1,1 @@
+"""What a program sends, holds and computes."""

@@ -1,0 +1,432 @@
+"""The collectives of a per-device program: which, along which axes, how many bytes.
+
+Reads StableHLO with local shapes, as stage 13 leaves it or as somebody wrote it by
+hand, so it tells the same about both. A collective in a loop counts as often as the loop
+turns (`ttxdsl.analysis.calls.execution_counts`): its bytes are those of one run of the program.
+
+Custom calls are listed with them where devices send each other something in them: a
+`ragged_all_to_all` by its own model, any other as a row that is not priced.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from math import prod
+from typing import Any
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.attribution.origins import is_on_whole_values, unmarked
+from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.ring import Ring, ragged_bytes, ring_bytes
+from ttxdsl.costs.units import bytes_text
+from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.custom import (
+    RAGGED_ALL_TO_ALL,
+    Communication,
+    communication_of,
+)
+from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
+from ttxdsl.dialects.traits import Collective, ops_with
+from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.devices.replica_groups import Groups, axes_of_groups, groups_joined
+
+RINGS = {
+    op.name.removeprefix("stablehlo."): fact.ring
+    for op in ops_with(Collective, stablehlo.StableHLO)
+    if (fact := op.get_trait(Collective)) is not None
+} | {RAGGED_ALL_TO_ALL: Ring.ALL_TO_ALL}
+"""The collectives that are priced, by how their bytes and their time count."""
+
+UNKNOWN_LOOPS = (
+    "stand in loops of which the program does not say how often they turn: they count as"
+    " one turn; --trip-count says it"
+)
+
+_OPS = ops_with(Collective, stablehlo.StableHLO)
+
+_UNPRICED = {
+    Communication.UNPRICED: "sends what the program does not say: not counted",
+    Communication.UNKNOWN: "nobody knows what it sends: not counted",
+}
+
+
+def _communication(op: Operation) -> Communication:
+    """What devices send each other in a custom call, also one that was of whole values."""
+    if not isinstance(op, stablehlo.CustomCallOp):
+        return Communication.NONE
+    known = communication_of(op)
+    if known is Communication.UNKNOWN and is_on_whole_values(op.location):
+        return Communication.NONE
+    return known
+
+
+def collective_ops(module: ModuleOp) -> list[Operation]:
+    """Return the ops that `list_collectives` lists, in its order."""
+    return [
+        op
+        for op in all_ops(module)
+        if isinstance(op, _OPS) or _communication(op) is not Communication.NONE
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCollective:
+    """One collective of the program that every device runs.
+
+    `bytes_per_device` is what each device sends by the ring model
+    (`ttxdsl.costs.ring`) in one run of the program, in which the collective runs
+    `times`. `axes` is None where the groups follow no mesh axis; `groups` are the devices
+    among which it runs, of a permutation the pairs; `function` is what the position is in.
+    Of a custom call `@target` that is not priced nobody knows the bytes: they count as 0.
+    """
+
+    kind: str
+    axes: Axes | None
+    group_size: int
+    tensor: str
+    bytes_per_device: int
+    reason: str
+    position: str | None
+    function: str | None = None
+    times: Times = ONCE
+    groups: Groups = field(default=(), repr=False)
+    is_priced: bool = True
+
+    @property
+    def count(self) -> int:
+        """How often it runs."""
+        return self.times.count
+
+    @property
+    def bytes_each(self) -> int:
+        """What each device sends each time."""
+        return self.bytes_per_device // max(1, self.count)
+
+    @property
+    def ring(self) -> Ring:
+        """How its bytes and its time count."""
+        return RINGS.get(self.kind, Ring.ALL_SLICE)  # which takes no time
+
+    @property
+    def title(self) -> str:
+        """Its kind, and how often it runs: `all_reduce x12 in loop`."""
+        return f"{self.kind} {self.times}".rstrip()
+
+    @property
+    def axes_text(self) -> str:
+        """The axes by name, or how large the groups are."""
+        if not self.is_priced:
+            return "?"
+        if self.axes:
+            return _axes_text(self.axes)
+        return f"groups of {self.group_size}"
+
+    @property
+    def axis_names(self) -> tuple[str, ...] | None:
+        """The names of the axes that it runs along, None where it follows none."""
+        return tuple(one.name for one in self.axes) if self.axes else None
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        """What it has in common with those of its row in a table."""
+        return self.title, self.axes_text, self.tensor, self.reason
+
+    @property
+    def place(self) -> str:
+        """The position for people, `train.py:33 in block`; nothing if there is none."""
+        return place_text(self.position, self.function)
+
+    def data(self) -> dict[str, Any]:
+        """All of it for JSON but the groups, which `axes` says."""
+        known = {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.name != "groups"
+        }
+        return {**known, "axes": self.axes_text, "times": asdict(self.times)}
+
+
+def _axes_text(axes: Axes) -> str:
+    return ", ".join(str(axis).replace('"', "") for axis in axes)
+
+
+def _type_text(values: Sequence[SSAValue]) -> str:
+    texts: list[str] = []
+    for value in values:
+        assert isinstance(value.type, ShapedType)
+        element = str(getattr(value.type, "element_type", ""))
+        texts.append("x".join((*map(str, value.type.get_shape()), element)))
+    return ", ".join(texts)
+
+
+def _short(op: Operation) -> str:
+    if isinstance(op, stablehlo.CustomCallOp):
+        return op.call_target_name.data
+    if isinstance(op, stablehlo.CompositeOp):
+        return op.composite_name.data.removeprefix("sdy.")
+    return op.name.removeprefix("stablehlo.")
+
+
+def _producer(op: Operation) -> str:
+    value = op.operands[0]
+    # a lookup in a split table is masked where the row is on another device
+    if isinstance(value, OpResult) and isinstance(value.op, stablehlo.SelectOp):
+        chosen = value.op.on_true
+        if isinstance(chosen, OpResult) and isinstance(chosen.op, stablehlo.GatherOp):
+            value = chosen
+    return _short(value.op) if isinstance(value, OpResult) else "an argument"
+
+
+def _consumer(op: Operation) -> str:
+    users = [use.operation for result in op.results for use in result.uses]
+    if not users:
+        return "nothing"
+    if isinstance(users[0], sdy.ReturnOp | ReturnOp | stablehlo.ReturnOp):
+        return "the result"
+    return _short(users[0])
+
+
+def _reason(op: Operation, axes: Axes | None) -> str:
+    match op:
+        case stablehlo.AllReduceOp() | stablehlo.CrossReplicaSumOp():
+            return f"combines what each device has of {_producer(op)}"
+        case stablehlo.ReduceScatterOp():
+            return (
+                f"combines what each device has of {_producer(op)};"
+                f" {_consumer(op)} wants it split"
+            )
+        case stablehlo.AllGatherOp():
+            dim = op.all_gather_dim.value.data
+            return f"{_consumer(op)} needs dimension {dim} of {_producer(op)} whole"
+        case stablehlo.AllToAllOp():
+            whole = op.concat_dimension.value.data
+            split = op.split_dimension.value.data
+            if split == whole:
+                by = f" by {_axes_text(axes)}" if axes else ""
+                return (
+                    f"{_consumer(op)} needs dimension {split} of {_producer(op)} split"
+                    f"{by} in another order"
+                )
+            return (
+                f"{_consumer(op)} needs {_producer(op)} split along dimension {split},"
+                f" not {whole}"
+            )
+        case stablehlo.CustomCallOp():
+            if _constant_numbers(op.inputs[3]) is not None:
+                return f"sends the rows of {_producer(op)} that constant sizes say"
+            return f"sends at most all rows of {_producer(op)}, as sizes say in a run"
+        case _:
+            return f"{_consumer(op)} needs other parts of {_producer(op)}"
+
+
+def _constant_numbers(value: SSAValue) -> tuple[int, ...] | None:
+    """The integers of a constant, None of anything else."""
+    while isinstance(value, OpResult):
+        match value.op:
+            case stablehlo.ConstantOp() as op:
+                numbers = op.value
+                if not isinstance(numbers, DenseIntOrFPElementsAttr):
+                    return None
+                return tuple(int(one) for one in numbers.get_values())
+            case stablehlo.ReshapeOp() | stablehlo.ConvertOp() as op:
+                value = op.operand
+            case stablehlo.BroadcastInDimOp() as op if not shape_of(op.operand):
+                number = _constant_numbers(op.operand)
+                return number and number * prod(shape_of(value))
+            case _:
+                return None
+    return None
+
+
+def _start_alike(offsets: SSAValue) -> bool:
+    """Whether all slices of rows start at one place, so that they share rows."""
+    numbers = _constant_numbers(offsets)
+    if numbers is not None:
+        return len(set(numbers)) < len(numbers)
+    return (
+        isinstance(offsets, OpResult)
+        and isinstance(offsets.op, stablehlo.BroadcastInDimOp)
+        and prod(shape_of(offsets.op.operand)) == 1
+    )
+
+
+def _ragged_bytes(op: stablehlo.CustomCallOp, group_size: int) -> int:
+    operand, output, starts, sizes, *_ = op.inputs
+    rows = shape_of(operand)[0]
+    return ragged_bytes(
+        value_bytes(operand) // max(1, rows),
+        rows,
+        shape_of(output)[0],
+        group_size,
+        _constant_numbers(sizes),
+        overlap=_start_alike(starts),
+    )
+
+
+def _unpriced(op: Operation, runs: Runs) -> CountedCollective:
+    frame = source_frame(unmarked(op.location))
+    return CountedCollective(
+        kind=f"@{_short(op)}",
+        axes=None,
+        group_size=1,
+        tensor=_type_text(op.operands),
+        bytes_per_device=0,
+        reason=_UNPRICED[_communication(op)],
+        position=None if frame is None else frame.position,
+        function=None if frame is None else frame.function or None,
+        times=runs.of(op),
+        is_priced=False,
+    )
+
+
+def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollective:
+    if _communication(op) in _UNPRICED:
+        return _unpriced(op, runs)
+    permutes = isinstance(op, stablehlo.CollectivePermuteOp)
+    groups = where.groups(op)
+    kind, size = _short(op), max((len(group) for group in groups), default=1)
+    axes = where.axes(groups, pairs=permutes)
+    times = runs.of(op)
+    each = where.sent_bytes(op)
+    frame = source_frame(unmarked(op.location))
+    return CountedCollective(
+        kind=kind,
+        axes=axes,
+        group_size=size,
+        tensor=_type_text(op.operands[: 1 if kind == RAGGED_ALL_TO_ALL else None]),
+        bytes_per_device=times.count * each,
+        reason=_reason(op, axes),
+        position=None if frame is None else frame.position,
+        function=None if frame is None else frame.function or None,
+        times=times,
+        groups=groups,
+    )
+
+
+class _Devices:
+    """The devices that the collectives of a module run on."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._meshes = list(sdy.mesh_table(module).values())
+        self._count = devices_of(module)
+        self._partitions = 1 if counts_replicas(module) else None
+
+    def groups(self, op: Operation) -> Groups:
+        """The groups of device ids of a collective; pairs of others of a permutation.
+
+        Raises:
+            CompileError: they contradict themselves.
+        """
+        try:
+            groups = device_groups(op, self._count, self._partitions)
+        except ValueError as error:
+            raise CompileError(str(error), op) from error
+        if isinstance(op, stablehlo.CollectivePermuteOp):
+            return tuple(pair for pair in groups if pair[0] != pair[1])
+        return groups
+
+    def sent_bytes(self, op: Operation) -> int:
+        """What each device sends each time that a collective runs."""
+        if _communication(op) in _UNPRICED:
+            return 0
+        size = max((len(group) for group in self.groups(op)), default=1)
+        if isinstance(op, stablehlo.CustomCallOp):
+            return _ragged_bytes(op, size)
+        return ring_bytes(RINGS[_short(op)], sum(map(value_bytes, op.operands)), size)
+
+    def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
+        """The axes of the first mesh that groups follow, or that pairs stay within."""
+        for mesh in self._meshes:
+            found = groups
+            if pairs:
+                devices = mesh.devices()
+                if not {one for pair in groups for one in pair} <= set(devices):
+                    continue
+                found = groups_joined(devices, groups)
+            axes = axes_of_groups(mesh, found)
+            if axes is not None:
+                return axes
+        return None
+
+
+def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
+    """How often the ops of a per-device program run; the dearest branch sends most.
+
+    Args:
+        module: the program.
+        trip_count: how often loops turn of which nobody knows it.
+
+    Raises:
+        CompileError: a collective whose groups contradict themselves.
+    """
+    where, counted = _Devices(module), set(collective_ops(module))
+
+    def price(op: Operation) -> tuple[int, int]:
+        return (where.sent_bytes(op) if op in counted else 0), 1
+
+    return Runs(module, trip_count, price)
+
+
+def list_collectives(
+    module: ModuleOp, trip_count: int | None = None, runs: Runs | None = None
+) -> list[CountedCollective]:
+    """Every collective of the module, in program order.
+
+    Args:
+        module: the program.
+        trip_count: how often loops turn of which nobody knows it; else they count as one
+            turn, and `times` says so.
+        runs: what `device_runs` found, if somebody asked already.
+
+    Raises:
+        CompileError: one whose groups contradict themselves.
+    """
+    where = _Devices(module)
+    found = collective_ops(module)
+    if found and runs is None:
+        runs = device_runs(module, trip_count)
+    return [_collective(op, where, runs) for op in found if runs is not None]
+
+
+def collective_seconds(one: CountedCollective, machine: Machine) -> float:
+    """The time of a collective in one run of the program, if it is alone."""
+    return one.count * machine.collective_seconds(
+        one.ring, one.bytes_each, one.group_size, one.axis_names, one.groups
+    )
+
+
+def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:
+    """How often collectives of each kind run, by name in order."""
+    counts: Counter[str] = Counter()
+    for one in collectives:
+        counts[one.kind] += one.count
+    return dict(sorted(counts.items()))
+
+
+def sent_text(collectives: Sequence[CountedCollective]) -> str:
+    """What a device sends for collectives, `?` if none of them is priced."""
+    if not any(one.is_priced for one in collectives):
+        return "?"
+    return bytes_text(sum(one.bytes_per_device for one in collectives))
+
+
+def guesses_text(collectives: Iterable[CountedCollective]) -> str | None:
+    """What to say below figures that stand on guesses; None if they do not."""
+    known = list(collectives)
+    lines = [
+        f"{count} {'calls' if count != 1 else 'call'} of {target}: {reason}"
+        for (target, reason), count in Counter(
+            (one.kind, one.reason) for one in known if not one.is_priced
+        ).items()
+    ]
+    guessed = sum(not one.times.is_known for one in known)
+    if guessed:
+        lines.append(f"{guessed} of the collectives {UNKNOWN_LOOPS}")
+    return "\n".join(lines) or None

@@ -1,0 +1,579 @@
+"""The memory that a program needs, op by op: an upper bound without fusion.
+
+Every value that an op makes is a buffer. What the figures stand on:
+
+- a buffer is there from the op that makes it to the op that uses it last, both
+  included: operands and results of an op are there together;
+- arguments are there throughout, since they belong to the caller, who may use them
+  again. An argument that the caller gave away (`tf.aliasing_output` or
+  `jax.buffer_donor`, JAX's `donate_argnums`) is free after its last use;
+- results are there until the end;
+- constants with different elements are data of the program and there throughout; one
+  value repeated is made where it is written, like any other value;
+- ops that only say something else of the same bytes make no buffer: reshapes, bit
+  casts, optimization barriers, tuples, sharding constraints. A tuple keeps all of its
+  elements;
+- a region that runs as a program (loops, branches, calls, manual computations) adds its
+  own peak; its arguments are the operands' buffers. A loop takes over the buffers that
+  nobody else needs afterwards. A function of elements (a reduction's body, a sort's
+  comparator) adds nothing;
+- elements take whole bytes from eight bits up and a boolean takes one; smaller integers
+  and floats are packed. Padding and temporary space inside a kernel are not counted.
+
+The program of one device is the body of its manual computation, or of several one after
+the other (a value that they split differently counts with its larger shard); a program
+that is not partitioned is counted as it stands, with global shapes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+    TensorType,
+    TupleType,
+)
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.analysis.values.state import DONATED
+from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
+from ttxdsl.dialects.traits import SameBytes
+from ttxdsl.ir.data_flow import ByClass
+from ttxdsl.ir.tensors import tensor_bytes
+
+Kind = Literal["argument", "constant", "result", "value"]
+"""What a buffer is: a constant is one with different elements, a result goes out."""
+
+
+def _class_shares(kind: object) -> bool:
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    return kind.get_trait(SameBytes) is not None
+
+
+_SHARES = ByClass(_class_shares)
+
+_PROGRAMS = (
+    sdy.ManualComputationOp,
+    sdy.NamedComputationOp,
+    stablehlo.AsyncStartOp,
+    stablehlo.CaseOp,
+    stablehlo.IfOp,
+    stablehlo.WhileOp,
+)
+"""Ops whose regions work on buffers and not on elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveValue:
+    """A buffer at one point: what it is called, its type, and what it takes.
+
+    `name` is what the source calls an argument, else the op that makes the value;
+    `type` is what a device has, `value` an argument of the function or an op's result.
+    """
+
+    value: SSAValue
+    name: str
+    type: str
+    bytes: int
+    kind: Kind
+    position: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPoint:
+    """What one op of the entry computation needs.
+
+    `bytes` counts all that is there while it runs, `inside` what a region or a callee
+    of it adds to that at its peak.
+    """
+
+    op: Operation
+    bytes: int
+    inside: int
+    position: str | None
+
+
+class MemoryParts(NamedTuple):
+    """The bytes of a device by what they are for, as XLA's `memory_analysis()` has them.
+
+    `aliased` bytes are both: arguments that were donated, and the outputs that take
+    their place. `temporary` is what is neither an argument nor an output.
+    """
+
+    arguments: int
+    outputs: int
+    aliased: int
+    temporary: int
+
+    @property
+    def total(self) -> int:
+        """All of them, what is aliased once."""
+        return self.arguments + self.outputs - self.aliased + self.temporary
+
+    def data(self) -> dict[str, int]:
+        """The parts and the total by name."""
+        return self._asdict() | {"total": self.total}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryProfile(Printed):
+    """The bytes that are there at each op of the entry computation, in program order.
+
+    `peak` is the index of the first point with `peak_bytes`; `peak_values` are the
+    buffers there, largest first, those inside a region too. The other figures are
+    parts of the whole: `donated_bytes` is contained in `argument_bytes`, `aliased_bytes`
+    are of donated arguments that an equally large result may replace, a result that is
+    an argument counts as both.
+    """
+
+    points: tuple[MemoryPoint, ...]
+    peak: int
+    peak_bytes: int
+    peak_values: tuple[LiveValue, ...]
+    argument_bytes: int
+    donated_bytes: int
+    aliased_bytes: int
+    constant_bytes: int
+    result_bytes: int
+
+    @property
+    def parts(self) -> MemoryParts:
+        """What the bytes are for; `temporary` at the peak, constants among it."""
+        kinds: tuple[Kind, ...] = ("value", "constant")
+        temporary = sum(one.bytes for one in self.peak_values if one.kind in kinds)
+        return MemoryParts(
+            self.argument_bytes, self.result_bytes, self.aliased_bytes, temporary
+        )
+
+
+def type_bytes(value_type: Attribute, where: Operation | SSAValue) -> int:
+    """The bytes of a value of this type, a tuple's elements together.
+
+    Raises:
+        CompileError: a shape that is not known, or a type without a size.
+    """
+    match value_type:
+        case TensorType():
+            shape = value_type.get_shape()
+            if any(size < 0 for size in shape):
+                raise CompileError(
+                    f"the memory of {value_type} is not known: its shape is not static",
+                    where,
+                    hint="export the program with static shapes",
+                )
+            return tensor_bytes(shape, value_type.element_type)
+        case TokenType():
+            return 0
+        case TupleType() | FutureType():
+            return sum(type_bytes(part, where) for part in value_type.types)
+        case _:
+            raise UnsupportedError(
+                f"the memory of a value of type {value_type} is not known",
+                where,
+                hint="memory is counted of StableHLO programs, global or per device",
+            )
+
+
+class _Scope:
+    """One list of ops with the buffers that they make: a block, or several in a row."""
+
+
+@dataclass(eq=False, slots=True)
+class _Allocation:
+    value: SSAValue
+    type: Attribute
+    """What a device has of it."""
+    bytes: int
+    kind: Kind
+    scope: _Scope
+    last: int = -1
+    """Index of the op of its scope that uses it last."""
+    pinned: bool = False
+    """Whether it stays when nobody uses it any more."""
+
+    def split_as(self, local: SSAValue) -> None:
+        """A manual computation has the value in this form."""
+        size = type_bytes(local.type, local)
+        if size > self.bytes:
+            self.type, self.bytes = local.type, size
+
+
+@dataclass(slots=True)
+class _Step:
+    """One op of a block: what it makes, what its regions add, what ends with it."""
+
+    op: Operation
+    made: list[_Allocation]
+    inside: "_Peak"
+    exclusive: bool
+    """Whether the results are made inside, and are not there beside it."""
+    ends: list[_Allocation] = field(default_factory=list[_Allocation])
+
+    @property
+    def made_bytes(self) -> int:
+        return sum(buffer.bytes for buffer in self.made)
+
+    @property
+    def bytes(self) -> int:
+        """What it adds to all that is there before it."""
+        if self.exclusive:
+            return max(self.made_bytes, self.inside.bytes)
+        return self.made_bytes + self.inside.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Peak:
+    bytes: int = 0
+    buffers: tuple[_Allocation, ...] = ()
+
+
+_NOTHING = _Peak()
+
+
+class _Counter:
+    """Counts one module; functions that are called several times once."""
+
+    def __init__(self, module: ModuleOp):
+        self.functions = {
+            op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
+        }
+        self.buffers_of: dict[SSAValue, tuple[_Allocation, ...]] = {}
+        self.program_data: list[_Allocation] = []
+        self.callees: dict[str, _Peak] = {}
+
+    # --- what an op makes and uses ------------------------------------------
+
+    def steps(
+        self, ops: Iterable[Operation], scope: _Scope
+    ) -> tuple[list[_Step], set[_Allocation]]:
+        """What the ops make and end, and the buffers from outside that they use."""
+        steps: list[_Step] = []
+        captured: set[_Allocation] = set()
+        for index, op in enumerate(ops):
+            inside, used = self._inside(op)
+            for operand in op.operands:
+                used.update(self.buffers_of.get(operand, ()))
+            for buffer in used:
+                if buffer.scope is scope:
+                    buffer.last = index
+                else:
+                    captured.add(buffer)
+            made = self._make(op, scope, index)
+            steps.append(_Step(op, made, inside, _makes_results_inside(op)))
+        for index, step in enumerate(steps):
+            if isinstance(step.op, stablehlo.WhileOp):
+                self._take_over(step, index, scope)
+        return steps, captured
+
+    def _inside(self, op: Operation) -> tuple[_Peak, set[_Allocation]]:
+        """The largest peak of what runs inside, and the buffers that it reaches for."""
+        used: set[_Allocation] = set()
+        peaks = [_NOTHING]
+        for region in op.regions:
+            if isinstance(op, _PROGRAMS):
+                peak, captured = self._region(region)
+                peaks.append(peak)
+                used |= captured
+            else:
+                for inner in region.walk():
+                    for operand in inner.operands:
+                        used.update(self.buffers_of.get(operand, ()))
+        name = _callee(op)
+        if name is not None and name in self.functions:
+            peaks.append(self._function(name))
+        return max(peaks, key=lambda peak: peak.bytes), used
+
+    def _region(self, region: Region) -> tuple[_Peak, set[_Allocation]]:
+        if not region.blocks:
+            return _NOTHING, set()
+        if len(region.blocks) > 1:
+            raise UnsupportedError(
+                "the memory of a region of several blocks is not known",
+                region.parent,
+                hint="write loops and branches as stablehlo.while, case and if",
+            )
+        steps, captured = self.steps(region.block.ops, _Scope())
+        return _peak(steps, ()), captured
+
+    def _function(self, name: str) -> _Peak:
+        if name not in self.callees:
+            function = self.functions[name]
+            self.callees[name] = _NOTHING  # a recursive call adds nothing to itself
+            self.callees[name], _ = self._region(function.body)
+        return self.callees[name]
+
+    def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Allocation]:
+        """The buffers of an op's results; notes which value is which buffer."""
+        if _SHARES[type(op)]:
+            one = len(op.results) == 1
+            for place, result in enumerate(op.results):
+                of = op.operands if one else op.operands[place : place + 1]
+                shared = [b for o in of for b in self.buffers_of.get(o, ())]
+                self.buffers_of[result] = tuple(dict.fromkeys(shared))
+            return []
+        constant = _has_data(op)
+        made: list[_Allocation] = []
+        for result in op.results:
+            size = type_bytes(result.type, op)
+            kind: Kind = "constant" if constant else "value"
+            buffer = _Allocation(
+                result, result.type, size, kind, scope, index, constant
+            )
+            if constant:
+                self.program_data.append(buffer)
+            else:
+                self.buffers_of[result] = (buffer,)
+                made.append(buffer)
+        return made
+
+    def _take_over(self, step: _Step, index: int, scope: _Scope) -> None:
+        """A loop's state moves into operands' buffers that end with the loop."""
+        taken: set[_Allocation] = set()
+        made = {buffer.value: buffer for buffer in step.made}
+        for operand, result in zip(step.op.operands, step.op.results, strict=True):
+            found = self.buffers_of.get(operand, ())
+            state = made.get(result)
+            if len(found) != 1 or state is None:
+                continue
+            (old,) = found
+            ends = old.last == index and not old.pinned and old not in taken
+            if ends and old.scope is scope and old.bytes == state.bytes:
+                taken.add(old)
+                step.made.remove(state)
+                # from here on the old buffer is the state's
+                old.last = max(state.last, index)
+                self.buffers_of[result] = (old,)
+
+
+def _peak(steps: Sequence[_Step], there: Iterable[_Allocation]) -> _Peak:
+    """The largest moment of a block and what is there, without what is outside."""
+    bytes_at, best = _sweep(steps, there)
+    if best is None:
+        return _NOTHING
+    live: dict[_Allocation, None] = dict.fromkeys(there)
+    for index, step in enumerate(steps[: best + 1]):
+        live.update(dict.fromkeys(step.made))
+        if index < best:
+            for buffer in step.ends:
+                live.pop(buffer, None)
+    step = steps[best]
+    if step.exclusive and step.inside.bytes > step.made_bytes:
+        for buffer in step.made:
+            live.pop(buffer, None)
+        live.update(dict.fromkeys(step.inside.buffers))
+    elif not step.exclusive:
+        live.update(dict.fromkeys(step.inside.buffers))
+    return _Peak(bytes_at[best], tuple(live))
+
+
+def _sweep(
+    steps: Sequence[_Step], there: Iterable[_Allocation]
+) -> tuple[list[int], int | None]:
+    """The bytes at each op, and the first op with the most."""
+    start = list(there)
+    for step in steps:
+        step.ends = []
+    for buffer in (*start, *(b for step in steps for b in step.made)):
+        if not buffer.pinned and buffer.last >= 0:
+            steps[buffer.last].ends.append(buffer)
+    now = sum(buffer.bytes for buffer in start)
+    bytes_at: list[int] = []
+    for step in steps:
+        bytes_at.append(now + step.bytes)
+        now += step.made_bytes - sum(buffer.bytes for buffer in step.ends)
+    if not bytes_at:
+        return bytes_at, None
+    return bytes_at, max(range(len(bytes_at)), key=lambda at: (bytes_at[at], -at))
+
+
+def _makes_results_inside(op: Operation) -> bool:
+    if isinstance(op, stablehlo.WhileOp):
+        return False
+    return isinstance(op, _PROGRAMS) or _callee(op) is not None
+
+
+def _callee(op: Operation) -> str | None:
+    match op:
+        case CallOp():
+            return op.callee.string_value()
+        case stablehlo.CompositeOp():
+            return op.decomposition.string_value()
+        case _:
+            return None
+
+
+def _has_data(op: Operation) -> bool:
+    """Whether an op is a constant whose elements differ."""
+    if not isinstance(op, stablehlo.ConstantOp | sdy.ConstantOp):
+        return False
+    value = op.value
+    return not (isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat())
+
+
+# What is counted
+
+
+def _entry(module: ModuleOp) -> FuncOp:
+    functions = [
+        op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration
+    ]
+    public = [f for f in functions if f.sym_visibility != StringAttr("private")]
+    for function in functions:
+        if function.sym_name.data == "main":
+            return function
+    if len(public) == 1:
+        return public[0]
+    names = ", ".join("@" + f.sym_name.data for f in public) or "none"
+    raise CompileError(
+        f"which function's memory is meant: @main is missing; public: {names}",
+        module,
+        hint="call the one that runs first @main",
+    )
+
+
+def _is_partitioned(block: Block) -> bool:
+    """Whether a function does nothing but manual computations."""
+    *ops, _ = block.ops
+    return bool(ops) and all(isinstance(op, sdy.ManualComputationOp) for op in ops)
+
+
+def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
+    """What one device runs; whoever iterates makes the buffers on the way."""
+    if not _is_partitioned(block):
+        yield from block.ops
+        return
+    buffers_of = counter.buffers_of
+    for op in block.ops:
+        if not isinstance(op, sdy.ManualComputationOp):
+            yield op
+            continue
+        body = op.body.block
+        for outer, inner in zip(op.operands, body.args, strict=True):
+            buffers_of[inner] = buffers_of.get(outer, ())
+            for buffer in buffers_of[inner]:
+                buffer.split_as(inner)
+        *ops, last = body.ops
+        yield from ops
+        for inner, outer in zip(last.operands, op.results, strict=True):
+            buffers_of[outer] = buffers_of.get(inner, ())
+
+
+def _local_type(argument: SSAValue, is_partitioned: bool) -> Attribute:
+    """The type of an argument on a device; one that nothing splits stays whole."""
+    if is_partitioned:
+        for use in argument.uses:
+            if isinstance(use.operation, sdy.ManualComputationOp):
+                return use.operation.body.block.args[use.index].type
+    return argument.type
+
+
+def _is_donated(function: FuncOp, index: int) -> bool:
+    if function.arg_attrs is None:
+        return False
+    told = function.arg_attrs.data[index].data
+    return any(name in told for name in DONATED)
+
+
+def argument_name(function: FuncOp, index: int) -> str:
+    """What the source calls an argument: JAX writes `params['w']` as its location."""
+    argument = function.body.block.args[index]
+    if isinstance(argument.location, NameLoc):
+        return leaf_name(argument.location.desc.data)
+    return argument.name_hint or f"arg{index}"
+
+
+def _name(value: SSAValue, function: FuncOp) -> str:
+    """The name of an argument, or what made a value."""
+    if isinstance(value, BlockArgument):
+        if value.block is function.body.block:
+            return argument_name(function, value.index)
+        return value.name_hint or f"arg{value.index}"
+    return cast(Operation, value.owner).name.rpartition(".")[2]
+
+
+def _live_value(buffer: _Allocation, function: FuncOp) -> LiveValue:
+    value = buffer.value
+    owner = value.owner
+    return LiveValue(
+        value,
+        _name(value, function),
+        str(buffer.type),
+        buffer.bytes,
+        buffer.kind,
+        None if isinstance(owner, Block) else source_position(owner.location),
+    )
+
+
+def memory_profile(module: ModuleOp) -> MemoryProfile:
+    """The memory of a StableHLO program, per device or global; see the module's text.
+
+    Takes time linear in the program times the depth of its regions.
+
+    Args:
+        module: StableHLO with or without shardings, as any stage leaves it. With global
+            shapes (before stage 11) the figures are those of all devices' values.
+
+    Raises:
+        CompileError: it is not clear which function is meant, a shape is not static, or
+            a type has no known size, as in ttir and ttnn.
+    """
+    function = _entry(module)
+    if len(function.body.blocks) != 1:
+        raise UnsupportedError("the memory of several blocks is not known", function)
+    block = function.body.block
+    scope = _Scope()
+    counter = _Counter(module)
+    arguments: list[_Allocation] = []
+    is_partitioned = _is_partitioned(block)
+    for index, argument in enumerate(block.args):
+        local = _local_type(argument, is_partitioned)
+        size = type_bytes(local, argument)
+        pinned = not _is_donated(function, index)
+        buffer = _Allocation(argument, local, size, "argument", scope, 0, pinned)
+        counter.buffers_of[argument] = (buffer,)
+        arguments.append(buffer)
+    steps, _ = counter.steps(_device_ops(block, counter), scope)
+    last = block.last_op
+    results = [] if last is None else list(last.operands)
+    for value in results:
+        for buffer in counter.buffers_of.get(value, ()):
+            if buffer.kind == "value":
+                buffer.kind = "result"
+    there = (*arguments, *counter.program_data)
+    bytes_at, best = _sweep(steps, there)
+    assert best is not None, "a function returns"
+    points = tuple(
+        MemoryPoint(
+            step.op, count, step.inside.bytes, source_position(step.op.location)
+        )
+        for step, count in zip(steps, bytes_at, strict=True)
+    )
+    peak = _peak(steps, there)
+    values = [_live_value(buffer, function) for buffer in peak.buffers]
+    values.sort(key=lambda one: -one.bytes)
+    returned = {b for v in results for b in counter.buffers_of.get(v, ())}
+    result_bytes = [
+        sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
+    ]
+    donated = [0 if b.pinned else b.bytes for b in arguments]
+    return MemoryProfile(
+        points=points,
+        peak=best,
+        peak_bytes=bytes_at[best],
+        peak_values=tuple(values),
+        argument_bytes=sum(b.bytes for b in arguments),
+        donated_bytes=sum(donated),
+        aliased_bytes=sum((Counter(donated) & Counter(result_bytes)).elements()),
+        constant_bytes=sum(b.bytes for b in counter.program_data),
+        result_bytes=sum(b.bytes for b in returned),
+    )

@@ -1,0 +1,324 @@
+"""When the ops of a per-device program run: computing, collectives, and what overlaps.
+
+Every op is a task (`ttxdsl.costs.schedule`) that takes as long as the machine says,
+from the work that it does (`ttxdsl.analysis.usage.work`) or the bytes that it sends, and waits
+for what makes its operands. Neighbouring collectives of one kind among the same devices
+are one, as long as none needs another and they are no more bytes than the machine
+combines. A loop is one task that takes all its turns, in which what its body does overlaps
+by itself; of branches the dearest counts.
+
+This is the one place where a program gets a time: `doctor` ranks by it, `why`, `report` and
+budgets quote from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, Operation, OpResult
+
+from ttxdsl.analysis.calls.call_graph import called_by
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.collectives import (
+    CountedCollective,
+    collective_ops,
+    device_runs,
+    list_collectives,
+)
+from ttxdsl.analysis.usage.work import (
+    bytes_touched,
+    computes,
+    features,
+    is_function,
+    is_joined,
+    operations,
+)
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.schedule import Lane, Schedule, Task, schedule
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.traversal import all_ops
+
+_AROUND = (sdy.ManualComputationOp, sdy.NamedComputationOp, stablehlo.AsyncStartOp)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a device does.
+
+    Attributes:
+        lane: `compute`, `link`, or `both` for a loop or a branch as a whole.
+        name: of the op, `dot_general`; of collectives that are one `4 all_reduce`.
+        start: seconds from the start of the program; in a loop of its first turn.
+        seconds: how long it takes, of a loop all turns.
+        times: how often it runs.
+        depth: how many loops and calls it stands in.
+        ops: what it is of.
+    """
+
+    lane: Lane
+    name: str
+    start: float
+    seconds: float
+    times: int
+    depth: int
+    ops: tuple[Operation, ...] = field(repr=False, default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What one device does in one run of a program.
+
+    Attributes:
+        seconds: until all is done.
+        compute_seconds: how long it computes.
+        link_seconds: how long collectives take, also those that computing hides.
+        events: in the order of their starts.
+    """
+
+    seconds: float
+    compute_seconds: float
+    link_seconds: float
+    events: tuple[Event, ...] = ()
+
+    @property
+    def hidden_seconds(self) -> float:
+        """How much of the collectives' time computing hides."""
+        return max(0.0, self.compute_seconds + self.link_seconds - self.seconds)
+
+
+_NOTHING = Timeline(0.0, 0.0, 0.0)
+
+
+def timeline(
+    module: ModuleOp,
+    machine: Machine,
+    trip_count: int | None = None,
+    *,
+    runs: Runs | None = None,
+    collectives: Sequence[CountedCollective] | None = None,
+) -> Timeline:
+    """When what a per-device program does happens.
+
+    Args:
+        module: the program, in StableHLO with local shapes.
+        machine: what it runs on.
+        trip_count: how often loops turn of which the program does not say it.
+        runs: what `device_runs` found, if somebody asked already.
+        collectives: what `list_collectives` found, likewise.
+
+    Raises:
+        CompileError: a collective whose groups contradict themselves.
+    """
+    runs = runs or device_runs(module, trip_count)
+    if collectives is None:
+        collectives = list_collectives(module, runs=runs)
+    planner = _Planner(module, machine, runs, collectives, trip_count)
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    called = {name for op in all_ops(module) for name in called_by(op)}
+    entries = [one for one in functions if one.sym_name.data not in called]
+    found = [planner.of_function(one) for one in entries]
+    return max(found, key=lambda one: one.seconds, default=_NOTHING)
+
+
+@dataclass(slots=True)
+class _Planned:
+    """A task with what it shows."""
+
+    lane: Lane
+    seconds: float
+    name: str
+    ops: list[Operation]
+    after: set[int] = field(default_factory=set[int])
+    inner: Timeline | None = None
+    turns: int = 1
+
+
+class _Planner:
+    def __init__(
+        self,
+        module: ModuleOp,
+        machine: Machine,
+        runs: Runs,
+        collectives: Sequence[CountedCollective],
+        trip_count: int | None,
+    ):
+        self.machine, self.runs, self.trip_count = machine, runs, trip_count
+        ops = collective_ops(module)
+        # what a call that is not priced computes is all that is known of it
+        self.collectives = {
+            op: one for op, one in zip(ops, collectives, strict=True) if one.is_priced
+        }
+        self.functions = {
+            op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
+        }
+        self._known: dict[Block, Timeline] = {}
+        self._entered: list[str] = []
+
+    def of_function(self, function: FuncOp) -> Timeline:
+        """What a function does each time that it is called."""
+        name = function.sym_name.data
+        if name in self._entered or not function.body.blocks:
+            return _NOTHING
+        self._entered.append(name)
+        found = self.of_block(function.body.block)
+        self._entered.pop()
+        return found
+
+    def of_block(self, block: Block) -> Timeline:
+        """What a block does each time that it runs."""
+        if block not in self._known:
+            self._known[block] = self._find(block)
+        return self._known[block]
+
+    def _find(self, block: Block) -> Timeline:
+        planned: list[_Planned] = []
+        task_of: dict[Operation, int] = {}
+        depth_of: dict[Operation, int] = {}
+        combining: dict[object, tuple[int, int]] = {}
+        for op in block.ops:
+            needed = self._needed(op, task_of)
+            after = {task_of[one] for one in needed}
+            depth = max((depth_of[one] for one in needed), default=0)
+            one = self._plan(op)
+            if op in self.collectives:
+                depth += 1
+                at = self._combined(op, one, depth, combining, planned)
+            else:
+                at = len(planned)
+                planned.append(one)
+            planned[at].after |= after
+            task_of[op], depth_of[op] = at, depth
+        tasks = [Task(one.lane, one.seconds, tuple(one.after)) for one in planned]
+        done = schedule(tasks, overlap=self.machine.overlap)
+        return self._timeline(planned, done)
+
+    @staticmethod
+    def _needed(op: Operation, known: dict[Operation, int]) -> set[Operation]:
+        """The ops of the block whose results an op or its regions use."""
+        inside = all_ops(op) if op.regions else [op]
+        return {
+            value.op
+            for one in inside
+            for value in one.operands
+            if isinstance(value, OpResult) and value.op in known
+        }
+
+    def _combined(
+        self,
+        op: Operation,
+        one: _Planned,
+        depth: int,
+        combining: dict[object, tuple[int, int]],
+        planned: list[_Planned],
+    ) -> int:
+        """The number of the task of a collective, which others may be part of.
+
+        Collectives that as many others come before on the longest way to them do not
+        need each other.
+        """
+        found = self.collectives[op]
+        key = found.kind, found.groups, depth, _element(op)
+        at, held = combining.get(key, (len(planned), 0))
+        total = held + found.bytes_each
+        if at == len(planned) or total > self.machine.combine_bytes:
+            combining[key] = len(planned), found.bytes_each
+            planned.append(one)
+            return len(planned) - 1
+        combining[key] = at, total
+        joined = planned[at]
+        joined.ops.append(op)
+        joined.name = f"{len(joined.ops)} {found.kind}"
+        joined.seconds = self._seconds(found, total)
+        return at
+
+    def _seconds(self, one: CountedCollective, sent: int) -> float:
+        return self.machine.collective_seconds(
+            one.ring, sent, one.group_size, one.axis_names, one.groups
+        )
+
+    def _plan(self, op: Operation) -> _Planned:
+        name = op.name.rpartition(".")[2]
+        if (one := self.collectives.get(op)) is not None:
+            return _Planned(Lane.LINK, self._seconds(one, one.bytes_each), name, [op])
+        inner, turns = self._inner(op)
+        if inner is not None:
+            lane = Lane.BOTH if inner.seconds else Lane.NONE
+            return _Planned(
+                lane, turns * inner.seconds, name, [op], inner=inner, turns=turns
+            )
+        if not computes(op):
+            return _Planned(Lane.NONE, 0.0, name, [op])
+        seconds = self.machine.seconds(
+            operations(op),
+            bytes_touched(op),
+            is_function=is_function(op),
+            features=features(op),
+        )
+        if not is_joined(op):
+            seconds += self.machine.op_seconds
+        return _Planned(Lane.COMPUTE, seconds, name, [op])
+
+    def _inner(self, op: Operation) -> tuple[Timeline | None, int]:
+        """What the regions or functions of an op do, and how often."""
+        if isinstance(op, stablehlo.WhileOp):
+            body, cond = (self.of_block(one.block) for one in (op.body, op.cond))
+            turns = self.runs.turns(op)
+            return _one_after_the_other(cond, body), turns
+        if isinstance(op, stablehlo.CaseOp | stablehlo.IfOp):
+            taken = [
+                self.of_block(region.block)
+                for region in op.regions
+                if region.blocks and self.runs.is_taken(region.block)
+            ]
+            return (taken[0] if taken else _NOTHING), 1
+        if isinstance(op, _AROUND):
+            return self.of_block(op.regions[0].block), 1
+        if isinstance(op, CallOp | stablehlo.CompositeOp):
+            names = [one for one in called_by(op) if one in self.functions]
+            if names:
+                return self.of_function(self.functions[names[0]]), 1
+        return None, 1
+
+    def _timeline(self, planned: Sequence[_Planned], done: Schedule) -> Timeline:
+        events: list[Event] = []
+        compute = link = 0.0
+        for one, start in zip(planned, done.starts, strict=True):
+            if one.lane is Lane.COMPUTE:
+                compute += one.seconds
+            elif one.lane is Lane.LINK:
+                link += one.seconds
+            if one.inner is not None:
+                compute += one.turns * one.inner.compute_seconds
+                link += one.turns * one.inner.link_seconds
+                events += [
+                    replace(
+                        inner,
+                        start=start + inner.start,
+                        times=one.turns * inner.times,
+                        depth=inner.depth + 1,
+                    )
+                    for inner in one.inner.events
+                ]
+            if one.seconds:
+                shown = one.name if one.turns == 1 else f"{one.name} x{one.turns}"
+                event = Event(one.lane, shown, start, one.seconds, 1, 0, tuple(one.ops))
+                events.append(event)
+        events.sort(key=lambda one: (one.start, one.depth))
+        return Timeline(done.seconds, compute, link, tuple(events))
+
+
+def _element(op: Operation) -> object:
+    """What collectives have alike that are done as one: types, and how they combine."""
+    kinds = tuple(getattr(one.type, "element_type", None) for one in op.operands)
+    return kinds, tuple(inner.name for inner in all_ops(op))
+
+
+def _one_after_the_other(first: Timeline, second: Timeline) -> Timeline:
+    later = [replace(one, start=one.start + first.seconds) for one in second.events]
+    return Timeline(
+        first.seconds + second.seconds,
+        first.compute_seconds + second.compute_seconds,
+        first.link_seconds + second.link_seconds,
+        (*first.events, *later),
+    )

@@ -1,0 +1,196 @@
+"""What an op does on the device that runs it: operations, and bytes of memory.
+
+An op does the product of its rule's factors: multiply-adds of a product, elements of
+everything else. It reads its operands and writes its results, but
+
+- a slice, a gather and the like read what they give, and an update of a part writes that
+  part: a loop over layers does not read all layers at every turn;
+- what one elementwise op makes for another one alone is in no memory: every back end
+  joins them.
+
+A convolution multiplies the whole window for each element of its result.
+
+Collectives, constants, reshapes and whatever only says where the program goes do nothing
+here.
+"""
+
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
+from ttxdsl.dialects.traits import Collective, Elementwise, SameBytes
+from ttxdsl.ir.data_flow import ByClass
+from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.rules.registry import sharding_rule
+
+_FREE = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("constant", "partition_id", "replica_id", "return"),
+        *("case", "if", "while", "composite", "async_start"),
+        *("after_all", "create_token"),
+    )
+)
+_FUNCTIONS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("atan2", "cbrt", "cosine", "exponential", "exponential_minus_one", "log"),
+        *("log_plus_one", "logistic", "power", "sine", "tan", "tanh"),
+    )
+)
+_TAKES_PARTS = (
+    *(stablehlo.SliceOp, stablehlo.DynamicSliceOp, stablehlo.GatherOp),
+    stablehlo.RealDynamicSliceOp,
+)
+_JOINED = (stablehlo.BroadcastInDimOp, stablehlo.IotaOp)
+"""Made on the way where an elementwise op wants it, as elementwise ops are."""
+
+
+def _class_computes(kind: object) -> bool:
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    name = kind.name
+    return (
+        name.startswith(("stablehlo.", "chlo."))
+        and name not in _FREE
+        and kind.get_trait(Collective) is None
+        and kind.get_trait(SameBytes) is None
+    )
+
+
+_COMPUTES = ByClass(_class_computes)
+
+
+def _class_joins(kind: object) -> bool:
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    return kind.get_trait(Elementwise) is not None or issubclass(kind, _JOINED)
+
+
+_JOINS = ByClass(_class_joins)
+
+
+_IDLE_TARGETS = (RAGGED_ALL_TO_ALL, "AllocateBuffer", "Sharding")
+"""Custom calls that compute nothing."""
+
+
+def computes(op: Operation) -> bool:
+    """Whether an op does something that takes a device time."""
+    if isinstance(op, stablehlo.CustomCallOp):
+        return op.call_target_name.data not in _IDLE_TARGETS
+    return _COMPUTES[type(op)]
+
+
+def operations(op: Operation) -> int:
+    """Multiply-adds of a product, and elements of everything else that computes."""
+    if isinstance(op, _TAKES_PARTS):
+        return sum(prod(shape_of(result)) for result in op.results)
+    updates = _updates(op)
+    if updates is not None:
+        return sum(prod(shape_of(one)) for one in updates)
+    window = _window(op)
+    if window is not None:
+        return window * prod(shape_of(op.results[0]))
+    rule = sharding_rule(op)
+    if rule is not None:
+        return prod(rule.factor_sizes)
+    return sum(prod(shape_of(result)) for result in op.results)
+
+
+def bytes_touched(op: Operation) -> int:
+    """What an op reads and writes."""
+    if isinstance(op, _TAKES_PARTS):
+        return 2 * sum(map(value_bytes, op.results))
+    updates = _updates(op)
+    if updates is not None:
+        return 2 * sum(map(value_bytes, updates))
+    read = sum(value_bytes(one) for one in op.operands if not _is_joined(one, op))
+    return read + sum(map(value_bytes, _written(op)))
+
+
+def is_joined(op: Operation) -> bool:
+    """Whether an op is a part of the one that uses it: nothing that is started."""
+    return bool(op.results) and not _written(op)
+
+
+def _window(op: Operation) -> int | None:
+    """How much an element of the result is made of; no factor of a rule says it."""
+    match op:
+        case stablehlo.ConvolutionOp():
+            kernel = shape_of(op.rhs)
+            out = op.dimension_numbers.data.kernel_output_feature_dimension
+            return prod(size for dim, size in enumerate(kernel) if dim != out)
+        case stablehlo.ReduceWindowOp():
+            return len(op.results) * prod(op.window_dimensions.get_values())
+        case _:
+            return None
+
+
+def _updates(op: Operation) -> list[SSAValue] | None:
+    """The parts that an op writes in place of others."""
+    match op:
+        case stablehlo.DynamicUpdateSliceOp():
+            return [op.update]
+        case stablehlo.ScatterOp():
+            return list(op.updates)
+        case _:
+            return None
+
+
+def _written(op: Operation) -> list[SSAValue]:
+    """The results that go to memory."""
+    if len(op.results) == 1 and _JOINS[type(op)]:
+        result = op.results[0]
+        user = result.get_user_of_unique_use()
+        if user is not None and _is_joined(result, user):
+            return []
+    return list(op.results)
+
+
+def _is_joined(value: SSAValue, user: Operation) -> bool:
+    """Whether what makes a value is done inside the one op that uses it."""
+    return (
+        isinstance(value, OpResult)
+        and _JOINS[type(value.op)]
+        and (_JOINS[type(user)] or isinstance(user, stablehlo.ReduceOp))
+        and user.parent is value.op.parent
+        and value.has_one_use()
+    )
+
+
+def features(op: Operation) -> tuple[int, int] | None:
+    """Of how many input features a convolution makes how many, in each of its groups.
+
+    Kernels are made for many: few leave vectors idle, and a depthwise convolution is one of
+    a feature for each feature. None for anything else.
+    """
+    if not isinstance(op, stablehlo.ConvolutionOp):
+        return None
+    kernel, numbers = shape_of(op.rhs), op.dimension_numbers.data
+    groups = op.feature_group_count.value.data * op.batch_group_count.value.data
+    return (
+        kernel[numbers.kernel_input_feature_dimension],
+        kernel[numbers.kernel_output_feature_dimension] // groups,
+    )
+
+
+def is_function(op: Operation) -> bool:
+    """Whether an op computes exponentials and the like, each of many operations."""
+    return op.name in _FUNCTIONS or op.name.startswith("chlo.")
+
+
+def operations_of(module: ModuleOp, runs: Runs) -> int:
+    """The operations of one run of a program.
+
+    Args:
+        module: any program in StableHLO.
+        runs: how often its ops run.
+    """
+    total = 0
+    for op in all_ops(module):
+        if computes(op) and (count := runs.of(op).count):
+            total += count * operations(op)
+    return total

@@ -1,0 +1,1 @@
+"""Facts about values: ranges, counting, what arguments become."""

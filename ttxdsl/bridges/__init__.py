@@ -1,0 +1,1 @@
+"""Other systems: JAX, XLA, tt-mlir and MPI."""

@@ -1,0 +1,1 @@
+"""The engine whose devices are spread over processes of MPI."""

@@ -1,0 +1,72 @@
+"""`mark-borders`: what comes in and goes out on the devices says how it is split there.
+
+The stages say so by a status, and hold the sharding in the manual computation. tt-mlir's
+own passes find the status instead, from the sharding of each argument and result, and
+write it themselves; one that is there already would be there twice.
+"""
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.ttcore import (
+    SHARD_STATUS_ATTRIBUTE,
+    ShardStatus,
+    ShardStatusAttr,
+)
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def _given(value: SSAValue) -> TensorSharding | None:
+    """How the manual computation that takes an argument wants it."""
+    for use in value.uses:
+        if isinstance(use.operation, sdy.ManualComputationOp):
+            return use.operation.in_shardings.data[use.index]
+    return None
+
+
+def _returned(value: SSAValue) -> TensorSharding | None:
+    """How the manual computation that makes a result leaves it."""
+    owner = value.owner
+    if isinstance(owner, sdy.ManualComputationOp):
+        return owner.out_shardings.data[owner.results.index(value)]
+    return None
+
+
+def _mark(function: FuncOp) -> None:
+    last = function.body.block.last_op
+    assert isinstance(last, Operation)
+    taken = [_given(value) for value in function.body.block.args]
+    made = [_returned(value) for value in last.operands]
+    entries = argument_attributes(function), result_attributes(function)
+    for one, shardings in zip(entries, (taken, made), strict=True):
+        for attributes, sharding in zip(one, shardings, strict=True):
+            status = attributes.pop(SHARD_STATUS_ATTRIBUTE, None)
+            lies = isinstance(status, ShardStatusAttr) and status.data is not (
+                ShardStatus.UNSHARDED
+            )
+            if lies and sharding is not None:
+                attributes["sdy.sharding"] = sdy.TensorShardingAttr(sharding)
+    set_argument_attributes(function, entries[0])
+    set_result_attributes(function, entries[1])
+
+
+class MarkBordersPass(ModulePass):
+    """Write shardings in place of statuses on what lies on the devices."""
+
+    name = "mark-borders"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        for function in entry_functions(op):
+            _mark(function)

@@ -1,0 +1,60 @@
+"""Calling the devices of a per-device program by other numbers."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType, i64
+from xdsl.ir import SSAValue
+
+from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
+from ttxdsl.ir.tensors import element_of
+from ttxdsl.ir.traversal import ops_of_type
+
+_WITH_DEVICES = (
+    stablehlo.AllGatherOp, stablehlo.AllReduceOp, stablehlo.ReduceScatterOp,
+    stablehlo.AllToAllOp, stablehlo.CollectivePermuteOp,
+    stablehlo.CollectiveBroadcastOp, stablehlo.CollectiveReduceOp,
+)  # fmt: skip
+
+
+def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
+    """Say all devices by their new numbers; the meshes stay as they are.
+
+    Args:
+        module: a per-device program, changed in place.
+        renumbered: the new number of each device.
+    """
+    if all(old == new for old, new in renumbered.items()):
+        return
+    count = len(renumbered)
+    for op in ops_of_type(module, *_WITH_DEVICES):
+        groups = device_groups(op, count)
+        width = max(map(len, groups), default=0)
+        ids: list[int] = []
+        for group in groups:
+            ids += [renumbered[one] for one in group]
+            ids += [-1] * (width - len(group))
+        key = (
+            "source_target_pairs"
+            if isinstance(op, stablehlo.CollectivePermuteOp)
+            else REPLICA_GROUPS
+        )
+        type_ = TensorType(i64, [len(groups), width])
+        op.properties[key] = DenseIntOrFPElementsAttr.from_list(type_, ids)
+    back = [0] * count
+    for old, new in renumbered.items():
+        back[new] = old
+    for op in ops_of_type(module, stablehlo.PartitionIdOp):
+        write_instead(op, partial(_looked_up, op, back))
+
+
+def _looked_up(
+    op: stablehlo.PartitionIdOp, back: Sequence[int], w: Writer
+) -> list[SSAValue]:
+    """The old number of a device, from a table."""
+    device = w.partition_id()
+    table = w.integers(back, [len(back)])
+    old = w.reshape(w.dynamic_slice(table, [device], [1]), [])
+    return [w.convert(old, element_of(op.result))]

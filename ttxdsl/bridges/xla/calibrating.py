@@ -1,0 +1,203 @@
+"""A machine from what JAX's virtual CPU devices are measured to do.
+
+    machine, samples = calibrate(8)
+
+Links get the latency, the speed, the setup and the shape with which the model
+(`ttxdsl.costs.links`) is the least off the measured collectives, by the square of what it
+is off in parts of each. Virtual devices share the cores of one host, so that they compute
+and send by turns: they overlap nothing.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import product
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+
+from ttxdsl.bridges.xla.execute import complaint
+from ttxdsl.costs.links import Link, Shape, ways
+from ttxdsl.costs.machines import Convolving, Machine
+from ttxdsl.costs.ring import Ring, ring_bytes
+from ttxdsl.diagnostics.errors import CompileError
+
+_WORKER = Path(__file__).with_name("stopwatch.py")
+_ROUNDS = 20
+"""Of fitting with each collective done the way that was the fastest before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measurement.
+
+    Attributes:
+        what: a kind of collective, `product`, `convolution`, `function`, `memory` or `op`.
+        amount: bytes that a device holds, multiply-adds, elements, bytes, ops.
+        group_size: of a collective; else 1.
+        seconds: that one takes.
+        features: of a convolution, in and out.
+    """
+
+    what: str
+    amount: int
+    group_size: int
+    seconds: float
+    features: tuple[int, int] | None = None
+
+
+def _solved(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """The setup, latency and seconds a byte, none negative, that fit ones best."""
+    matrix = np.array(rows)
+    target = np.ones(len(rows))
+    best, least = (0.0, 0.0, 0.0), float("inf")
+    for used in product((False, True), repeat=3):
+        columns = [at for at, one in enumerate(used) if one]
+        if not columns:
+            continue
+        found = np.linalg.lstsq(matrix[:, columns], target, rcond=None)[0]
+        if (found < 0).any():
+            continue
+        whole = np.zeros(3)
+        whole[columns] = found
+        off = float(np.square(matrix @ whole - target).sum())
+        if off < least:
+            setup, latency, each = (float(number) for number in whole)
+            best, least = (setup, latency, each), off
+    return best
+
+
+def fit_link(samples: Sequence[Sample]) -> Link:
+    """The link that fits measured collectives best.
+
+    Raises:
+        ValueError: there are too few to tell.
+    """
+    if len(samples) < 3:
+        raise ValueError("at least three collectives have to be measured")
+    links = [_fit_shape(samples, shape) for shape in Shape]
+    return min(links, key=lambda link: link_error(link, samples))
+
+
+def _fit_shape(samples: Sequence[Sample], shape: Shape) -> Link:
+    link = Link(1e-6, 1e9, shape)
+    for _ in range(_ROUNDS):
+        rows: list[tuple[float, float, float]] = []
+        for one in samples:
+            kind = Ring(one.what)
+            sent = ring_bytes(kind, one.amount, one.group_size)
+            rounds, moved = min(
+                ways(kind, sent, one.group_size, shape),
+                key=lambda way: way[0] * link.latency + way[1] / link.bytes_per_second,
+            )
+            rows.append((1 / one.seconds, rounds / one.seconds, moved / one.seconds))
+        setup, latency, each = _solved(rows)
+        found = Link(latency, 1 / max(each, 1e-15), shape, setup)
+        if found == link:
+            break
+        link = found
+    return link
+
+
+def link_error(link: Link, samples: Sequence[Sample]) -> float:
+    """By what factor the model is off on average: 1 is exact.
+
+    Args:
+        link: the model.
+        samples: of collectives.
+    """
+    logs = [
+        abs(
+            log(
+                max(link.seconds(Ring(one.what), one.amount, one.group_size), 1e-12)
+                / one.seconds
+            )
+        )
+        for one in samples
+    ]
+    return exp(sum(logs) / len(logs))
+
+
+def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
+    """The machine that fits measurements best.
+
+    Raises:
+        ValueError: something is missing.
+    """
+    by_what: dict[str, list[Sample]] = {}
+    for one in samples:
+        by_what.setdefault(one.what, []).append(one)
+    missing = {"product", "function", "memory", "op"} - set(by_what)
+    if missing:
+        raise ValueError(f"nothing was measured of {', '.join(sorted(missing))}")
+    op_seconds = min(one.seconds for one in by_what["op"])
+
+    def speed(what: str) -> float:
+        """That of the largest, which is in no cache and is started once."""
+        largest = max(by_what[what], key=lambda one: one.amount)
+        return largest.amount / max(largest.seconds - op_seconds, largest.seconds / 2)
+
+    kinds = {kind.value for kind in Ring}
+    return Machine(
+        operations_per_second=speed("product"),
+        memory_bytes_per_second=speed("memory"),
+        link=fit_link([one for one in samples if one.what in kinds]),
+        name=name,
+        functions_per_second=speed("function"),
+        convolutions=tuple(
+            Convolving(one.features, one.amount / one.seconds)
+            for one in by_what.get("convolution", ())
+            if one.features is not None
+        ),
+        op_seconds=op_seconds,
+        overlap=False,
+    )
+
+
+def measured(devices: int, repeats: int = 20) -> list[Sample]:
+    """What so many virtual CPU devices of JAX do, measured in a process of its own.
+
+    Args:
+        devices: how many there are to be, a power of two.
+        repeats: how often each program runs; the fastest run counts.
+
+    Raises:
+        CompileError: JAX is not installed, or its process fails.
+    """
+    if find_spec("jax") is None:
+        raise CompileError(
+            "JAX is not installed, and its devices are measured",
+            hint="pip install jax",
+        )
+    env = os.environ | {
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+        "JAX_PLATFORMS": "cpu",
+    }
+    try:
+        with tempfile.TemporaryDirectory(prefix="ttxdsl-calibrate-") as name:
+            # -P: Python imports nothing from the folder that the command is called in
+            command = [sys.executable, "-P", str(_WORKER), name]
+            done = subprocess.run(
+                [*command, str(devices), str(repeats)],
+                env=env,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+            )
+            if done.returncode:
+                raise CompileError(f"JAX cannot measure: {complaint(done.stderr)}")
+            listed = json.loads((Path(name) / "samples.json").read_text())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CompileError(f"cannot run JAX: {reason}") from error
+    return [
+        Sample(what, amount, size, seconds, tuple(features) if features else None)
+        for what, amount, size, seconds, features in listed
+    ]

@@ -1,0 +1,109 @@
+"""How often the computations of a compiled XLA program run.
+
+XLA says of a loop how often it turns where it knows it:
+
+    %while.11 = (…) while(%tuple), condition=%region_1, body=%region_2,
+        backend_config={"known_trip_count":{"n":"5"}}
+
+Computations come in the text behind those that they call, the entry last. Branches count
+as in `ttxdsl.analysis.calls.execution_counts`: the dearest one.
+
+Source: XLA's HLO text format.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ttxdsl.analysis.calls.execution_counts import NEVER, ONCE, Times
+
+_COMPUTATION = re.compile(r"^(?:ENTRY )?%?(?P<name>[^\s(]+) \(.*\{$")
+_BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
+_TWO_BRANCHES = re.compile(r"(?:true|false)_computation=%?([^\s,]+)")
+_TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+_NAMED = re.compile(r"(?P<role>condition|body|calls|to_apply)=%?(?P<name>[^\s,})]+)")
+
+
+@dataclass(slots=True)
+class _Use:
+    """One line that runs computations."""
+
+    role: str
+    names: tuple[str, ...]
+    trips: int | None = None
+
+
+@dataclass(slots=True)
+class Computation:
+    """Who runs what: the lines of a computation that run others."""
+
+    name: str
+    uses: list[_Use] = field(default_factory=list[_Use])
+
+
+def _uses(line: str) -> list[_Use]:
+    found: list[_Use] = []
+    branches = _TWO_BRANCHES.findall(line)
+    if listed := _BRANCHES.search(line):
+        branches = [one.strip().lstrip("%") for one in listed[1].split(",")]
+    if branches:
+        found.append(_Use("branch", tuple(branches)))
+    trips = _TRIPS.search(line)
+    for named in _NAMED.finditer(line):
+        count = int(trips[1]) if trips else None
+        found.append(_Use(named["role"], (named["name"],), count))
+    return found
+
+
+def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
+    """The computations in order, and for each line the one that it stands in."""
+    found: list[Computation] = []
+    places: list[str | None] = []
+    inside: Computation | None = None
+    for line in hlo.splitlines():
+        head = _COMPUTATION.match(line)
+        if head is not None:
+            inside = Computation(head["name"])
+            found.append(inside)
+        elif line.startswith("}"):
+            inside = None
+        elif inside is not None and "=" in line:
+            inside.uses.extend(_uses(line))
+        places.append(None if inside is None else inside.name)
+    return found, places
+
+
+def times_of(
+    computations: list[Computation],
+    sent: Mapping[str, int],
+    trip_count: int | None = None,
+) -> dict[str, Times]:
+    """How often each computation runs in one run of the program.
+
+    Args:
+        computations: as `computations_of` gives them, the entry last.
+        sent: the bytes that each sends itself, for branches.
+        trip_count: how often loops turn of which XLA does not say it.
+    """
+    weights: dict[str, int] = {}
+    for one in computations:
+        weight = sent.get(one.name, 0)
+        for use in one.uses:
+            inner = [weights.get(name, 0) for name in use.names]
+            trips = use.trips if use.trips is not None else trip_count
+            turns = 1 if trips is None or use.role != "body" else trips
+            weight += turns * max(inner, default=0)
+        weights[one.name] = weight
+    times: dict[str, Times] = {}
+    for one in reversed(computations):
+        here = times.setdefault(one.name, ONCE if one is computations[-1] else NEVER)
+        for use in one.uses:
+            dearest = max(use.names, key=lambda name: weights.get(name, 0))
+            for name in use.names:
+                inner = here if name == dearest else NEVER
+                if use.role in ("condition", "body"):
+                    more = int(use.role == "condition")
+                    inner = here.inside(use.trips, trip_count, more)
+                known = times.get(name)
+                times[name] = inner if known is None else known.joined(inner)
+    return times

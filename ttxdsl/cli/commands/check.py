@@ -1,0 +1,168 @@
+"""`ttxdsl check`: run a program after every stage and name the first that is wrong."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ttxdsl.cli.console import print_error, print_remarks, progress, report_console
+from ttxdsl.cli.input.programs import read_module
+from ttxdsl.cli.input.values import load_inputs, tell_of_nothing
+from ttxdsl.cli.options import common as flags
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.diagnostics.terminal import Terminal, heading, styled
+from ttxdsl.insight.check.check import CheckReport, check_steps
+from ttxdsl.insight.check.steps import Step, pipeline_steps, steps_of
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.loading.files import write_whole
+
+
+def print_check(console: Terminal, source: str, report: CheckReport) -> None:
+    """The steps, each right or wrong."""
+    head = heading(source, f": {', '.join(report.trials)}")
+    console.print(head, soft_wrap=True)
+    for step in report.steps:
+        blamed = report.failure is not None and step == report.failure.step
+        if report.failure is not None and not blamed and step == report.steps[-1]:
+            continue  # it could not go on from what another made
+        mark = ("FAIL", "bold red") if blamed else ("ok", "green")
+        console.print(styled(f"  {step!s:38} ").append(*mark))
+    if report.failure is None:
+        console.print(f"{len(report.steps)} steps compute what the program does")
+        for one in report.undecided:
+            console.print(f"rounding decides {one}: not held against the program")
+        for one in report.special:
+            console.print(f"not finite: {one}", soft_wrap=True)
+        tell_of_nothing(console, report.not_compared)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; 1 if a stage changes a result."""
+    flags.require_outputs(options, options.reproducer)
+    module = read_module(options.file, options)
+    if options.passes is not None:
+        steps = steps_of(options.passes, module)
+    else:
+        steps = pipeline_steps(module, flags.pipeline_of(options), options.num_links)
+    if not steps:
+        raise CompileError(
+            f"'{options.file}' is ttnn already: there is no step to check",
+            hint="check the StableHLO program that it was made of",
+        )
+    with progress("the program itself") as moved:
+
+        def on_step(one: Step) -> None:
+            moved(str(one))
+
+        given = options.inputs
+        function = entry_function(module)
+        report = check_steps(
+            module,
+            steps,
+            inputs=None if given is None else load_inputs(given, function),
+            seeds=range(options.seed, options.seed + options.runs),
+            minimize=options.minimize,
+            seconds=options.minimize_seconds,
+            limits=flags.limits_of(options),
+            on_step=on_step,
+        )
+    if options.json:
+        path = _write_reproducer(report, options)
+        flags.print_json(_report_data(options.file, report, path))
+        return 0 if report.ok else 1
+    print_remarks(report.remarks)
+    console = report_console()
+    print_check(console, str(options.file), report)
+    if report.failure is None:
+        return 0 if report.ok else 1
+    print_error(f"error: {report.failure}")
+    path = _write_reproducer(report, options)
+    if path is not None:
+        console.print(f"a small program that shows it: {visible(str(path))}")
+    return 1
+
+
+def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> Path | None:
+    if report.reproducer is None:
+        return None
+    path = options.reproducer or Path(f"{options.file.stem}.reproducer.mlir")
+    flags.require_outputs(options, path)
+    write_whole(path, report.reproducer.text)
+    return path
+
+
+def _report_data(
+    file: Path, report: CheckReport, reproducer: Path | None
+) -> dict[str, Any]:
+    """The report for JSON; the last step failed if any did."""
+    failure = report.failure
+    return {
+        "file": str(file),
+        "ok": report.ok,
+        "trials": report.trials,
+        "steps": [str(step).strip() for step in report.steps],
+        "failed_step": None if failure is None else str(failure.step).strip(),
+        "undecided": report.undecided,
+        "special": report.special,
+        "not_compared": report.not_compared,
+        "remarks": [asdict(remark) for remark in report.remarks],
+        "failure": None if failure is None else str(failure),
+        "reproducer": None if reproducer is None else str(reproducer),
+    }
+
+
+def add_command(commands: Any) -> None:
+    """Add `check` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "check",
+        help="run the program after every stage, name the first that changes a result",
+        description=(
+            "Run a program after each of the thirteen stages, in ttir and in ttnn, on"
+            " inputs tagged with their index and on random ones, and stop at the first"
+            " stage that changes a result: which result, which element, on which"
+            " device, and a small program that shows it."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl check model.mlir\n"
+            "  ttxdsl check single_chip.mlir --mesh-shape 1,8 --runs 3\n"
+            "  ttxdsl check model.mlir -p inline,my-own-pass\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    flags.add_file_option(parser)
+    parser.add_argument(
+        "-p",
+        "--passes",
+        metavar="PIPELINE",
+        help="check these passes, as xdsl-opt takes them, and not the whole way down",
+    )
+    flags.add_input_options(parser)
+    parser.add_argument(
+        "--runs", type=int, default=1, metavar="N", help="random inputs to try (1)"
+    )
+    parser.add_argument(
+        "--minimize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="look for a small program that fails",
+    )
+    parser.add_argument(
+        "--minimize-seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="how long to look for it (60)",
+    )
+    parser.add_argument(
+        "-o",
+        "--reproducer",
+        type=Path,
+        metavar="OUT",
+        help="where to write it (NAME.reproducer.mlir)",
+    )
+    flags.add_compiler_options(parser)
+    flags.add_limit_options(parser)
+    flags.add_json_option(parser)
+    parser.set_defaults(execute=execute)

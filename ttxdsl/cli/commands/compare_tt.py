@@ -1,0 +1,225 @@
+"""`ttxdsl compare-tt`: a program through our compiler and through the real tt-mlir."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from ttxdsl.analysis.usage.collectives import CountedCollective
+from ttxdsl.bridges.tt_mlir.comparing import TtComparison, Way, compare_with_tt
+from ttxdsl.bridges.tt_mlir.library import LLMBOX
+from ttxdsl.cli.console import report_console
+from ttxdsl.cli.input.programs import read_as_program
+from ttxdsl.cli.input.values import load_inputs
+from ttxdsl.cli.options.common import (
+    add_compiler_options,
+    add_file_option,
+    add_json_option,
+    add_limit_options,
+    limits_of,
+    partition_options,
+    print_json,
+)
+from ttxdsl.diagnostics.terminal import heading, styled
+from ttxdsl.insight.diff.side_by_side import CollectiveRow
+from ttxdsl.interpreters.runtime.run import Runner
+
+_BLAMED = 3
+"""Ops that are named; the first says most."""
+
+_UNKNOWN = 3
+"""The exit code if tt-mlir's own text cannot be read here, and nothing else is wrong."""
+
+
+def _code(comparison: TtComparison) -> int:
+    if comparison.agree:
+        return 0
+    return _UNKNOWN if comparison.unknown else 1
+
+
+def _way_json(way: Way) -> dict[str, Any]:
+    answer = way.answer
+    return {
+        "compiles": answer is not None and answer.ok,
+        "refusal": way.refusal if answer is None else answer.error,
+        "crashed": answer is not None and answer.crashed,
+        "stopped_by": way.stopped_by and way.stopped_by[0],
+        "at": way.stopped_by and way.stopped_by[1],
+        "not_run": way.not_run,
+        "stages": [
+            {
+                "stage": one.stage,
+                "ok": one.ok,
+                "compared": one.compared,
+                "max_abs": one.max_abs,
+                "why": one.why,
+                "rounds_to": list(one.rounds),
+                "ops": [str(op) for op in one.ops],
+            }
+            for one in way.checks
+        ],
+    }
+
+
+def _json(comparison: TtComparison) -> dict[str, Any]:
+    both = comparison.bytes
+    return {
+        "source": comparison.source,
+        "agree": comparison.agree,
+        "unknown": comparison.unknown,
+        "alone": _way_json(comparison.alone),
+        "through": _way_json(comparison.through),
+        "bytes_per_device": both and {"ours": both[0], "tt_mlir": both[1]},
+        "peak_memory": dict(zip(("ours", "tt_mlir"), comparison.memory, strict=True)),
+        "collectives": [
+            {
+                "kind": row.kind,
+                "among": row.among,
+                "label": row.label.said_of("tt-mlir"),
+                "ours": [one.bytes_per_device for one in row.ours],
+                "tt_mlir": [one.bytes_per_device for one in row.theirs],
+            }
+            for row in comparison.collectives or ()
+        ],
+    }
+
+
+def _lines(name: str, way: Way) -> Iterator[Text]:
+    """What became of the program on one way."""
+    compiled = way.answer is not None and way.answer.ok
+    unknown = compiled and not any(check.is_wrong for check in way.checks)
+    color = "green" if way.ok else "yellow" if unknown else "bold red"
+    verdict = styled(way.verdict, color)
+    yield styled(f"{name}: ", "bold") + verdict
+    if way.stopped_by is not None:
+        op, place = way.stopped_by
+        where = f" at {place}" if place else ""
+        yield styled(f"  stopped by '{op}'{where}", "")
+    if way.not_run is not None:
+        yield styled(f"  its numbers: {way.not_run}", "")
+
+
+def _numbers(comparison: TtComparison) -> Table | None:
+    ways = {"alone": comparison.alone, "through ttxdsl": comparison.through}
+    if not any(way.checks for way in ways.values()):
+        return None
+    table = Table("way", "stage", title="What it makes, run on the virtual mesh")
+    table.title_justify = "left"
+    table.add_column("max abs", justify="right")
+    table.add_column("")
+    for name, way in ways.items():
+        for one in way.checks:
+            blamed = map(str, one.ops[:_BLAMED])
+            told = "equal" if one.ok else "\n".join([one.why or "", *blamed])
+            if one.ok and one.rounds:
+                told += f" (it rounds to {', '.join(one.rounds)})"
+            worst = "" if one.max_abs is None else f"{one.max_abs:.2e}"
+            shown = styled(told, "bold red" if one.is_wrong else "")
+            table.add_row(name, one.stage, worst, shown)
+    return table
+
+
+def _side(ones: tuple[CountedCollective, ...], count: int, total: int) -> str:
+    return f"{count}: {total} B" if ones else "none"
+
+
+def _collectives(rows: tuple[CollectiveRow[CountedCollective], ...]) -> Table:
+    table = Table("collective", "among", "ours", "tt-mlir alone", "")
+    table.title, table.title_justify = "Collectives, bytes a device", "left"
+    for row in rows:
+        sides = (
+            _side(row.ours, row.our_count, row.our_bytes),
+            _side(row.theirs, row.their_count, row.their_bytes),
+        )
+        table.add_row(row.kind, row.among, *sides, row.label.said_of("tt-mlir"))
+    return table
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command.
+
+    Returns:
+        1 if tt-mlir does not take the program or computes otherwise, 3 if that cannot be
+        told, 0 if all is well.
+    """
+    program = read_as_program(options.file, options)
+    limits = limits_of(options)
+    inputs = program.random_inputs(options.seed, max_memory=limits.memory)
+    if options.inputs is not None:
+        inputs = load_inputs(options.inputs, Runner(program.module).function)
+    comparison = compare_with_tt(
+        program,
+        inputs,
+        descriptor=options.system_desc,
+        timeout=options.timeout,
+        limits=limits,
+        **partition_options(options),
+    )
+    if options.json:
+        print_json(_json(comparison))
+        return _code(comparison)
+    report = report_console()
+    report.print(heading(comparison.source, "  beside tt-mlir"), soft_wrap=True)
+    for line in (
+        *_lines("tt-mlir alone", comparison.alone),
+        *_lines("through ttxdsl", comparison.through),
+    ):
+        report.print(line, soft_wrap=True)
+    if not comparison.alone.ok and comparison.through.ok:
+        say = f"  ttxdsl compile {options.file} --for tt-mlir --emit stablehlo"
+        report.print(styled(say, "dim"), soft_wrap=True)
+    numbers = _numbers(comparison)
+    if numbers is not None:
+        report.print(numbers)
+    if comparison.collectives:
+        report.print(_collectives(comparison.collectives))
+    ours, theirs = comparison.memory
+    if ours is not None and theirs is not None:
+        line = f"Memory of a device at its fullest: ours {ours} B, tt-mlir's {theirs} B"
+        report.print(styled(line, ""), soft_wrap=True)
+    return _code(comparison)
+
+
+def add_command(commands: Any) -> None:
+    """Add `compare-tt` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "compare-tt",
+        help="verdict, numbers and collectives of the real tt-mlir (needs its wheel)",
+        description=(
+            "Give a program to the real tt-mlir, as it is and as our stages make it,"
+            " without hardware: does it compile, which op stops it; what it makes, run"
+            " on the virtual mesh; its collectives and memory beside ours."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl compare-tt model.mlir\n"
+            "  ttxdsl compare-tt single_chip.mlir --mesh-shape 1,8 --json\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_file_option(parser)
+    parser.add_argument(
+        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    parser.add_argument(
+        "--system-desc",
+        type=Path,
+        default=LLMBOX,
+        metavar="FILE",
+        help="system descriptor of the machine (eight Wormhole chips, 2x4)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=300,
+        metavar="SECONDS",
+        help="that tt-mlir may take for one question (300)",
+    )
+    add_compiler_options(parser)
+    add_limit_options(parser)
+    add_json_option(parser)
+    parser.set_defaults(execute=execute)

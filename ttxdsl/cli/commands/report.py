@@ -1,0 +1,216 @@
+"""`ttxdsl report`: a program, what became of it and what it costs, as one HTML file."""
+
+import argparse
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ttxdsl.api import Program
+from ttxdsl.cli.commands.why import Answer
+from ttxdsl.cli.console import print_remarks, progress, report_console
+from ttxdsl.cli.input.programs import read_as_program
+from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.options.machines import (
+    add_machine_options,
+    machine_of_options,
+    require_axes,
+)
+from ttxdsl.cli.reasons import add_reasons
+from ttxdsl.costs.machines import GENERIC
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import Remark
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.insight.report.chrome_trace import chrome_trace
+from ttxdsl.insight.report.html.page import beside_page, report_page
+from ttxdsl.insight.report.model_explorer import graph_collection, node_data
+from ttxdsl.insight.why.explain import Explainer
+from ttxdsl.loading.files import is_stream, require_writable, write_whole
+
+_SUFFIXES = {
+    "html": ".report.html",
+    "model-explorer": ".graph.json",
+    "chrome-trace": ".trace.json",
+}
+"""Of the file that is written by default, by what `--format` takes."""
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Write one report; the exit code is 0 unless the program is refused."""
+    source: Path = options.file
+    default = source.parent / f"{source.stem}{_SUFFIXES[options.format]}"
+    output = options.output or default
+    if options.beside is not None and (options.json or options.format != "html"):
+        raise CompileError("--beside is of two reports in HTML")
+    if not options.json:
+        flags.require_outputs(options, output)
+    data = _data(source, options)
+    if options.beside is None:
+        _require_axes(options, data)
+    if options.json:
+        flags.print_json(data)
+        return 0
+    if options.beside is not None:
+        other = _data(options.beside, options)
+        _require_axes(options, data, other)
+        write_whole(output, beside_page(data, other))
+        written = [output]
+    else:
+        written = _write(data, source, options.format, output)
+    console = report_console(to_stderr=True)
+    for path in written:
+        size = path.stat().st_size / 1024
+        console.print(f"{visible(str(path))}  {size:,.0f} KiB", soft_wrap=True)
+    return 0
+
+
+def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """What the report of a program shows; what the compiler says is said, too."""
+    program = read_as_program(source, options)
+    machine = machine_of_options(options)
+    with progress("read") as step:
+        data = program.report_data(
+            num_links=options.num_links,
+            on_step=step,
+            machine=machine,
+            trip_count=options.trip_count,
+            **flags.partition_options(options),
+        )
+        step("reasons")
+
+        @cache
+        def explainer() -> Explainer:
+            return Explainer(
+                program.module,
+                source=program.source,
+                pipeline=flags.pipeline_of(options),
+                machine=machine,
+                tries=options.tries,
+                trip_count=options.trip_count,
+            )
+
+        def ask(number: int | None) -> Answer:
+            return explainer().answer(collective=number, jobs=options.jobs)
+
+        add_reasons(data, program, ask, machine)
+    if not options.json:
+        print_remarks(
+            Remark(one["severity"], one["message"], one["position"])
+            for one in data["remarks"]
+        )
+    return data
+
+
+def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None:
+    """Hold links to the axes of the meshes of reports, one of which has to have them."""
+    meshes = (mesh for data in reports for mesh in data["meshes"])
+    require_axes(options, (name for mesh in meshes for name, _ in mesh["axes"]))
+
+
+def write_report(
+    program: Program,
+    path: str | os.PathLike[str],
+    tries: int,
+    options: dict[str, Any],
+) -> None:
+    """What `Program.report` does.
+
+    Raises:
+        CompileError: the program cannot be partitioned, or the file not be written.
+    """
+    require_writable(Path(path), [Path(program.source)])
+    data = program.report_data(**options)
+    more = {name: options.pop(name) for name in _OF_WHY if name in options}
+    stages = {k: v for k, v in options.items() if k not in ("num_links", "on_step")}
+    asked = program.partition(**stages) if stages else program
+
+    def ask(number: int | None) -> Answer:
+        return asked.why(collective=number, tries=tries, **more)
+
+    add_reasons(data, asked.loaded, ask, more.get("machine", GENERIC))
+    write_whole(Path(path), report_page(data))
+
+
+_OF_WHY = ("machine", "trip_count")
+"""Options of a report that a reason has as well."""
+
+
+def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
+    if form == "html":
+        write_whole(path, report_page(data))
+        return [path]
+    if form == "chrome-trace":
+        write_whole(path, json.dumps(chrome_trace(data), allow_nan=False))
+        return [path]
+    stem = path.name.removesuffix(".json")
+    files = {path: graph_collection(data)}
+    # nothing can stand beside a device
+    overlays = {} if is_stream(path) else node_data(data)
+    for name, overlay in overlays.items():
+        files[path.with_name(f"{stem}.{name}.json")] = overlay
+    for one in files:
+        require_writable(one, [source])
+    for one, content in files.items():
+        write_whole(one, json.dumps(content, allow_nan=False))
+    return list(files)
+
+
+def add_command(commands: Any) -> None:
+    """Add `report` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "report",
+        help="one HTML file: graph, shardings, stages, collectives, memory",
+        description=(
+            "Compile a program and write what became of it: the graph with which device"
+            " holds which part of each tensor, every stage with its changes, the"
+            " collectives with bytes and reasons, a modelled timeline of a device, and its"
+            " memory. The HTML file needs no network and no server."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl report model.mlir -o report.html\n"
+            "  ttxdsl report single_chip.mlir --mesh-shape 1,8\n"
+            "  ttxdsl report model.mlir --format model-explorer -o model.json\n"
+            "  ttxdsl report model.mlir --tries 8    # what would help, inside\n"
+            "  ttxdsl report before.mlir --beside after.mlir -o both.html\n"
+            "  ttxdsl report model.mlir --json | jq .summary\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    flags.add_file_option(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="OUT",
+        help="where it goes (FILE.report.html, FILE.graph.json, FILE.trace.json)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=_SUFFIXES,
+        default="html",
+        help=(
+            "HTML, a graph for Google's Model Explorer with its node data, or the"
+            " timeline for Chrome's trace viewer"
+        ),
+    )
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        metavar="OTHER",
+        help="two reports side by side, with what differs in figures",
+    )
+    parser.add_argument(
+        "--tries",
+        type=flags.count_of,
+        default=0,
+        metavar="N",
+        help="changes to compile for each reason, to say which would help (none)",
+    )
+    flags.add_jobs_option(parser)
+    flags.add_json_option(parser)
+    flags.add_compiler_options(parser)
+    add_machine_options(parser)
+    flags.add_trip_count_option(parser)
+    parser.set_defaults(execute=execute)

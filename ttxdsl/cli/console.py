@@ -1,0 +1,240 @@
+"""How the command speaks: tables on standard output, diagnostics on standard error."""
+
+import errno
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from io import StringIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.excerpts import Sources
+from ttxdsl.diagnostics.remarks import Remark, doing, fold_remarks, what_is_done
+from ttxdsl.diagnostics.sanitize import visible
+
+if TYPE_CHECKING:  # most commands that go well print plain text, and start faster
+    from ttxdsl.diagnostics.terminal import Terminal
+
+PLAIN_WIDTH = 110
+"""Columns to use when the output is no terminal."""
+
+
+_OF_OUTPUT = {
+    errno.EBADF,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EIO,
+    errno.ENOSPC,
+}
+"""How writing fails; whoever writes a file says which."""
+
+
+def report_console(*, to_stderr: bool = False) -> "Terminal":
+    """Where reports go; wide enough for tables also in a file or pipe.
+
+    `COLUMNS` says otherwise there, as on a terminal.
+    """
+    from ttxdsl.diagnostics.terminal import Terminal
+
+    console = Terminal(stderr=to_stderr)
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        console.width = PLAIN_WIDTH
+    return console
+
+
+_PAGE = '<pre style="line-height: normal; font-family: monospace">{code}</pre>'
+
+
+def drawing(view: Callable[["Terminal"], None]) -> Callable[[bool], str]:
+    """What a view prints where reports go, as `Printed` has it drawn: text, or HTML."""
+
+    def drawn(as_html: bool) -> str:
+        from ttxdsl.diagnostics.terminal import Terminal
+
+        stream = StringIO()
+        width = PLAIN_WIDTH if as_html else report_console().width
+        page = Terminal(file=stream, width=width, plain=True, record=as_html)
+        view(page)
+        if not as_html:
+            return stream.getvalue()
+        return page.export_html(code_format=_PAGE, inline_styles=True)
+
+    return drawn
+
+
+def working(what: str) -> doing:
+    """Say what goes on, on terminals if it takes long."""
+    return doing(what)
+
+
+@contextmanager
+def progress(first: str = "") -> Generator[Callable[[str], None]]:
+    """The same of steps.
+
+    Args:
+        first: what is done before the first step.
+
+    Yields:
+        What to call with the name of each step as it starts.
+    """
+    now = first
+
+    def step(name: str) -> None:
+        nonlocal now
+        now = name.strip()
+
+    with doing(lambda: now):
+        yield step
+
+
+_SILENT = 3.0
+"""Seconds for which nobody asks what takes so long."""
+
+_EVERY = 0.25
+"""Seconds after which the line is written again."""
+
+
+class _Line:
+    """A line at the end of a terminal, which makes way for what is printed."""
+
+    def __init__(self, stream: TextIO):
+        self._stream, self._lock = stream, threading.RLock()
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        """Write another text over it."""
+        with self._lock, suppress(OSError, ValueError):
+            columns = os.get_terminal_size(self._stream.fileno()).columns or PLAIN_WIDTH
+            text = visible(text)
+            if len(text) >= columns:  # what is at its end says most
+                left = columns // 3
+                text = f"{text[:left]}…{text[len(text) - (columns - 2 - left) :]}"
+            self._write(f"\r\x1b[2K{text}")
+            self._shown = True
+
+    def write(self, stream: TextIO, text: str) -> int:
+        """Write what is printed where it was."""
+        with self._lock:
+            self.clear()
+            return stream.write(text)
+
+    def clear(self) -> None:
+        """Take it away."""
+        with self._lock:
+            if self._shown:
+                self._shown = False
+                with suppress(OSError, ValueError):
+                    self._write("\r\x1b[2K")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class _MakingWay:
+    """A stream that is a terminal, where a line makes way for what is printed."""
+
+    def __init__(self, stream: TextIO, line: _Line):
+        self._stream, self._line = stream, line
+
+    def write(self, text: str) -> int:
+        """Write some text."""
+        return self._line.write(self._stream, text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def watching(command: str) -> Generator[None]:
+    """Say what a command does: on a terminal after some seconds, and when interrupted."""
+    with doing(command):
+        if not sys.stderr.isatty():
+            yield
+            return
+        begun, over = time.monotonic(), threading.Event()
+        line, streams = _Line(sys.stderr), (sys.stdout, sys.stderr)
+
+        def watch() -> None:
+            wait = _SILENT
+            while not over.wait(wait):
+                seconds = time.monotonic() - begun
+                line.show(f"{seconds:.0f} s: {what_is_done()}")
+                wait = _EVERY
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        sys.stdout, sys.stderr = (
+            cast(TextIO, _MakingWay(stream, line) if stream.isatty() else stream)
+            for stream in streams
+        )
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            line.clear()
+            sys.stdout, sys.stderr = streams
+
+
+def diagnostic_text(
+    error: DiagnosticException | ParseError, sources: Sources | None = None
+) -> str:
+    """An error as it is printed: what and where, the line of the source, and a hint.
+
+    Messages of the parser have their line already.
+    """
+    if not isinstance(error, CompileError):
+        message = str(error).strip()
+        return message if "error:" in message else f"error: {message}"
+    text = str(error)
+    excerpt = None
+    if sources is not None and error.position is not None and "^" not in error.message:
+        excerpt = sources.excerpt(error.position)
+    if excerpt is None:
+        return text
+    head, mark, hint = text.rpartition("\n  hint: ") if error.hint else (text, "", "")
+    return f"{head}\n{excerpt}{mark}{hint}"
+
+
+def output_text(error: OSError | UnicodeEncodeError) -> str:
+    """An error about standard output as it is printed, or one of the machine."""
+    if isinstance(error, UnicodeEncodeError):
+        unknown = visible(error.object[error.start : error.end])
+        return (
+            f"error: cannot write standard output: {error.encoding} has no '{unknown}'\n"
+            "  hint: set PYTHONIOENCODING=utf-8"
+        )
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"error: '{visible(str(error.filename))}': {reason}"
+    what = "cannot write standard output: " if error.errno in _OF_OUTPUT else ""
+    return f"error: {what}{reason}"
+
+
+def print_error(message: str) -> None:
+    """One diagnostic, `error:` in red on a terminal; lost if nobody can read it."""
+    with suppress(OSError):
+        _print_coloured(message, {"error:": "bold red", "hint:": "bold cyan"})
+
+
+def print_remarks(remarks: Iterable[Remark], *, whole: bool = False) -> None:
+    """Remarks and warnings, each kind in one line unless `whole`."""
+    colours = {"warning:": "bold yellow", "remark:": "bold blue"}
+    for remark in remarks if whole else fold_remarks(remarks):
+        _print_coloured(str(remark), colours)
+
+
+def _print_coloured(message: str, colours: Mapping[str, str]) -> None:
+    from ttxdsl.diagnostics.terminal import Terminal, styled
+
+    text = styled(message)
+    for word, colour in colours.items():
+        text.highlight_words([word], colour)
+    # never wrapped, so that positions stay clickable
+    Terminal(stderr=True, soft_wrap=True).print(text)

@@ -1,0 +1,1 @@
+"""Programs and arrays that a command line names."""

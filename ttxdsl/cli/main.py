@@ -1,0 +1,158 @@
+"""The `ttxdsl` command: argument parsing, and errors as one diagnostic.
+
+A shell starts it with `script`. Until that is called nothing else is imported, so that
+an interrupt meets somebody who watches for it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # importing `typing` takes longer than all of this module
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+CLOSED_PIPE = 141
+"""The exit code of what writes into a pipe that nobody reads any more: 128 + SIGPIPE."""
+
+COMMANDS: dict[str, str] = {
+    "run": "ttxdsl.cli.commands.run",
+    "compile": "ttxdsl.cli.commands.compile",
+    "check": "ttxdsl.cli.commands.check",
+    "interpret": "ttxdsl.cli.commands.interpret",
+    "report": "ttxdsl.cli.commands.report",
+    "why": "ttxdsl.cli.commands.why",
+    "show": "ttxdsl.cli.commands.show",
+    "diff": "ttxdsl.cli.commands.diff",
+    "doctor": "ttxdsl.cli.commands.doctor",
+    "budget": "ttxdsl.cli.commands.budget",
+    "compare-xla": "ttxdsl.cli.commands.compare_xla",
+    "bench": "ttxdsl.cli.commands.bench",
+    "calibrate": "ttxdsl.cli.commands.calibrate",
+    "compare-tt": "ttxdsl.cli.commands.compare_tt",
+    "completion": "ttxdsl.cli.commands.completion",
+}
+"""Subcommands by name, each a module with `add_command`; the help lists them so."""
+
+
+def make_parser(*names: str) -> argparse.ArgumentParser:
+    """The parser with some subcommands, which starts faster, or by default with all."""
+    from importlib import import_module
+
+    from ttxdsl.cli.options.common import Parser
+    from ttxdsl.version import __version__
+
+    parser = Parser(
+        prog="ttxdsl",
+        description="Compile sharded StableHLO programs and run them on a virtual mesh.",
+    )
+    parser.add_argument("--version", action="version", version=f"ttxdsl {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in names or COMMANDS:
+        import_module(COMMANDS[name]).add_command(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Returns:
+        The exit code: 0 if all is well, 1 if a program or a comparison is wrong (a
+        command that means a difference by 1 says `error_code`); argparse exits with 2
+        on a wrong command line. docs/reference/cli.md has them all.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        from ttxdsl.ir.compat.speed.collector import few_collections
+
+        with few_collections():
+            return _execute(words)
+    except KeyboardInterrupt:
+        return _interrupted()
+
+
+def script() -> int:
+    """`main` as a process of its own, the `ttxdsl` that is installed."""
+    try:
+        from ttxdsl.cli.process import run_as_process
+
+        return run_as_process(_last_command)
+    except KeyboardInterrupt:
+        return _interrupted()
+
+
+def _last_command() -> int:
+    """`main`, and then the process ends: Python need not look for garbage before."""
+    import gc
+
+    from ttxdsl.ir.compat.speed.collector import few_collections
+
+    with few_collections():
+        from ttxdsl.cli.dataclass_methods import compiled_when_called
+
+        with compiled_when_called():
+            code = main()
+        gc.freeze()
+    return code
+
+
+def _execute(words: Sequence[str]) -> int:
+    needed = [word for word in words[:1] if word in COMMANDS]
+    if list(words) == ["--version"]:
+        needed = ["completion"]  # nothing of the compiler is imported for it
+    parser = make_parser(*needed)
+
+    import argparse
+
+    from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+    from ttxdsl.cli.console import (
+        diagnostic_text,
+        output_text,
+        print_error,
+        watching,
+    )
+    from ttxdsl.cli.options.common import sources_of
+    from ttxdsl.diagnostics.errors import memory_errors
+
+    options = argparse.Namespace()
+    try:
+        try:
+            parser.parse_args(words, options)
+            with memory_errors():
+                if named := getattr(options, "plugin", ()):
+                    from ttxdsl.loading.plugins import load_plugins
+
+                    load_plugins(tuple(named))
+                with watching(options.command):
+                    return options.execute(options)
+        finally:
+            sys.stdout.flush()
+    except (DiagnosticException, ParseError) as error:
+        print_error(diagnostic_text(error, sources_of(options)))
+    except RecursionError:
+        print_error("error: the program calls itself, or nests too deeply")
+    except BrokenPipeError:
+        return CLOSED_PIPE  # `| head` has seen enough
+    except (OSError, UnicodeEncodeError) as error:
+        # the command tells of files itself: this is its output, or the machine's
+        print_error(output_text(error))
+    return getattr(options, "error_code", 1)
+
+
+def _interrupted() -> int:
+    from contextlib import suppress
+
+    said = "interrupted"
+    if "ttxdsl.diagnostics.remarks" in sys.modules:  # else nothing has begun
+        from ttxdsl.diagnostics.remarks import interrupted_text
+
+        said = interrupted_text()
+    with suppress(OSError):
+        sys.stderr.write(f"{said}\n")
+    return 130
+
+
+if __name__ == "__main__":
+    sys.exit(script())

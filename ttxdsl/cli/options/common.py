@@ -1,0 +1,390 @@
+"""What several commands share: options, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+from ttxdsl.costs.units import parse_bytes
+from ttxdsl.diagnostics.excerpts import Sources
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.loading.files import require_writable
+
+# commands that run nothing start faster without
+if TYPE_CHECKING:
+    from ttxdsl.interpreters.runtime.limits import Limits
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
+"""What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
+
+FILES = "MLIR text or bytecode, what jax.export wrote, or FILE.py:FUNCTION"
+"""What a program may be."""
+
+_HOW_TO_PARTITION = (
+    "mesh_shape",
+    "argument_types",
+    "automatic_arg_analysis",
+    "result_presharded",
+    "version",
+    "optimize",
+    "pad_borders",
+    "propagation",
+    "reshards",
+)
+"""The options of the pipeline that every command has which partitions."""
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Numbers like `2,4` or `2x4`.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such list.
+    """
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list like 2,4") from None
+
+
+def _folder(text: str) -> str:
+    return str(Path(text))
+
+
+_CHOICES = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)")
+"""How argparse refuses a command or the value of an option."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints show what was typed, or what a shell put there.
+
+    They say what may have been meant.
+    """
+
+    commands: Any = None
+
+    def add_subparsers(self, **settings: Any) -> Any:
+        """Remember them: what a command does not know, this one complains of."""
+        self.commands = super().add_subparsers(**settings)
+        return self.commands
+
+    def error(self, message: str) -> NoReturn:
+        """End with a diagnostic and exit code 2."""
+        near = list(dict.fromkeys(self._near(message)))
+        meant = f"\n  did you mean {', '.join(near)}?" if near else ""
+        super().error(visible(message) + meant)
+
+    def _near(self, message: str) -> Iterator[str]:
+        """What is like what a message of argparse's complains of."""
+        from ttxdsl.ir.compat.faults.pipelines import near_names
+
+        if (choice := _CHOICES.search(message)) is not None:
+            known = [one.strip("'") for one in choice["known"].split(", ")]
+            yield from near_names(choice["given"], known)
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if not unknown:
+            return
+        parsers = [self] if self.commands is None else self.commands.choices.values()
+        options = [flag for parser in parsers for flag in parser._option_string_actions]
+        for word in words.split():
+            if word.startswith("--"):
+                yield from near_names(word.partition("=")[0], options)
+
+    def _print_message(
+        self, message: str, file: SupportsWrite[str] | None = None
+    ) -> None:
+        """Print; argparse's own does not tell when it cannot."""
+        (file or sys.stderr).write(message)
+
+
+def _shapes(text: str) -> dict[str, int]:
+    named = [part.partition("=") for part in text.split(",")]
+    if not all(name.isidentifier() for name, _, _ in named):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list like b=8,n=16")
+    return {name: count_of(size) for name, _, size in named}
+
+
+def add_file_option(parser: argparse.ArgumentParser) -> None:
+    """Add the program, and how it is read, see `add_source_options`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help=f"the program, {FILES}")
+    add_source_options(parser)
+
+
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """Add how programs are read: a command that names programs has these options."""
+    parser.add_argument(
+        "--source-root",
+        type=Path,
+        metavar="DIR",
+        help="diagnostics may show lines of files below DIR that locations name",
+    )
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module, or FILE.py, of ops, passes, rules, lowerings or kernels",
+    )
+    parser.add_argument(
+        "--shapes",
+        type=_shapes,
+        default={},
+        metavar="SIZES",
+        help="of the symbolic dimensions of what jax.export wrote, b=8,n=16",
+    )
+    parser.add_argument(
+        "--jax-devices",
+        type=count_of,
+        default=8,
+        metavar="N",
+        help="virtual CPU devices that FILE.py:FUNCTION finds (8)",
+    )
+
+
+def function_of(path: Path) -> tuple[Path, str] | None:
+    """The file and the function that FILE.py:FUNCTION names, None for another name."""
+    file, colon, name = str(path).rpartition(":")
+    return (Path(file), name) if colon and file.endswith(".py") else None
+
+
+def program_files(options: argparse.Namespace) -> Iterator[Path]:
+    """The files that the command line names as programs."""
+    named = [*getattr(options, "files", ())]
+    for name in ("file", "with_annotations", "beside"):
+        if isinstance(path := getattr(options, name, None), Path):
+            named.append(path)
+    for path in named:
+        called = function_of(path)
+        yield path if called is None else called[0]
+
+
+def sources_of(options: argparse.Namespace) -> Sources:
+    """The files of which diagnostics may show lines."""
+    root: Path | None = getattr(options, "source_root", None)
+    return Sources(program_files(options), root)
+
+
+def require_outputs(options: argparse.Namespace, *outputs: Path | None) -> None:
+    """Refuse files that may not or cannot be written, before the work.
+
+    Args:
+        options: what the command reads, and its `--dump-dir` if it has one.
+        outputs: what it writes; None is standard output.
+
+    Raises:
+        CompileError: one is what is read too, a folder, or not writable.
+    """
+    inputs = [*program_files(options)]
+    for name in ("inputs", "args"):
+        if (path := getattr(options, name, None)) is not None:
+            inputs.append(Path(path))
+    for output in outputs:
+        if output is not None:
+            require_writable(output, inputs)
+    dump_dir: str | None = getattr(options, "dump_dir", None)
+    if dump_dir is not None and (folder := Path(dump_dir)).is_dir():
+        from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass, dumped_file
+
+        for number, stage in enumerate(TTStableHLOPipelinePass().stages(), 1):
+            path = dumped_file(folder, number, stage.name)
+            if path.exists():
+                require_writable(path, inputs)
+
+
+def add_compiler_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the thirteen stages and of the lowerings."""
+    add_stage_options(parser, *_HOW_TO_PARTITION)
+    parser.add_argument(
+        "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
+    )
+
+
+def add_jobs_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`: processes that compile at once."""
+    parser.add_argument(
+        "--jobs",
+        type=count_of,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes to compile in when that pays (one a core)",
+    )
+
+
+def add_devices_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--devices`: how many virtual ones JAX is to have."""
+    parser.add_argument(
+        "--devices",
+        type=count_of,
+        metavar="N",
+        help="virtual CPU devices of JAX (what it has, or as many as the mesh)",
+    )
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a program is run on."""
+    parser.add_argument(
+        "--inputs",
+        type=Path,
+        metavar="NPZ",
+        help="arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+
+
+def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--for`: whom what is printed is for (`options.vocabulary`)."""
+    parser.add_argument(
+        "--for",
+        dest="vocabulary",
+        choices=("design", "tt-mlir"),
+        default="design",
+        help="whom it is written for: the forms of the design, or those of today's tt-mlir (design)",
+    )
+
+
+def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options of the pipeline as flags, as its fields describe them."""
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+    known = {one.name: one for one in fields(TTStableHLOPipelinePass)}
+    for name in names:
+        one = known[name]
+        default = one.metadata.get("command_default", one.default)
+        settings: dict[str, Any] = {
+            "dest": name,
+            "default": default,
+            "help": one.metadata["help"],
+        }
+        if default is True:
+            settings["action"] = argparse.BooleanOptionalAction
+        elif default is False:
+            settings["action"] = "store_true"
+        else:
+            settings["metavar"] = one.metadata["metavar"]
+        if isinstance(one.default, tuple):
+            settings["type"] = sizes
+        if choices := one.metadata.get("choices"):
+            settings["choices"] = choices
+            del settings["metavar"]
+        if settings.get("metavar") == "DIR":
+            settings["type"] = _folder
+        flag = one.metadata.get("flag", name).replace("_", "-")
+        parser.add_argument(f"--{flag}", **settings)
+
+
+def pipeline_of(options: argparse.Namespace, **more: Any) -> TTStableHLOPipelinePass:
+    """The thirteen stages with the options that the command has, and others."""
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+    names = (one.name for one in fields(TTStableHLOPipelinePass))
+    given = {name: getattr(options, name) for name in names if name in options}
+    return TTStableHLOPipelinePass(**given, **more)
+
+
+def partition_options(options: argparse.Namespace) -> dict[str, Any]:
+    """What `add_compiler_options` read, as arguments of `Program.partition`."""
+    given = {name: getattr(options, name) for name in _HOW_TO_PARTITION}
+    return {"mesh": given.pop("mesh_shape"), **given}
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add how far a run may go."""
+    parser.add_argument(
+        "--max-memory",
+        type=size_of,
+        metavar="SIZE",
+        help="refuse what needs more memory, 8GiB (three quarters of what is free)",
+    )
+    parser.add_argument(
+        "--max-steps",
+        type=count_of,
+        metavar="N",
+        help="turns that the loops of a run may take together (any number)",
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """What `add_limit_options` read."""
+    from ttxdsl.interpreters.runtime.limits import Limits
+
+    return Limits(options.max_memory, options.max_steps)
+
+
+def size_of(text: str) -> int:
+    """A number of bytes like `8GiB`.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no size.
+    """
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def count_of(text: str) -> int:
+    """A whole number from 1 up.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such number.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
+    return number
+
+
+def add_by_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--by`, for tables of collectives."""
+    from ttxdsl.analysis.attribution.locations import WAYS
+
+    parser.add_argument(
+        "--by", choices=WAYS, help="one row for all collectives that share this"
+    )
+
+
+def add_trip_count_option(parser: argparse.ArgumentParser) -> None:
+    """Add how often loops turn of which the program does not say it."""
+    parser.add_argument(
+        "--trip-count",
+        type=count_of,
+        metavar="N",
+        help="turns of loops whose count the program does not say (1, and said)",
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`: one JSON object on standard output in place of tables."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, no tables"
+    )
+
+
+def finite(number: float) -> float | None:
+    """The number for JSON, None for a NaN or an infinity, which JSON has not."""
+    return number if math.isfinite(number) else None
+
+
+def print_json(data: Any) -> None:
+    """Write one JSON value on standard output.
+
+    Raises:
+        TypeError: the data has something that JSON has not.
+        ValueError: there is a NaN or an infinity, which have to be None or text here.
+    """
+    import json  # commands that print tables start faster without
+
+    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")

@@ -1,0 +1,160 @@
+"""Options that say which machine times are modelled with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ttxdsl.cli.options.common import finite
+from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
+from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
+
+
+def positive(text: str) -> float:
+    """A finite number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such number.
+    """
+    number = _number(text)
+    if number is None or number <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+    return number
+
+
+def _not_negative(text: str) -> float:
+    number = _number(text)
+    if number is None or number < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 up")
+    return number
+
+
+def _number(text: str) -> float | None:
+    try:
+        return finite(float(text))
+    except ValueError:
+        return None
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the machine that times are modelled with, and what of it is otherwise."""
+    parser.add_argument(
+        "--machine",
+        default=GENERIC.name,
+        metavar="NAME",
+        help=f"{', '.join(PRESETS)}, or a file of `ttxdsl calibrate` (generic)",
+    )
+    parser.add_argument(
+        "--operations",
+        type=positive,
+        metavar="N",
+        help="multiply-adds of a device in a second",
+    )
+    parser.add_argument(
+        "--memory-gbps",
+        type=positive,
+        metavar="GB",
+        help="gigabytes that a device reads and writes in a second",
+    )
+    parser.add_argument(
+        "--link-gbps",
+        type=positive,
+        metavar="GB",
+        help="gigabytes that a link carries in a second, in one direction",
+    )
+    parser.add_argument(
+        "--latency-us",
+        type=_not_negative,
+        metavar="US",
+        help="microseconds until a message is there",
+    )
+    parser.add_argument(
+        "--link-shape",
+        choices=[shape.value for shape in Shape],
+        help="how the devices of a group are connected",
+    )
+    parser.add_argument(
+        "--axis-link",
+        type=_axis_link,
+        action="append",
+        default=[],
+        metavar="AXIS=GB[:US[:SHAPE]]",
+        help="the link along a mesh axis, data=5:10:line; again for another axis",
+    )
+
+
+def _axis_link(text: str) -> tuple[str, Link]:
+    name, _, said = text.partition("=")
+    parts = said.split(":")
+    try:
+        speed, latency, shape = (*parts, *("", "", "")[len(parts) :])
+        return name, Link(
+            float(latency) * 1e-6 if latency else DEFAULT_LINK.latency,
+            float(speed) * 1e9,
+            Shape(shape or Shape.RING),
+        )
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no link like data=12.5, data=12.5:1 or data=12.5:1:line"
+        ) from None
+
+
+def require_axes(options: argparse.Namespace, axes: Iterable[str]) -> None:
+    """Hold the links along axes to the axes that there are.
+
+    Args:
+        options: what `add_machine_options` read.
+        axes: the names of all axes of the meshes that times are modelled of.
+
+    Raises:
+        CompileError: a link is along none of them.
+    """
+    known = dict.fromkeys(axes)
+    for name, _ in options.axis_link:
+        if name not in known:
+            raise CompileError(
+                f"--axis-link {visible(name)}=…: no mesh has an axis of that name",
+                hint=f"there is {', '.join(map(visible, known)) or 'none'}",
+            )
+
+
+def machine_of_options(options: argparse.Namespace) -> Machine:
+    """What `add_machine_options` read.
+
+    Raises:
+        CompileError: the machine is no preset, and no file that can be read.
+    """
+    name: str = options.machine
+    machine = PRESETS.get(name)
+    if machine is None:
+        try:
+            machine = machine_of(Path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise CompileError(
+                f"'{name}' is no machine: {reason}",
+                hint=f"one of {', '.join(PRESETS)}, or a file of `ttxdsl calibrate`",
+            ) from error
+    changed: dict[str, Any] = {}
+    if options.operations is not None:
+        changed["operations_per_second"] = options.operations
+    if options.memory_gbps is not None:
+        changed["memory_bytes_per_second"] = options.memory_gbps * 1e9
+    link: dict[str, Any] = {}
+    if options.link_gbps is not None:
+        link["bytes_per_second"] = options.link_gbps * 1e9
+    if options.latency_us is not None:
+        link["latency"] = options.latency_us * 1e-6
+    if options.link_shape is not None:
+        link["shape"] = Shape(options.link_shape)
+    if link:
+        # what is said holds for all links
+        changed["link"] = replace(machine.link, **link)
+        changed["levels"] = ()
+    axes = (*machine.axes, *options.axis_link)
+    return replace(machine, **changed, axes=axes)

@@ -1,0 +1,104 @@
+"""The way down, in one loop: the thirteen stages, then the lowerings.
+
+Whoever compiles a program runs its steps here and looks on: `ttxdsl.api`, `compile`,
+`check` and `report`; `why`, which lowers nothing, runs the stages alone.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import doing
+from ttxdsl.loading.program import Form, require_not_beyond
+from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipelinePass
+
+
+def lowerings(
+    form: Form,
+    wanted: Form = "ttnn",
+    num_links: int = 1,
+    vocabulary: str = "design",
+    *,
+    through: bool = False,
+) -> list[ModulePass]:
+    """The lowerings from one form to another, without those that are behind it.
+
+    Args:
+        form: of the program.
+        wanted: where to go.
+        num_links: ethernet links that each ttnn collective uses.
+        vocabulary: whose StableHLO, ttir and ttnn they write, `design` or `tt-mlir`.
+        through: nobody looks at a form on the way; its ttir then has no destinations.
+
+    Raises:
+        CompileError: the program is further down.
+    """
+    require_not_beyond(form, wanted)
+    if vocabulary not in ("design", "tt-mlir"):
+        raise CompileError(f"for is '{vocabulary}', expected design or tt-mlir")
+    passes: list[ModulePass] = []
+    if form == wanted == "stablehlo" and vocabulary == "tt-mlir":
+        from ttxdsl.bridges.tt_mlir.legalize.prepare_for_tt_mlir import (
+            PrepareForTTMLIRPass,
+        )
+
+        passes.append(PrepareForTTMLIRPass())
+    if form == "stablehlo" and wanted != "stablehlo":
+        from ttxdsl.conversion.stablehlo_to_ttir.convert import (
+            ConvertStableHLOToTTIRPass,
+        )
+
+        if vocabulary == "tt-mlir":
+            from ttxdsl.bridges.tt_mlir.legalize.fit_mesh import FitMeshPass
+            from ttxdsl.conversion.vocabulary import HARDWARE_AXES
+
+            passes.append(FitMeshPass(most_axes=HARDWARE_AXES))
+        shown = not through or wanted == "ttir"
+        passes.append(ConvertStableHLOToTTIRPass(for_=vocabulary, destinations=shown))
+    if form != "ttnn" and wanted == "ttnn":
+        from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+
+        passes.append(ConvertTTIRToTTNNPass(for_=vocabulary, num_links=num_links))
+    return passes
+
+
+def run_passes(
+    ctx: Context,
+    module: ModuleOp,
+    passes: Iterable[ModulePass],
+    hooks: Hooks = NO_HOOKS,
+    *,
+    verify_each: bool = False,
+) -> Iterator[Stage]:
+    """Run passes one a step, the pipeline stage by stage, changing the module in place.
+
+    Whoever iterates may look at the module between the steps.
+
+    Args:
+        ctx: the dialects.
+        module: the program.
+        passes: to run in order.
+        hooks: what is done besides.
+        verify_each: check the module after each pass; the pipeline's stages are as its
+            own option says.
+
+    Raises:
+        CompileError: a step refuses the program or its options.
+    """
+    for one in passes:
+        if isinstance(one, TTStableHLOPipelinePass):
+            yield from one.run(ctx, module, hooks)
+            continue
+        if hooks.before is not None:
+            hooks.before(None, one.name)
+        start = time.perf_counter()
+        with doing(one.name):
+            one.apply(ctx, module)
+        seconds = time.perf_counter() - start
+        if verify_each:
+            module.verify()
+        yield Stage(None, one.name, seconds)

@@ -1,0 +1,1 @@
+"""From a partitioned StableHLO program to ttir."""

@@ -1,0 +1,1 @@
+"""Lowerings of StableHLO ops to ttir, one family a file."""

@@ -1,0 +1,1 @@
+"""What things cost, without IR: collectives, links, machines, schedules."""

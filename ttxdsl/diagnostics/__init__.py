@@ -1,0 +1,1 @@
+"""Errors and remarks that users see, and text made safe to show."""

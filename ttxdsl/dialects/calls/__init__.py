@@ -1,0 +1,1 @@
+"""Custom calls by target: what their operands are, and what they do."""

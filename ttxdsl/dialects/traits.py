@@ -1,0 +1,64 @@
+"""What is known of ops by their class: traits, said once, on the op or a base of it.
+
+Whoever treats kinds of ops alike asks here instead of listing them: rules, localizers,
+lowerings, kernels, trials, counters of collectives. Ask by class and keep the answer:
+
+    EXACT = ops_with(RoundsOnce, StableHLO)
+"""
+
+from dataclasses import dataclass
+
+from xdsl.ir import Dialect, Operation
+from xdsl.traits import OpTrait
+
+from ttxdsl.costs.ring import Ring
+
+
+class Elementwise(OpTrait):
+    """Each element of a result depends on the operands' elements at its place alone.
+
+    All tensors have one shape; operands may be scalars that belong to every element.
+    """
+
+
+class RoundsOnce(OpTrait):
+    """Every number of a result is rounded once at most, however the op is split."""
+
+
+class MovesData(RoundsOnce):
+    """Results are elements of the operands, bit by bit, or of a constant.
+
+    Ops that run regions or functions move what these return; they say it of themselves.
+    """
+
+
+class SameBytes(OpTrait):
+    """Results are the operands' bytes under another shape, type or name.
+
+    No memory of their own and nothing to compute. An op of one result shares all of its
+    operands; where there are several, each is the operand at its place.
+    """
+
+
+@dataclass(frozen=True)
+class Collective(OpTrait):
+    """Devices send each other data.
+
+    Attributes:
+        ring: how its bytes and its time count.
+        sends_parts: whether values go to others as they are. Then a channel makes its
+            groups ones of partitions; else ones of replicas and partitions.
+    """
+
+    ring: Ring
+    sends_parts: bool = False
+
+
+def ops_with(trait: type[OpTrait], *dialects: Dialect) -> tuple[type[Operation], ...]:
+    """The ops of dialects that have a trait, in the order of the dialects' lists."""
+    return tuple(
+        op
+        for dialect in dialects
+        for op in dialect.operations
+        if op.get_trait(trait) is not None
+    )

@@ -1,0 +1,352 @@
+"""Holding a program to its budget.
+
+assert_budget(program, "all_gather<=2, bytes<=4MiB")
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, cast
+
+from rich.table import Table
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.usage.collectives import CountedCollective
+from ttxdsl.analysis.usage.memory import LiveValue, memory_profile
+from ttxdsl.api import Program, load, program_of
+from ttxdsl.costs.units import bytes_text
+from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.errors import CompileError, place_text
+from ttxdsl.diagnostics.terminal import Terminal, styled
+from ttxdsl.insight.budget.directives import Budget, Limit, parse_budget, parse_limits
+from ttxdsl.insight.report.folding import fold
+from ttxdsl.loading.program import parse_program, read_text, split_programs
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
+
+_MOST_VALUES = 8
+_WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One limit, what the program has, and what counts towards it.
+
+    `collectives` are those that the limit counts, the most bytes first; `values` what is
+    in memory at the peak, the largest first, for a limit on memory.
+    """
+
+    limit: Limit
+    found: int
+    collectives: tuple[CountedCollective, ...] = ()
+    values: tuple[LiveValue, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the limit holds."""
+        return self.limit.holds(self.found)
+
+    @property
+    def found_text(self) -> str:
+        """What was found, bytes with their unit."""
+        return bytes_text(self.found) if self.limit.is_bytes else str(self.found)
+
+
+class Findings(tuple[Finding, ...], Printed):
+    """All limits of a program, each with what was found."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all limits hold."""
+        return all(finding.ok for finding in self)
+
+
+class BudgetExceededError(AssertionError):
+    """A program breaks its budget; the message has tables of what it does.
+
+    `findings` are all limits, those that hold too.
+    """
+
+    def __init__(self, source: str, findings: Sequence[Finding]):
+        self.findings = tuple(findings)
+        super().__init__(f"{source} breaks its budget\n{findings_text(findings)}")
+
+
+def device_program(
+    program: Program, mesh: Sequence[int] = (), **options: Any
+) -> Program:
+    """The program of one device in StableHLO; one that is global is partitioned.
+
+    Args:
+        program: global or of one device.
+        mesh: devices for a global one without shardings.
+        options: of `Program.partition` for a global one.
+
+    Raises:
+        CompileError: it cannot be partitioned, or is ttir or ttnn read from a file.
+    """
+    if program.form != "stablehlo":
+        try:
+            return program.after(LAST_STAGE)
+        except CompileError as error:
+            raise CompileError(
+                f"budgets hold for StableHLO, and '{program.source}' is {program.form}",
+                hint="check the program that it was made of",
+            ) from error
+    if program.is_partitioned:
+        return program
+    return program.partition(mesh=tuple(mesh), **options)
+
+
+def _communicates_along(
+    collective: CountedCollective, axes: Sequence[str], meshes: Sequence[Mesh]
+) -> bool:
+    if collective.axes is None:
+        return True
+    names = {ref.name for ref in collective.axes}
+    return all(axis in names for axis in axes)
+
+
+def _check_axes(limits: Sequence[Limit], meshes: Sequence[Mesh], source: str) -> None:
+    known = [name for mesh in meshes for name, _ in mesh.axes]
+    for limit in limits:
+        for axis in limit.axes:
+            if axis not in known:
+                names = ", ".join(dict.fromkeys(known)) or "none"
+                raise CompileError(
+                    f"'axis={axis}': the mesh has no such axis; it has {names}",
+                    position=f"{source}:{limit.line}:{limit.column}",
+                )
+
+
+def _require_counts(
+    limit: Limit, counted: Sequence[CountedCollective], source: str
+) -> None:
+    """Refuse to compare with a guess."""
+    unpriced = next((one for one in counted if not one.is_priced), None)
+    if unpriced is not None:
+        place = f" ({unpriced.place})" if unpriced.place else ""
+        raise CompileError(
+            f"'{limit}' cannot be held against custom call {unpriced.kind}{place}:"
+            f" {unpriced.reason.partition(':')[0]}",
+            position=f"{source}:{limit.line}:{limit.column}",
+            hint="where each device computes it by itself, a plug-in says so:"
+            " ttxdsl.dialects.calls.custom.LOCAL_TARGETS.add"
+            f'("{unpriced.kind.removeprefix("@")}")',
+        )
+    guessed = [one for one in counted if not one.times.is_known]
+    if guessed:
+        place = f" ({guessed[0].place})" if guessed[0].place else ""
+        raise CompileError(
+            f"'{limit}' cannot be held against {guessed[0].kind} in a loop{place}: the"
+            " program does not say how often it turns",
+            position=f"{source}:{limit.line}:{limit.column}",
+            hint="say it in the budget, trip_count=12, or with --trip-count",
+        )
+
+
+def check_budget(
+    program: Program,
+    budget: Budget,
+    source: str | None = None,
+    trip_count: int | None = None,
+) -> list[Finding]:
+    """Each limit with what the program has.
+
+    Args:
+        program: in any form; a global one is partitioned.
+        budget: from `parse_budget` or `parse_limits`.
+        source: where the budget is written, for messages.
+        trip_count: how often loops turn of which neither the program nor the budget
+            says it.
+
+    Raises:
+        CompileError: the program cannot be compiled, the mesh has no axis that a
+            limit names, or a limit counts what is in a loop of unknown count.
+    """
+    device = device_program(program, budget.mesh)
+    meshes = list(device.meshes.values())
+    _check_axes(budget.limits, meshes, source or program.source)
+    collectives = device.collectives(budget.trip_count or trip_count)
+    profile = None
+    if any(limit.is_memory for limit in budget.limits):
+        profile = memory_profile(device.module)
+    findings: list[Finding] = []
+    for limit in budget.limits:
+        if limit.is_memory:
+            assert profile is not None
+            values = profile.peak_values
+            findings.append(Finding(limit, profile.peak_bytes, values=values))
+            continue
+        counted = sorted(
+            (
+                one
+                for one in collectives
+                if limit.kind in (None, one.kind)
+                and _communicates_along(one, limit.axes, meshes)
+            ),
+            key=lambda one: -one.bytes_per_device,
+        )
+        _require_counts(limit, counted, source or program.source)
+        total = sum(one.bytes_per_device for one in counted)
+        count = sum(one.count for one in counted)
+        found = total if limit.is_bytes else count
+        findings.append(Finding(limit, found, tuple(counted)))
+    return findings
+
+
+def check_text(text: str, source: str, trip_count: int | None = None) -> list[Finding]:
+    """Hold all programs of a file's text to the budgets written in it.
+
+    Programs are separated by lines `// -----`; each has its own lines.
+
+    Args:
+        text: the file's.
+        source: what to call it.
+        trip_count: see `check_budget`.
+
+    Raises:
+        CompileError: there is no `COMM:` line with a limit, one is malformed, or a
+            program that has one does not compile.
+    """
+    findings: list[Finding] = []
+    for part in split_programs(text):
+        budget = parse_budget(part, source)
+        if budget.limits:
+            program = program_of(parse_program(part, source), source)
+            findings.extend(check_budget(program, budget, source, trip_count))
+    if not findings:
+        raise no_budget(source)
+    return findings
+
+
+def no_budget(source: str) -> CompileError:
+    """The error about a file without limits."""
+    return CompileError(
+        f"'{source}' has no budget",
+        hint="write limits as a comment: // COMM: all_gather<=2, bytes<=4MiB",
+    )
+
+
+def assert_budget(
+    program: Program | ModuleOp | str | os.PathLike[str], *limits: str
+) -> None:
+    """Raise if a program sends or holds more than the limits say.
+
+    Args:
+        program: a `Program`, an xDSL module, MLIR text, or a file's name. A global
+            program is partitioned first.
+        limits: each a line as after `// COMM:`, `"all_gather<=2, axis=model"`; without
+            any, the lines in the program's own text.
+
+    Raises:
+        BudgetExceededError: an `AssertionError` with what was found and why.
+        CompileError: a limit is malformed, or the program does not compile.
+    """
+    if not limits:
+        if isinstance(program, Program | ModuleOp):
+            raise CompileError(
+                "no limits are given",
+                hint='say some: assert_budget(program, "all_gather<=2")',
+            )
+        is_text = isinstance(program, str) and any(c in program for c in "\n{")
+        text = cast(str, program) if is_text else read_text(Path(program))
+        source = "<text>" if is_text else str(program)
+        findings = check_text(text, source)
+    else:
+        match program:
+            case Program():
+                loaded = program
+            case ModuleOp():
+                loaded = program_of(program)
+            case _:
+                loaded = load(program)
+        source = loaded.source
+        budgets = [parse_limits(text) for text in limits]
+        mesh = next((one.mesh for one in budgets if one.mesh), ())
+        device = device_program(loaded, mesh)
+        findings = [
+            finding
+            for budget in budgets
+            for finding in check_budget(device, budget, "<budget>")
+        ]
+    if not all(finding.ok for finding in findings):
+        raise BudgetExceededError(source, findings)
+
+
+# Text
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """Found beside allowed, a row a limit."""
+    table = Table("line", "limit")
+    table.add_column("found", justify="right", no_wrap=True)
+    table.add_column("")
+    for finding in findings:
+        mark = styled("ok", "green") if finding.ok else styled("FAIL", "bold red")
+        limit = finding.limit
+        table.add_row(str(limit.line), str(limit), finding.found_text, mark)
+    return table
+
+
+def offenders_table(finding: Finding) -> Table:
+    """What a limit that does not hold counts."""
+    if finding.limit.is_memory:
+        table = Table("value at the peak", "on a device", title_justify="left")
+        table.add_column("bytes", justify="right", no_wrap=True)
+        table.add_column("where")
+        for value in finding.values[:_MOST_VALUES]:
+            table.add_row(
+                value.name,
+                value.type,
+                bytes_text(value.bytes),
+                place_text(value.position),
+            )
+        rest = finding.values[_MOST_VALUES:]
+        if rest:
+            total = bytes_text(sum(value.bytes for value in rest))
+            table.add_row(f"{len(rest)} more", "", total, "")
+        return table
+    table = Table("collective", "axis", "local tensor", title_justify="left")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("why")
+    table.add_column("where")
+    rows = fold(
+        finding.collectives, attrgetter("row"), lambda one: one.bytes_per_device
+    )
+    for group in rows.groups:
+        title, axes, tensor, reason = group[0].row
+        count = f"{len(group)} " if len(group) > 1 else ""
+        sent = bytes_text(sum(one.bytes_per_device for one in group))
+        place = group[0].place + (
+            ", …" if len({one.place for one in group}) > 1 else ""
+        )
+        table.add_row(f"{count}{title}", axes, tensor, sent, reason, place)
+    if rows.hidden:
+        sent = bytes_text(sum(one.bytes_per_device for one in rows.hidden))
+        text = f"{len(rows.hidden)} others, in --json"
+        table.add_row(text, "", "", sent, "", "")
+    return table
+
+
+def print_findings(console: Terminal, findings: Sequence[Finding]) -> None:
+    """The table of limits, then for each that does not hold what it counts."""
+    console.print_table(findings_table(findings))
+    for finding in findings:
+        if finding.ok:
+            continue
+        console.print(f"{finding.limit}: found {finding.found_text}")
+        if finding.collectives or finding.values:
+            table = offenders_table(finding)
+            console.print_table(table, ["local tensor", "axis", "on a device"])
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """The same as plain text."""
+    stream = StringIO()
+    console = Terminal(file=stream, width=_WIDTH, plain=True)
+    print_findings(console, findings)
+    return stream.getvalue()

@@ -1,0 +1,135 @@
+"""Limits where they are written: in a program, above a Python function, in a baseline."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from ttxdsl.api import Program
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.insight.budget.check import Finding, check_budget
+from ttxdsl.insight.budget.directives import KINDS, MARK, parse_limits
+from ttxdsl.loading.program import read_text
+
+_NUMBER = re.compile(r"([\w.]+\s*(?:<=|>=|==|!=|<|>)\s*)([\d.]+\s*[A-Za-z]*)")
+_UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
+_ALL = ("count", *KINDS, "bytes", "memory")
+
+
+def size_text(count: int) -> str:
+    """A number of bytes in the largest unit that has it whole: `4MiB`, `1537B`."""
+    units = (one for one in _UNITS if count and count % one[1] == 0)
+    unit, size = next(units, _UNITS[-1])
+    return f"{count // size}{unit}"
+
+
+def limits_of(program: Program, trip_count: int | None = None) -> str:
+    """What a program sends and holds, as limits that it just keeps.
+
+    Raises:
+        CompileError: the program cannot be compiled, or has loops of unknown count.
+    """
+    asked = parse_limits(", ".join(f"{quantity}<=0" for quantity in _ALL))
+    found = check_budget(program, asked, trip_count=trip_count)
+    return ", ".join(
+        f"{one.limit.quantity}<={_figure(one, one.found)}"
+        for one in found
+        if one.found or one.limit.quantity not in KINDS
+    )
+
+
+def _figure(finding: Finding, number: int) -> str:
+    return size_text(number) if finding.limit.is_bytes else str(number)
+
+
+def with_new_figures(text: str, findings: Iterable[Finding]) -> str:
+    """The text, where each limit that does not hold says what was found.
+
+    `!=` says nothing about how much there may be, and stays.
+    """
+    lines = text.split("\n")
+    # from the last on a line, so that the columns of the others stay
+    for one in sorted(findings, key=lambda one: (one.limit.line, -one.limit.column)):
+        limit = one.limit
+        if one.ok or limit.comparator == "!=":
+            continue
+        number = one.found + {"<": 1, ">": -1}.get(limit.comparator, 0)
+        line, start = lines[limit.line - 1], limit.column - 1
+        match = _NUMBER.match(line, start)
+        assert match is not None, "it was read as a limit"
+        end = match.end(1) + len(match[2].rstrip())
+        figure = _figure(one, max(0, number))
+        lines[limit.line - 1] = f"{line[: match.end(1)]}{figure}{line[end:]}"
+    return "\n".join(lines)
+
+
+def with_lines(text: str, added: Mapping[int, str]) -> str:
+    """The text with lines put before others, by the numbers of these, from 1."""
+    lines = text.split("\n")
+    for number in sorted(added, reverse=True):
+        old = lines[number - 1]
+        blanks = old[: len(old) - len(old.lstrip())]
+        lines.insert(number - 1, blanks + added[number])
+    return "\n".join(lines)
+
+
+def above_function(text: str, name: str) -> tuple[str, int]:
+    """The `# COMM:` lines of a function of a Python file, and the line it starts at.
+
+    They stand inside it, or right above. All else is blank, each line where it was.
+
+    Raises:
+        CompileError: there is no such function.
+    """
+    functions = {
+        node.name: node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    node = functions.get(name)
+    if node is None:
+        names = ", ".join(map(visible, functions))
+        raise CompileError(
+            f"the file has no function '{visible(name)}'",
+            hint=f"it has {names}" if names else None,
+        )
+    lines = text.split("\n")
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    start = first
+    while start > 1 and lines[start - 2].lstrip().startswith("#"):
+        start -= 1
+    kept = [
+        line.replace(f"# {MARK}", f"//{MARK}", 1)
+        if start <= number <= (node.end_lineno or first)
+        and line.lstrip().startswith(f"# {MARK}")
+        else ""
+        for number, line in enumerate(lines, 1)
+    ]
+    return "\n".join(kept), first
+
+
+def read_baseline(path: Path) -> dict[str, str]:
+    """The limits of each program, by its path from the folder of the baseline.
+
+    Raises:
+        CompileError: the file cannot be read, or is no such table.
+    """
+    try:
+        read: Any = json.loads(read_text(path))
+    except ValueError as error:
+        raise CompileError(f"'{visible(str(path))}' is no baseline: {error}") from error
+    table = cast("dict[str, Any]", read if isinstance(read, dict) else {"": None})
+    if not all(isinstance(limits, str) for limits in table.values()):
+        raise CompileError(
+            f"'{visible(str(path))}' is no baseline: it does not say text of each program",
+            hint="ttxdsl budget FOLDER --baseline FILE --update writes one",
+        )
+    return table
+
+
+def baseline_text(table: Mapping[str, str]) -> str:
+    """A baseline as it is written, a program a line."""
+    return json.dumps(table, indent=0, sort_keys=True, ensure_ascii=False) + "\n"

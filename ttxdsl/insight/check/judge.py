@@ -1,0 +1,301 @@
+"""Taking one step, and holding what it made against what it should compute."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError, VerifyException
+
+from ttxdsl.analysis.boundary import results_of
+from ttxdsl.conversion.driver import run_passes
+from ttxdsl.costs.units import number_ranges
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import mesh_table
+from ttxdsl.insight.check.failure import (
+    Failure,
+    Mode,
+    Spot,
+    axis_names,
+    place_of,
+    wrong_element,
+)
+from ttxdsl.insight.check.rounding import hold
+from ttxdsl.insight.check.steps import Step
+from ttxdsl.insight.check.trials import Trial
+from ttxdsl.interpreters.compare import compare
+from ttxdsl.interpreters.mesh.collectives import same_values
+from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
+from ttxdsl.interpreters.runtime.regions import LimitError
+from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.spec import ReductionKind, TensorSharding
+from ttxdsl.transforms.partition.layout import without_trivial
+from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_STAGE
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
+
+
+@dataclass
+class Judge:
+    """Takes steps with one program and tells the first that goes wrong.
+
+    Attributes:
+        trials: what the program has to compute.
+        context: the dialects.
+        limits: how far each run may go.
+        names: the axes of the mesh, for forms of the program that do not name them.
+        reshards: the last stage that put reshards in, to blame if they are not right.
+    """
+
+    trials: Sequence[Trial]
+    context: Context
+    limits: Limits = NO_LIMITS
+    names: tuple[str, ...] = ()
+    reshards: Step | None = field(default=None)
+    _undecided: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Results that a step changed by no more than rounding may, for each trial."""
+        return tuple(
+            f"result{'s' if len(found) > 1 else ''} {number_ranges(sorted(found))}"
+            f" on {trial}"
+            for trial, found in self._undecided.items()
+        )
+
+    def take(self, step: Step, module: ModuleOp) -> Failure | None:
+        """Take a step, changing the module in place; None if all is well.
+
+        Raises:
+            CompileError: the step refuses the program, which is no fault of it.
+        """
+        self._remember_axes(module)
+        split = _shardings(module) if step.number == COLLECTIVES_STAGE else None
+        failure = self._apply(step, module)
+        if failure is None and split is not None:
+            failure = _compare_shardings(step, split, _shardings(module))
+        if step.number == RESHARDS_STAGE:
+            self.reshards = step
+        if failure is not None:
+            return failure
+        self._remember_axes(module)
+        for trial in self.trials:
+            failure = self.run(step, module, trial)
+            if failure is not None:
+                return failure
+        return None
+
+    def _remember_axes(self, module: ModuleOp) -> None:
+        for mesh in mesh_table(module).values():
+            if mesh.axes:
+                self.names = mesh.axis_names
+                return
+
+    def _apply(self, step: Step, module: ModuleOp) -> Failure | None:
+        try:
+            for _ in run_passes(self.context, module, [step.compiler_pass]):
+                pass
+        except UnsupportedError:
+            raise
+        except CompileError as error:
+            if step.number == LOCAL_STAGE and self.reshards is not None:
+                # it takes the shardings as they are; that they fit together is what
+                # the stage that inserts reshards promises
+                return Failure(
+                    self.reshards,
+                    Mode.INCONSISTENT,
+                    f"{step} cannot go on from it: {_without_hint(error)}",
+                )
+            raise
+        except VerifyException as error:
+            return Failure(step, Mode.INVALID, str(error).strip())
+        except Exception as error:
+            return Failure(step, Mode.CRASHED, f"{type(error).__name__}: {error}")
+        try:
+            step.verify(module)
+        except (VerifyException, CompileError) as error:
+            return Failure(step, Mode.INVALID, str(error).strip())
+        return None
+
+    def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
+        """Hold the program that a step made against one trial."""
+        try:
+            results = run_module(module, trial.inputs, limits=self.limits)
+        except LimitError:
+            raise
+        except ReplicaMismatchError as error:
+            return self._replicas(step, module, trial, error)
+        except (CompileError, InterpretationError, ValueError) as error:
+            return Failure(step, Mode.STOPS, str(error), trial.name, trial.tagged)
+        if len(results) != len(trial.expected):
+            message = f"{len(results)} results instead of {len(trial.expected)}"
+            return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
+        for at, (found, expected) in enumerate(
+            zip(results, trial.expected, strict=True)
+        ):
+            if found.shape != expected.shape or found.dtype != expected.dtype:
+                message = (
+                    f"result {at} is {found.shape} of {found.dtype} instead of"
+                    f" {expected.shape} of {expected.dtype}"
+                )
+                return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
+            if trial.exact[at]:
+                comparison = compare(found, expected, rtol=0.0, atol=0.0)
+            else:
+                runs = partial(trial.rounded, at)
+                comparison = hold(found, expected, trial.summed, runs)
+                if comparison.rounded and comparison.equal:
+                    self._undecided.setdefault(trial.name, set()).add(at)
+            if not comparison.equal:
+                first = comparison.first
+                assert first is not None, "there is one where arrays differ"
+                wrong = wrong_element(
+                    at,
+                    first,
+                    found[first],
+                    expected,
+                    comparison.differing,
+                    is_tag=trial.tagged and trial.exact[at],
+                )
+                place = self._place(module, at, first, found.shape)
+                return Failure(
+                    step,
+                    Mode.DIFFERS,
+                    "",
+                    trial.name,
+                    trial.tagged,
+                    wrong,
+                    place,
+                )
+        return None
+
+    def _replicas(
+        self, step: Step, module: ModuleOp, trial: Trial, error: ReplicaMismatchError
+    ) -> Failure:
+        """The element that is wrong where two devices hold different ones."""
+        function = entry_function(module)
+        place = Spot(error.coordinates, error.index)
+        failure = Failure(
+            step,
+            Mode.REPLICAS,
+            error.message,
+            trial.name,
+            trial.tagged,
+            place=place,
+        )
+        end = function.body.block.last_op
+        assert isinstance(end, ReturnOp)
+        result = next((at for at, x in enumerate(end.operands) if x is error.value), -1)
+        layout = results_of(function)[result].layout if result >= 0 else None
+        if layout is None:
+            return failure
+        expected, mesh = trial.expected[result], layout.mesh
+        for coordinates, found in (
+            (error.coordinates, error.found),
+            (error.replica, error.expected),
+        ):
+            position = [coordinates[name] for name in mesh.axis_names]
+            index = layout.element_at(position, error.index, expected.shape)
+            if not bool(same_values(np.asarray(found), expected[index])):
+                is_tag = trial.tagged and trial.exact[result]
+                wrong = wrong_element(result, index, found, expected, is_tag=is_tag)
+                names = axis_names(layout, self.names)
+                device = dict(zip(names, position, strict=True))
+                return replace(
+                    failure,
+                    message="",
+                    element=wrong,
+                    place=Spot(device, error.index),
+                )
+        return failure
+
+    def _place(
+        self,
+        module: ModuleOp,
+        result: int,
+        index: tuple[int, ...],
+        shape: tuple[int, ...],
+    ) -> Spot | None:
+        if not any(_has_devices(op) for op in module.walk()):
+            return None
+        layout = results_of(entry_function(module))[result].layout
+        return place_of(layout, index, shape, self.names)
+
+
+def _has_devices(op: Operation) -> bool:
+    """Whether an op makes values of devices: before it there are none to blame."""
+    if isinstance(op, sdy.ManualComputationOp):
+        return bool(op.manual_axes.data)
+    return op.name in ("ttir.mesh_shard", "ttnn.mesh_shard")
+
+
+def _without_hint(error: CompileError) -> str:
+    """The error for somebody who looks for what is wrong with the compiler."""
+    place = f"{error.position}: " if error.position else ""
+    op = f"'{error.op_name}': " if error.op_name else ""
+    return f"{place}{op}{error.message}"
+
+
+_MeshOf = Callable[[TensorSharding], Mesh]
+
+Split = tuple[str, tuple[str, ...]]
+"""An op and, for each operand, how it is split, as text."""
+
+
+def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
+    """How a value is split, without axes of one device, which split nothing."""
+    if sharding is None:
+        return "nothing"
+    mesh = mesh_of(sharding)
+    dims = [without_trivial(dim.axes, mesh) for dim in sharding.dims]
+    listed = (f"{{{', '.join(map(str, axes))}}}" for axes in dims)
+    split = f"[{', '.join(listed)}]"
+    unreduced = without_trivial(sharding.unreduced, mesh)
+    if unreduced:
+        along = ", ".join(map(str, unreduced))
+        is_sum = sharding.reduction is ReductionKind.SUM
+        parts = "unreduced" if is_sum else f"{sharding.reduction.value} unreduced"
+        return f"{split}, {parts} along {along}"
+    return split if any(dims) else "nothing"
+
+
+def _shardings(module: ModuleOp) -> list[Split]:
+    """How every operand of every op is split, in program order.
+
+    Of sdy only returns count: reshards and collectives are what a stage may replace.
+    """
+    mesh_of = mesh_lookup(module)
+    found: list[Split] = []
+    for op in module.walk():
+        moves = op.name.startswith("sdy.") and not isinstance(op, sdy.ReturnOp)
+        if moves or isinstance(op, ModuleOp | FuncOp | ReturnOp):
+            continue
+        split = tuple(_axes(sdy.get_sharding(value), mesh_of) for value in op.operands)
+        found.append((op.name, split))
+    return found
+
+
+def _compare_shardings(
+    step: Step, before: Sequence[Split], after: Sequence[Split]
+) -> Failure | None:
+    """A stage that moves data must leave every op what it asked for."""
+    for (name, wanted), (found_name, found) in zip(before, after, strict=False):
+        if name != found_name:
+            break
+        for at, (one, other) in enumerate(zip(wanted, found, strict=False)):
+            if one != other:
+                message = (
+                    f"operand {at} of '{name}' was split as {one} and is now split"
+                    f" as {other}"
+                )
+                return Failure(step, Mode.INCONSISTENT, message)
+    if len(before) != len(after):
+        message = f"{len(before)} ops that compute have become {len(after)}"
+        return Failure(step, Mode.INCONSISTENT, message)
+    return None

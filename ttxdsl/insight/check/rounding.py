@@ -1,0 +1,159 @@
+"""Roundings at random: how far the order of sums alone may take a program's results.
+
+A program is run again with every result that may be rounded in another way changed by
+what its rounding may be, up or down at random: stochastic arithmetic, as CESTAC and
+Monte Carlo arithmetic do it. What the runs make of an element differs by as much as
+rounding can do to it, whatever is between: sums that cancel, exponentials, comparisons
+that flip, steps of a training that has lost its way.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from ttxdsl.analysis.usage.reductions import summed_by
+from ttxdsl.dialects.traits import Elementwise, RoundsOnce
+from ttxdsl.interpreters.compare import Comparison, compare, root_mean_square
+from ttxdsl.interpreters.kernels.elements import epsilon, is_complex, is_float, widen
+from ttxdsl.interpreters.mesh.collectives import same_values
+from ttxdsl.interpreters.runtime.run import Runner
+
+Array = NDArray[Any]
+
+
+class RandomRounding:
+    """Changes results of ops as rounding may; one object for one run."""
+
+    def __init__(self, seed: int) -> None:
+        """The same seed rounds alike."""
+        self._generator = np.random.default_rng(seed)
+        self._size: dict[Operation, float] = {}
+
+    def _size_of(self, op: Operation) -> float:
+        """What an op's result may be off by, in epsilons; 0 where it is only one."""
+        if (size := self._size.get(op)) is None:
+            fixed = op.has_trait(RoundsOnce) or isinstance(op, func.CallOp)
+            size = self._size[op] = 0.0 if fixed else 2 + sqrt(summed_by(op))
+        return size
+
+    def __call__(self, op: Operation, value: Array) -> Array:
+        """A result of `op`, rounded otherwise: of the same shape and type.
+
+        Where numbers cancel in a sum its error is that of the summands: an element of
+        what is no elementwise op may move by what is small against the whole result.
+        """
+        if not (is_float(value.dtype) or is_complex(value.dtype)) or not value.size:
+            return value
+        size = self._size_of(op)
+        if not size:
+            return value
+        wide = widen(value)
+        magnitude = np.abs(wide)
+        finite = np.isfinite(magnitude)
+        moved = magnitude
+        if not op.has_trait(Elementwise):
+            moved = magnitude + root_mean_square(magnitude[finite])
+        sign = self._generator.integers(0, 2, value.shape) * 2 - 1
+        step = sign * (size * epsilon(value.dtype) * moved)
+        return np.where(finite, wide + step, wide).astype(value.dtype)
+
+
+_RUNS = 4
+"""Runs that round at random: one that misses a flip is as likely as one that shows it."""
+
+_MARGIN = 8.0
+"""How many times what the runs show rounding may do."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedRuns:
+    """A program on some inputs a few times, rounded at random."""
+
+    runner: Runner
+    inputs: Sequence[ArrayLike]
+    _results: list[tuple[Array, ...]] = field(default_factory=list[tuple[Array, ...]])
+    _exact: list[tuple[Array, ...]] = field(default_factory=list[tuple[Array, ...]])
+
+    def exact(self, at: int) -> Array:
+        """Result `at` as it is; the program is run when this is first asked."""
+        if not self._exact:
+            self._exact.append(self.runner.run(self.inputs))
+        return self._exact[0][at]
+
+    def result(self, at: int) -> list[Array]:
+        """Result `at` of each run; the program is run when this is first asked."""
+        if not self._results:
+            self._results.extend(
+                self.runner.run(self.inputs, RandomRounding(seed))
+                for seed in range(_RUNS)
+            )
+        return [results[at] for results in self._results]
+
+
+def explained_by_rounding(expected: Array, rounded: Iterable[Array]) -> Array:
+    """How far each element may be off: infinitely where rounding decides all of it.
+
+    That is where it makes an infinity of a number, or another integer or boolean.
+
+    Args:
+        expected: a result as it is.
+        rounded: the same result of runs that round at random.
+    """
+    wide = widen(expected)
+    allowed = np.zeros(expected.shape)
+    for one in rounded:
+        other = widen(one)
+        same = same_values(wide, other)
+        finite = np.isfinite(wide) & np.isfinite(other)
+        decided = finite if wide.dtype.kind in "fc" else np.zeros(wide.shape, bool)
+        with np.errstate(all="ignore"):
+            apart = np.abs(other - wide) if wide.dtype.kind in "fc" else allowed
+            off = np.where(same, 0.0, np.where(decided, _MARGIN * apart, np.inf))
+        allowed = np.maximum(allowed, off)
+    return allowed
+
+
+def hold(
+    found: Array,
+    expected: Array,
+    summed: int,
+    rounded: Callable[[], Iterable[Array]],
+) -> Comparison:
+    """A result against what it should be: `rounded` if a tolerance is not enough.
+
+    Args:
+        found: a result, or a part of it.
+        expected: the same as it should be.
+        summed: how many numbers the program adds up, see `compare`.
+        rounded: asked where that does not explain what was found: `expected` of runs
+            that round at random.
+    """
+    comparison = compare(found, expected, reduction_length=summed)
+    if comparison.equal:
+        return comparison
+    allowed = explained_by_rounding(expected, rounded())
+    allowing = compare(found, expected, reduction_length=summed, allowed=allowed)
+    return replace(allowing, rounded=True)
+
+
+def hold_both(
+    found: Array, other: Array, summed: int, runs: RoundedRuns, at: int
+) -> Comparison:
+    """Result `at` of two compilers, one against the other.
+
+    Where a tolerance is not enough, each is held against the program on one device.
+    """
+    direct = compare(found, other, reduction_length=summed)
+    if direct.equal:
+        return direct
+    expected, rounded = runs.exact(at), partial(runs.result, at)
+    if not all(hold(one, expected, summed, rounded).equal for one in (found, other)):
+        return direct
+    return replace(direct, differing=0, worst=None, first=None, rounded=True)

@@ -1,0 +1,1 @@
+"""What two programs do differently."""

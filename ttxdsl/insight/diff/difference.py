@@ -1,0 +1,152 @@
+"""What two per-device programs do differently: collectives, bytes, memory.
+
+Collectives are matched in steps, each in program order among what the step before left:
+those that are alike in everything, then those of the same kind, axes and op at the same
+place of the source, then without the place, then without the axes. Op means what the
+collective is there for, as `CountedCollective.reason` says it.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
+from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.diagnostics.display import Printed
+
+Key = Callable[[CountedCollective], Hashable]
+
+_STEPS: tuple[Key, ...] = (
+    lambda c: (c.kind, c.axes_text, c.tensor, c.reason, c.position),
+    lambda c: (c.kind, c.axes_text, c.tensor, c.reason),
+    lambda c: (c.kind, c.axes_text, c.reason, c.position),
+    lambda c: (c.kind, c.axes_text, c.reason),
+    lambda c: (c.kind, c.reason, c.position),
+    lambda c: (c.kind, c.reason),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A collective of the left program with its match in the right one, either alone."""
+
+    left: CountedCollective | None
+    right: CountedCollective | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both do the same: kind, axes, tensor and bytes."""
+        return (
+            self.left is not None
+            and self.right is not None
+            and _does(self.left) == _does(self.right)
+        )
+
+    @property
+    def sign(self) -> str:
+        """`=`, `~` for changed, `-` for only left, `+` for only right."""
+        if self.left is None:
+            return "+"
+        if self.right is None:
+            return "-"
+        return "=" if self.is_equal else "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the programs, as far as it is compared."""
+
+    name: str
+    collectives: tuple[CountedCollective, ...]
+    memory: MemoryProfile
+
+    @property
+    def bytes_sent(self) -> int:
+        """What one device sends."""
+        return sum(one.bytes_per_device for one in self.collectives)
+
+    def count(self, kind: str) -> int:
+        """How many collectives of a kind run."""
+        return sum(one.count for one in self.collectives if one.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Printed):
+    """Two programs side by side; `pairs` are in the left program's order, then added."""
+
+    left: Side
+    right: Side
+    pairs: tuple[Pair, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether they send the same and need the same memory."""
+        memories = [
+            (side.memory.peak_bytes, side.memory.argument_bytes)
+            for side in (self.left, self.right)
+        ]
+        return memories[0] == memories[1] and all(pair.is_equal for pair in self.pairs)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of collectives that either has."""
+        found = Counter(
+            one.kind for side in (self.left, self.right) for one in side.collectives
+        )
+        return tuple(sorted(found))
+
+
+def _does(collective: CountedCollective) -> tuple[object, ...]:
+    return (
+        collective.kind,
+        collective.axes_text,
+        collective.group_size,
+        collective.tensor,
+        collective.bytes_per_device,
+        collective.times,
+    )
+
+
+def match(
+    left: Sequence[CountedCollective], right: Sequence[CountedCollective]
+) -> list[Pair]:
+    """Pair the collectives of two programs; see the module."""
+    partner: dict[int, int] = {}
+    free_right = list(range(len(right)))
+    for key in _STEPS:
+        waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+        for at in free_right:
+            waiting[key(right[at])].append(at)
+        for at, one in enumerate(left):
+            if at not in partner and (found := waiting.get(key(one))):
+                partner[at] = found.popleft()
+        taken = set(partner.values())
+        free_right = [at for at in free_right if at not in taken]
+    pairs = [
+        Pair(one, right[partner[at]] if at in partner else None)
+        for at, one in enumerate(left)
+    ]
+    return [*pairs, *(Pair(None, right[at]) for at in free_right)]
+
+
+def side_of(name: str, module: ModuleOp, trip_count: int | None = None) -> Side:
+    """What is compared of a per-device program.
+
+    Args:
+        name: what to call it.
+        module: the program.
+        trip_count: how often loops turn of which the program does not say it.
+
+    Raises:
+        CompileError: its memory is not known, see `memory_profile`.
+    """
+    return Side(
+        name, tuple(list_collectives(module, trip_count)), memory_profile(module)
+    )
+
+
+def difference(left: Side, right: Side) -> Difference:
+    """Two programs side by side."""
+    return Difference(left, right, tuple(match(left.collectives, right.collectives)))

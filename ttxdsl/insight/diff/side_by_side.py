@@ -1,0 +1,144 @@
+"""Collectives of two compilers in rows: ours, and those of another.
+
+A row has the collectives of one kind among the same devices; its label says how the two
+sides differ.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, Protocol, TypeVar
+
+from ttxdsl.analysis.usage.collectives import CountedCollective
+from ttxdsl.sharding.axes import Axes
+
+
+class Moved(Protocol):
+    """What there must be known of another compiler's collective."""
+
+    @property
+    def kind(self) -> str:
+        """`all_gather` and the like."""
+        ...
+
+    @property
+    def group_size(self) -> int:
+        """Devices among which it runs."""
+        ...
+
+    @property
+    def bytes_per_device(self) -> int:
+        """What a device sends in one run of the program."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How often it runs."""
+        ...
+
+
+T = TypeVar("T", bound=Moved)
+
+
+class Label(StrEnum):
+    """What there is to say of a row; `them` is the other compiler."""
+
+    SAME = "same"
+    JOINED = "same bytes, joined by them"
+    SPLIT = "same bytes, split up by them"
+    LESS = "ours move less"
+    MORE = "ours move more"
+    OURS_ONLY = "only ours"
+    THEIRS_ONLY = "only theirs"
+
+    def said_of(self, name: str) -> str:
+        """The label with the other compiler's name in it."""
+        return self.replace("theirs", f"{name}'s").replace("them", name)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRow(Generic[T]):
+    """Collectives of one kind among the same devices, on both sides."""
+
+    kind: str
+    among: str
+    ours: tuple[CountedCollective, ...]
+    theirs: tuple[T, ...]
+
+    @property
+    def our_bytes(self) -> int:
+        """What a device sends in ours."""
+        return sum(one.bytes_per_device for one in self.ours)
+
+    @property
+    def their_bytes(self) -> int:
+        """What a device sends in theirs."""
+        return sum(one.bytes_per_device for one in self.theirs)
+
+    @property
+    def our_count(self) -> int:
+        """How many run in ours."""
+        return sum(one.count for one in self.ours)
+
+    @property
+    def their_count(self) -> int:
+        """How many run in theirs."""
+        return sum(one.count for one in self.theirs)
+
+    @property
+    def label(self) -> Label:
+        """How the two sides differ."""
+        if not self.theirs:
+            return Label.OURS_ONLY
+        if not self.ours:
+            return Label.THEIRS_ONLY
+        if self.our_bytes != self.their_bytes:
+            return Label.LESS if self.our_bytes < self.their_bytes else Label.MORE
+        if self.our_count == self.their_count:
+            return Label.SAME
+        return Label.JOINED if self.our_count > self.their_count else Label.SPLIT
+
+
+def bytes_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:
+    """What a device sends in all: ours, theirs."""
+    both = [(row.our_bytes, row.their_bytes) for row in rows]
+    return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
+
+
+def _among(kind: str, axes: Axes | None, size: int) -> str:
+    if kind == "collective_permute":
+        return "pairs"  # which axes it stays within says little
+    if axes:
+        return ", ".join(str(axis).replace('"', "") for axis in axes)
+    return f"groups of {size}"
+
+
+def match_collectives(
+    ours: Sequence[CountedCollective],
+    theirs: Sequence[T],
+    axes_of: Callable[[T], Axes | None],
+) -> tuple[CollectiveRow[T], ...]:
+    """Both sides' collectives by kind and by the devices among which they run.
+
+    Those that move nothing are left out. A permutation is matched by kind alone.
+
+    Args:
+        ours: as they are counted.
+        theirs: the other compiler's.
+        axes_of: the axes among which one of theirs runs, if its groups are such.
+    """
+    left: defaultdict[tuple[str, str], list[CountedCollective]] = defaultdict(list)
+    right: defaultdict[tuple[str, str], list[T]] = defaultdict(list)
+    for one in ours:
+        if one.bytes_per_device:
+            left[one.kind, _among(one.kind, one.axes, one.group_size)].append(one)
+    for other in theirs:
+        if other.bytes_per_device:
+            among = _among(other.kind, axes_of(other), other.group_size)
+            right[other.kind, among].append(other)
+    keys = [*left, *(key for key in right if key not in left)]
+    return tuple(
+        CollectiveRow(*key, tuple(left.get(key, ())), tuple(right.get(key, ())))
+        for key in keys
+    )

@@ -1,0 +1,379 @@
+"""From a program and a number of devices to a ranked table of meshes.
+
+    diagnosis = diagnose(module, 8)
+    diagnosis.rows[0].candidate  # the mesh that is fastest by the model, and fits
+
+Candidates are put in order by an estimate from the sharding rules, and then compiled, as
+many as `limit` says; every row was really compiled and counted.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+)
+from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.usage.memory import argument_name, type_bytes
+from ttxdsl.analysis.usage.work import operations_of
+from ttxdsl.analysis.values.state import results_of_arguments
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_structured, require_tensors
+from ttxdsl.insight.doctor.groups import Analysis, analyze, divisors
+from ttxdsl.insight.doctor.measure import Measurement, compile_candidate
+from ttxdsl.insight.doctor.meshes import (
+    Axis,
+    Candidate,
+    all_assignments,
+    argument_bytes,
+    candidate_of,
+    parts_of,
+    remove_shardings,
+    resized,
+    written_meshes,
+)
+from ttxdsl.insight.doctor.schemes import schemes
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.loading.processes import spread
+from ttxdsl.loading.program import make_context, parse_program, program_text
+from ttxdsl.sharding.devices.mesh import MOST_DEVICES
+from ttxdsl.transforms.stages.inline import InlinePass
+from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
+from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
+
+_SHARDING = "sdy.sharding"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A mesh that was compiled, and what it costs.
+
+    A row is on the `front` if no other takes less time and less memory; of several
+    with the same, the first is.
+    """
+
+    candidate: Candidate
+    measurement: Measurement
+    fits: bool
+    front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A mesh that the compiler refuses, and why."""
+
+    candidate: Candidate
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis(Printed):
+    """What `diagnose` finds.
+
+    Attributes:
+        devices: how many there are.
+        machine: what the time is modelled with.
+        analysis: the groups of dimensions.
+        keeps_shardings: whether the program has shardings, which are kept.
+        shapes: the shapes of meshes, largest axis first.
+        operations: of the program on one device.
+        rows: compiled, the best first: those that fit, then by time, memory, bytes.
+        refused: what the compiler refuses.
+        untried: candidates that were not compiled, in the order of the estimate.
+        arguments: the name and the rank of each argument.
+        becomes: the result that an argument becomes, which is split as it is.
+        memory: the memory of a device in bytes, None if any will do.
+        most_axes: how many axes a mesh may have; None where shardings are kept.
+    """
+
+    devices: int
+    machine: Machine
+    analysis: Analysis
+    keeps_shardings: bool
+    shapes: tuple[tuple[int, ...], ...]
+    operations: int
+    rows: tuple[Row, ...]
+    refused: tuple[Refusal, ...]
+    untried: tuple[Candidate, ...]
+    arguments: tuple[tuple[str, int], ...]
+    becomes: dict[int, int]
+    memory: int | None
+    most_axes: int | None
+
+    def of_shape(self, shape: tuple[int, ...]) -> tuple[Row, ...]:
+        """The rows whose mesh has this shape, the best first."""
+        return tuple(row for row in self.rows if row.candidate.shape == shape)
+
+    def share(self, row: Row) -> float:
+        """How many devices' worth of work the devices share; all of them at best."""
+        return self.operations / max(1, row.measurement.operations)
+
+
+def mesh_shapes(devices: int) -> tuple[tuple[int, ...], ...]:
+    """All shapes of a mesh of that many devices, largest axis first: 8, 4x2, 2x2x2."""
+    shapes = _shapes(devices, devices)
+    return tuple(sorted(shapes, key=lambda shape: (len(shape), shape[::-1])))
+
+
+def _shapes(devices: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """The shapes whose axes are at most so large, the largest first."""
+    if devices == 1:
+        yield ()
+    for size in divisors(devices):
+        if 1 < size <= largest:
+            for rest in _shapes(devices // size, size):
+                yield size, *rest
+
+
+def has_shardings(module: ModuleOp) -> bool:
+    """Whether somebody wrote a mesh or a sharding in the program."""
+    return bool(written_meshes(module)) or any(map(_carries_sharding, module.walk()))
+
+
+def _carries_sharding(op: Operation) -> bool:
+    if isinstance(op, FuncOp):
+        entries = (*argument_attributes(op), *result_attributes(op))
+        if any(_SHARDING in entry for entry in entries):
+            return True
+    return _SHARDING in op.attributes or isinstance(
+        op, sdy.ShardingConstraintOp | sdy.ReshardOp | sdy.ManualComputationOp
+    )
+
+
+def default_limit(ops: int) -> int:
+    """How many meshes to compile of a program: 48 of a small one, 8 of a large one."""
+    return max(8, min(48, 16_000 // max(1, ops)))
+
+
+def _ordered(
+    candidates: Sequence[tuple[Candidate, float, int]],
+    always: Sequence[Candidate],
+    limit: int,
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Those to compile and the rest: what everybody tries, then most by time, a quarter
+    by memory.
+    """
+    always = list(dict.fromkeys(always))[:limit]
+    limit -= len(always)
+    known = set(always)
+    by_time = sorted(
+        (one for one in candidates if one[0] not in known),
+        key=lambda one: (one[1], one[2]),
+    )
+    first = by_time[: limit - limit // 4]
+    taken = {id(one) for one in first}
+    others = [one for one in by_time if id(one) not in taken]
+    lightest = sorted(others, key=lambda one: (one[2], one[1]))[: limit - len(first)]
+    taken |= {id(one) for one in lightest}
+    rest = [one[0] for one in by_time if id(one) not in taken]
+    return [*always, *(one[0] for one in (*first, *lightest))], rest
+
+
+def _candidates(
+    module: ModuleOp,
+    analysis: Analysis,
+    devices: int,
+    machine: Machine,
+    limit: int | None,
+) -> tuple[list[Candidate], list[Candidate], int | None]:
+    """What to compile, what is left out, and how many axes were thought of."""
+    most = limit or default_limit(analysis.ops)
+    if has_shardings(module):
+        found = resized(module, devices)
+        return found[:most], found[most:], None
+    function = entry_function(module)
+    sizes = [
+        type_bytes(argument.type, argument) for argument in function.body.block.args
+    ]
+
+    def seconds(axes: Sequence[Axis]) -> float:
+        estimate = analysis.estimate(parts_of(axes))
+        return (
+            machine.seconds(estimate.operations, estimate.bytes_touched)
+            + estimate.bytes_sent / machine.link.bytes_per_second
+            + estimate.rounds * machine.link.latency
+        )
+
+    estimated: list[tuple[Candidate, float, int]] = []
+    meshes, most_axes = all_assignments(analysis, devices)
+    for axes in meshes:
+        candidate = candidate_of(analysis, axes)
+        estimated.append((candidate, seconds(axes), argument_bytes(candidate, sizes)))
+    always = list(schemes(analysis, devices, sizes, seconds))
+    if limit is None:
+        most += len(always)
+    return *_ordered(estimated, always, most), most_axes
+
+
+# Compiling elsewhere
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> ModuleOp:
+    """The program that all candidates are of, read once in a process."""
+    return parse_program(text)
+
+
+def _compiled_anew(
+    text: str, candidate: Candidate, machine: Machine, trip_count: int | None
+) -> Measurement | str:
+    return compile_candidate(_parsed(text), candidate, machine, trip_count)
+
+
+# The answer
+
+
+def _rank(
+    measured: Sequence[tuple[Candidate, Measurement]],
+    memory: int | None,
+) -> tuple[Row, ...]:
+    rows = [
+        Row(candidate, found, memory is None or found.peak_bytes <= memory, False)
+        for candidate, found in measured
+    ]
+    ranked: list[Row] = []
+    for row in sorted(rows, key=lambda row: rank_of(row)[1:]):
+        found = row.measurement
+        least = min((r.measurement.peak_bytes for r in ranked if r.front), default=None)
+        front = least is None or found.peak_bytes < least
+        ranked.append(replace(row, front=front))
+    return tuple(sorted(ranked, key=rank_of))
+
+
+def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
+    """What rows are sorted by: fitting first, then time, memory, bytes, axes.
+
+    Rows that are alike in all of it stay in the order of the groups.
+    """
+    found = row.measurement
+    return (
+        not row.fits,
+        found.seconds,
+        found.peak_bytes,
+        found.bytes_sent,
+        len(row.candidate.axes),
+    )
+
+
+def diagnose(
+    module: ModuleOp,
+    devices: int,
+    *,
+    machine: Machine | None = None,
+    memory: int | None = None,
+    limit: int | None = None,
+    ignore_shardings: bool = False,
+    trip_count: int | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    on_step: Callable[[int, int], None] | None = None,
+) -> Diagnosis:
+    """Try meshes of that many devices for a program and rank them.
+
+    Args:
+        module: a global StableHLO program, with or without shardings; not changed.
+        devices: at least 2.
+        machine: speeds for the modelled time; see `Machine` for what is assumed.
+        memory: bytes that a device has; what needs more is ranked last.
+        limit: how many candidates to compile at most; by the program's size if None.
+        ignore_shardings: whether to remove the program's own shardings first.
+        trip_count: how often loops turn of which the program does not say it.
+        jobs: processes to compile in when that pays.
+        executor: compiles them instead; what is found is the same.
+        on_step: called with the number of candidates that are done, and of all.
+
+    Raises:
+        CompileError: the program cannot be analyzed, is partitioned already, or no mesh
+            can be tried.
+    """
+    require_structured(module)
+    require_tensors(entry_functions(module))
+    if devices < 2:
+        raise CompileError(f"there is no mesh to choose for {devices} device(s)")
+    if devices > MOST_DEVICES:
+        raise CompileError(f"{devices} devices: at most {MOST_DEVICES} are supported")
+    if limit is not None and limit < 1:
+        raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
+    machine = machine or GENERIC
+    module = module.clone()
+    if is_solved(module):
+        raise CompileError(
+            "the program is partitioned for its mesh already: no other mesh fits it",
+            module,
+            hint="give the program before it was partitioned",
+        )
+    if ignore_shardings:
+        remove_shardings(module)
+    else:
+        UnifyMeshesPass().apply(make_context(), module)
+    keeps = has_shardings(module)
+    flat = module.clone()
+    InlinePass().apply(make_context(), flat)
+    if not keeps:
+        module = flat
+    with_rules = flat.clone()
+    SupplyShardingRulesPass().apply(make_context(), with_rules)
+    analysis = analyze(entry_function(with_rules), trip_count)
+    chosen, untried, most_axes = _candidates(module, analysis, devices, machine, limit)
+    if not chosen:
+        raise CompileError(
+            f"no argument's dimension can be split over {devices} devices or a part of"
+            " them",
+            entry_function(module),
+            hint="choose a number of devices that shares a divisor with a dimension",
+        )
+    entry = entry_function(module)
+    text = cache(lambda: program_text(module))
+    measured: list[tuple[Candidate, Measurement]] = []
+    refused: list[Refusal] = []
+    results = spread(
+        chosen,
+        lambda one: compile_candidate(module, one, machine, trip_count),
+        lambda one: partial(_compiled_anew, text(), one, machine, trip_count),
+        jobs=jobs,
+        executor=executor,
+    )
+    for done, (candidate, found) in enumerate(zip(chosen, results, strict=True), 1):
+        if isinstance(found, str):
+            refused.append(Refusal(candidate, found))
+        elif not candidate.kept or (
+            replace(candidate, kept=(), products=()),
+            found,
+        ) != (
+            measured[-1] if measured else None
+        ):  # constraints that change nothing are not worth writing
+            measured.append((candidate, found))
+        if on_step is not None:
+            on_step(done, len(chosen))
+    return Diagnosis(
+        devices=devices,
+        machine=machine,
+        analysis=analysis,
+        keeps_shardings=keeps,
+        shapes=tuple(shape for shape in mesh_shapes(devices) if prod(shape) == devices),
+        operations=operations_of(flat, Runs(flat, trip_count)),
+        rows=_rank(measured, memory),
+        refused=tuple(refused),
+        untried=tuple(untried),
+        arguments=tuple(
+            (argument_name(entry, index), len(shape_of(argument)))
+            for index, argument in enumerate(entry.body.block.args)
+        ),
+        becomes=results_of_arguments(entry),
+        memory=memory,
+        most_axes=most_axes,
+    )

@@ -1,0 +1,105 @@
+"""What a program on a mesh really costs: compile it and count.
+
+Bytes by the ring model (`ttxdsl.costs.ring`), memory by `ttxdsl.analysis.usage.memory`, time
+by `ttxdsl.analysis.usage.timeline` on a machine of stated speed (`ttxdsl.costs.machines`).
+"""
+
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+from ttxdsl.analysis.usage.collectives import (
+    counts_of,
+    device_runs,
+    list_collectives,
+)
+from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.work import operations_of
+from ttxdsl.costs.machines import Machine
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import Remark, collect_remarks, fold_remarks
+from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.loading.program import make_context
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one device does and holds, counted in its compiled program.
+
+    `seconds` is until all is done, `link_seconds` and `compute_seconds` what of it
+    collectives and computing take, which may overlap.
+    `warnings` are what the compiler warns of, those of one kind once with their count;
+    `unknown_loops` the loops that count as one turn since nobody says how many.
+    """
+
+    operations: int
+    bytes_sent: int
+    collectives: tuple[tuple[str, int], ...]
+    seconds: float
+    link_seconds: float
+    compute_seconds: float
+    peak_bytes: int
+    argument_bytes: int
+    warnings: tuple[Remark, ...] = ()
+    unknown_loops: int = 0
+
+
+def measure(
+    module: ModuleOp, machine: Machine, trip_count: int | None = None
+) -> Measurement:
+    """Count a program that is partitioned.
+
+    Args:
+        module: the program.
+        machine: for the times.
+        trip_count: how often loops turn of which the program does not say it.
+
+    Raises:
+        CompileError: its memory is not known, see `memory_profile`.
+    """
+    runs = device_runs(module, trip_count)
+    collectives = list_collectives(module, runs=runs)
+    memory = memory_profile(module)
+    time = timeline(module, machine, runs=runs, collectives=collectives)
+    return Measurement(
+        operations=operations_of(module, runs),
+        bytes_sent=sum(one.bytes_per_device for one in collectives),
+        collectives=tuple(counts_of(collectives).items()),
+        seconds=time.seconds,
+        link_seconds=time.link_seconds,
+        compute_seconds=time.compute_seconds,
+        peak_bytes=memory.peak_bytes,
+        argument_bytes=memory.argument_bytes,
+        unknown_loops=0 if trip_count else len(runs.unknown_loops),
+    )
+
+
+def compile_candidate(
+    module: ModuleOp,
+    candidate: Candidate,
+    machine: Machine,
+    trip_count: int | None = None,
+) -> Measurement | str:
+    """Compile a copy of a program for a candidate and count; see `measure`.
+
+    Returns:
+        What it costs, or why the compiler refuses it.
+    """
+    copy = module.clone()
+    try:
+        apply_candidate(copy, entry_function(copy), candidate)
+        copy.verify()  # local shapes of a manual computation hold for one mesh only
+        with collect_remarks() as remarks:
+            TTStableHLOPipelinePass().apply(make_context(), copy)
+        copy.verify()
+        found = measure(copy, machine, trip_count)
+    except CompileError as error:
+        return error.message.partition("\n")[0]
+    except DiagnosticException as error:
+        return str(error).strip().partition("\n")[0]
+    told = (remark for remark in fold_remarks(remarks) if remark.severity == "warning")
+    return replace(found, warnings=tuple(told))

@@ -1,0 +1,354 @@
+"""Meshes to try: how the devices can be laid out, and what each axis splits.
+
+For a program without shardings an axis splits one family of dimensions
+(`ttxdsl.insight.doctor.groups`), or several that no value has two of, in every argument that
+it divides; all products of up to three sizes that give the number of devices are
+candidates. A program with shardings keeps them, and its mesh gets other sizes.
+
+The order of the axes of a mesh changes no figure of the ring model, so each set of sizes
+is tried in one order.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import comb
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ttxdsl.analysis.values.state import results_of_arguments
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.doctor.groups import Analysis, ArgumentDim, Product, divisors
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+MOST_AXES = 3
+"""Of a mesh for a program without shardings."""
+MOST_MESHES = 20_000
+"""To estimate; with more, meshes have fewer axes."""
+
+_MESH = "mesh"
+
+_MOST_SIZES = 20_000
+"""Of a mesh whose axes are given: each is a candidate, of which few are compiled."""
+_SHARDING = "sdy.sharding"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A mesh, and for a program without shardings what its axes split.
+
+    `splits` has for each axis the argument dimensions; None keeps the program's own
+    shardings. `padding` is the part of memory that would be padding if the group that
+    divides worst were filled up; the compiler computes it whole instead.
+    """
+
+    axes: tuple[tuple[str, int], ...]
+    splits: tuple[tuple[ArgumentDim, ...], ...] | None = None
+    padding: float = 0.0
+    kept: tuple[str, ...] = ()
+    """The axes that products inside keep on their batch, by constraints."""
+    products: tuple[Product, ...] = ()
+    """Those products."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes from the largest on, without ones."""
+        return tuple(sorted((size for _, size in self.axes if size > 1), reverse=True))
+
+    def __str__(self) -> str:
+        """`batch=2, heads=4`; `kept` says of which axes products keep the batch."""
+        text = ", ".join(f"{name}={size}" for name, size in self.axes)
+        return f"{text}, batch kept" if self.kept else text
+
+
+def factorizations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """All ordered products of that many numbers, from 1 up, that give the number."""
+    if parts == 0:
+        if number == 1:
+            yield ()
+        return
+    for first in divisors(number):
+        for rest in factorizations(number // first, parts - 1):
+            yield first, *rest
+
+
+def count_factorizations(number: int, parts: int) -> int:
+    """How many `factorizations` there are: each prime's are handed out by themselves."""
+    count, prime = 1, 2
+    while number > 1:
+        power = 0
+        while number % prime == 0:
+            number, power = number // prime, power + 1
+        count *= comb(power + parts - 1, power)
+        prime += 1
+    return count
+
+
+def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
+    """What one axis of this size can split: each family, and all that go together.
+
+    Families go together if no value has a dimension of both, as the heads and the
+    hidden layer of a transformer, which Megatron splits by one axis. Of those, the sets
+    that cannot be made larger are tried.
+    """
+    divided = [at for at, one in enumerate(analysis.families) if one.splits(size)]
+    # what a loop goes through is split where nothing else can be
+    able = [at for at in divided if not analysis.families[at].stacked] or divided
+    apart: dict[int, set[int]] = {at: {at} for at in able}
+    for together in analysis.touched:
+        for at in together.intersection(able):
+            apart[at] |= together
+    single = [(at,) for at in able]
+    largest = sorted(_largest_sets(able, apart))
+    return [*single, *(one for one in largest if len(one) > 1)]
+
+
+def _largest_sets(
+    nodes: Sequence[int], apart: dict[int, set[int]]
+) -> Iterator[tuple[int, ...]]:
+    """The sets without two that are apart, to which none can be added."""
+
+    def extend(
+        chosen: tuple[int, ...], open_: list[int], closed: list[int]
+    ) -> Iterator[tuple[int, ...]]:
+        if not open_ and not closed:
+            yield tuple(sorted(chosen))
+        while open_:
+            at = open_.pop(0)
+            yield from extend(
+                (*chosen, at),
+                [other for other in open_ if other not in apart[at]],
+                [other for other in closed if other not in apart[at]],
+            )
+            closed.append(at)
+
+    return extend((), list(nodes), [])
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of a candidate mesh: how long it is and which families it splits."""
+
+    families: tuple[int, ...]
+    size: int
+
+
+def assignments(
+    analysis: Analysis, devices: int, most_axes: int = MOST_AXES
+) -> Iterator[tuple[Axis, ...]]:
+    """All meshes to try: what each axis splits, no family by two axes.
+
+    An axis splits a family only if it divides one of its argument's dimensions.
+    """
+    choices = [
+        Axis(families, size)
+        for size in divisors(devices)
+        if size > 1
+        for families in bundles(analysis, size)
+    ]
+    choices.sort(key=lambda axis: (axis.families, axis.size))
+
+    def choose(start: int, left: int, taken: set[int]) -> Iterator[tuple[Axis, ...]]:
+        if left == 1:
+            yield ()
+            return
+        if len(taken_axes) == most_axes:
+            return
+        for at in range(start, len(choices)):
+            axis = choices[at]
+            if left % axis.size or taken.intersection(axis.families):
+                continue
+            taken_axes.append(axis)
+            for rest in choose(at + 1, left // axis.size, taken | {*axis.families}):
+                yield axis, *rest
+            taken_axes.pop()
+
+    taken_axes: list[Axis] = []
+    yield from choose(0, devices, set())
+
+
+def all_assignments(
+    analysis: Analysis, devices: int
+) -> tuple[list[tuple[Axis, ...]], int]:
+    """The meshes of as many axes as can be looked through, and how many axes that is."""
+    for most_axes in range(MOST_AXES, 1, -1):
+        found = list(islice(assignments(analysis, devices, most_axes), MOST_MESHES + 1))
+        if len(found) <= MOST_MESHES:
+            return found, most_axes
+    return list(assignments(analysis, devices, 1)), 1
+
+
+def parts_of(axes: Sequence[Axis]) -> dict[int, int]:
+    """For each family that is split into how many parts."""
+    return {family: axis.size for axis in axes for family in axis.families}
+
+
+def candidate_of(analysis: Analysis, axes: Sequence[Axis]) -> Candidate:
+    """The candidate with these axes; each has the names of what it splits."""
+    families = analysis.families
+    return Candidate(
+        tuple(("+".join(families[f].name for f in a.families), a.size) for a in axes),
+        tuple(
+            tuple(
+                dim
+                for family in axis.families
+                for dim in families[family].splits(axis.size)
+            )
+            for axis in axes
+        ),
+        max(
+            (families[f].padding(a.size) for a in axes for f in a.families), default=0.0
+        ),
+    )
+
+
+def argument_bytes(candidate: Candidate, sizes: Sequence[int]) -> int:
+    """The bytes of all arguments on a device, from the candidate alone.
+
+    Args:
+        candidate: one with splits.
+        sizes: the bytes of each argument, whole.
+    """
+    parts = [1] * len(sizes)
+    for (_, size), dims in zip(candidate.axes, candidate.splits or (), strict=True):
+        for dim in dims:
+            parts[dim.argument] *= size
+    return sum(size // split for size, split in zip(sizes, parts, strict=True))
+
+
+def written_meshes(module: ModuleOp) -> list[sdy.MeshOp]:
+    """The meshes of the module."""
+    return [op for op in module.ops if isinstance(op, sdy.MeshOp)]
+
+
+def remove_shardings(module: ModuleOp) -> None:
+    """Remove all meshes, shardings and sharding constraints of a program.
+
+    Raises:
+        CompileError: it has a manual computation, whose shapes hold for its own mesh.
+    """
+    for op in list(module.walk()):
+        op.attributes.pop(_SHARDING, None)
+        match op:
+            case sdy.ManualComputationOp():
+                raise CompileError(
+                    "a manual computation holds for its own mesh: it cannot take another",
+                    op,
+                    hint="give the program before that part was made manual",
+                )
+            case sdy.ShardingConstraintOp() | sdy.ReshardOp():
+                Rewriter.replace_op(op, [], [op.input])
+            case sdy.ShardingGroupOp() | sdy.MeshOp():
+                Rewriter.erase_op(op)
+            case FuncOp():
+                for read, write in (
+                    (argument_attributes, set_argument_attributes),
+                    (result_attributes, set_result_attributes),
+                ):
+                    entries = read(op)
+                    for entry in entries:
+                        entry.pop(_SHARDING, None)
+                    write(op, entries)
+            case _:
+                pass
+
+
+def resized(module: ModuleOp, devices: int) -> list[Candidate]:
+    """The program's own mesh with all other sizes of its axes.
+
+    Raises:
+        CompileError: there are several meshes, or the mesh has no axes, or so many that
+            their sizes can be chosen in too many ways.
+    """
+    meshes = [op for op in written_meshes(module) if op.mesh.data.axes]
+    shapes = {op.mesh.data.axes for op in meshes}
+    if len(shapes) != 1:
+        count = f"{len(shapes)} different meshes" if shapes else "no mesh with axes"
+        raise CompileError(
+            f"the program has {count}: which sizes to change is not clear",
+            meshes[0] if meshes else module,
+            hint="write all shardings for one mesh",
+        )
+    names = [name for name, _ in meshes[0].mesh.data.axes]
+    if (count := count_factorizations(devices, len(names))) > _MOST_SIZES:
+        raise CompileError(
+            f"{len(names)} axes can have {count} sizes of {devices} devices: more than"
+            f" {_MOST_SIZES}, too many to choose from",
+            meshes[0],
+            hint="drop axes of size one: xdsl-opt -p sdy-remove-size-one-axes",
+        )
+    return [
+        Candidate(tuple(zip(names, sizes, strict=True)))
+        for sizes in factorizations(devices, len(names))
+    ]
+
+
+def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) -> None:
+    """Write a candidate's mesh and shardings into a module.
+
+    Args:
+        module: the program, which is changed.
+        function: its entry function.
+        candidate: what to write.
+
+    Raises:
+        CompileError: an axis splits something that is no ranked tensor.
+    """
+    mesh = Mesh(candidate.axes)
+    if candidate.splits is None:
+        for op in written_meshes(module):
+            if op.mesh.data.axes:
+                Rewriter.replace_op(op, sdy.MeshOp(op.sym_name.data, mesh))
+        return
+    op = sdy.MeshOp(_MESH, mesh)
+    Rewriter.insert_op(op, InsertPoint.at_start(module.body.block))
+    entries = argument_attributes(function)
+    refs: list[dict[int, list[AxisRef]]] = [{} for _ in entries]
+    for (axis, _), dims in zip(candidate.axes, candidate.splits, strict=True):
+        for dim in dims:
+            refs[dim.argument].setdefault(dim.dim, []).append(AxisRef(axis))
+    for index, (entry, mine) in enumerate(zip(entries, refs, strict=True)):
+        type_ = function.function_type.inputs.data[index]
+        if isinstance(type_, TensorType):
+            dims = tuple(
+                DimSharding(tuple(mine.get(dim, ())))
+                for dim in range(type_.get_num_dims())
+            )
+            entry[_SHARDING] = sdy.TensorShardingAttr(TensorSharding(_MESH, dims))
+    set_argument_attributes(function, entries)
+    # state comes back as it went in
+    results = result_attributes(function)
+    for argument, result in results_of_arguments(function).items():
+        if _SHARDING in entries[argument]:
+            results[result][_SHARDING] = entries[argument][_SHARDING]
+    set_result_attributes(function, results)
+    if candidate.kept:
+        _keep_batch(function, candidate)
+
+
+def _keep_batch(function: FuncOp, candidate: Candidate) -> None:
+    """Put constraints behind products: the batch is split, the rest as it comes."""
+    ops = list(function.body.walk())
+    axes = tuple(map(AxisRef, candidate.kept))
+    for product in candidate.products:
+        result = ops[product.op].results[0]
+        dims = [DimSharding((), closed=False)] * product.rank
+        dims[product.dim] = DimSharding(axes, closed=False)
+        constraint = sdy.ShardingConstraintOp(
+            result, TensorSharding(_MESH, tuple(dims))
+        )
+        Rewriter.insert_op(constraint, InsertPoint.after(ops[product.op]))
+        result.replace_uses_with_if(
+            constraint.result, lambda use, own=constraint: use.operation is not own
+        )

@@ -1,0 +1,103 @@
+"""One HTML file from the page's sources and the data of a report."""
+
+import json
+import re
+from collections.abc import Callable
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.insight.report.html.packing import packed
+
+SCRIPTS = (
+    *("packed.js", "model.js", "layers.js", "heat.js", "layout.js", "picture.js"),
+    *("graph.js", "minimap.js", "svg.js", "outline.js", "details.js"),
+    *("stages.js", "tables.js", "time.js", "main.js"),
+)
+"""In the order in which they run; they share one scope."""
+
+_UNSAFE = {
+    character: f"\\u{ord(character):04x}" for character in "<>&\N{LINE SEPARATOR}\u2029"
+}
+
+
+def _source(name: str) -> str:
+    return (
+        files("ttxdsl.insight.report.html").joinpath(name).read_text(encoding="utf-8")
+    )
+
+
+def json_in_html(data: Any) -> str:
+    """JSON that may stand in a script element, whatever its strings hold.
+
+    Outside strings JSON has none of the characters that end an element, so that they
+    can be written as escapes everywhere.
+    """
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return "".join(_UNSAFE.get(character, character) for character in text)
+
+
+def report_page(data: dict[str, Any]) -> str:
+    """The page: everything is in it, so that the file can be sent and opened anywhere.
+
+    Args:
+        data: see `ttxdsl.insight.report.trace.data`.
+    """
+    parts = {
+        "head": _head(str(data["title"]), "report.css"),
+        "js": '"use strict";\n' + "\n".join(map(_source, SCRIPTS)),
+        "data": json_in_html(packed(data)),
+    }
+    return _filled("report.html", parts)
+
+
+def _head(title: str, css: str) -> str:
+    """What every page begins with: it loads nothing, and has its style in it."""
+    parts = {"title": escape(f"{title} - ttxdsl report"), "css": _source(css)}
+    return _filled("head.html", parts)
+
+
+def _filled(name: str, parts: dict[str, str]) -> str:
+    """A page with all its places filled at once: what goes into one has none itself."""
+    pieces = re.split(r"\{\{(\w+)\}\}", _source(name))
+    pieces[1::2] = [parts[place] for place in pieces[1::2]]
+    return "".join(pieces)
+
+
+_FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("ops", "ops", "{:,}".format),
+    ("collectives", "collectives", "{:,}".format),
+    ("bytes", "sent by each device", bytes_text),
+    ("seconds", "modelled time", seconds_text),
+    ("peak_bytes", "peak memory of a device", bytes_text),
+)
+"""What two reports are compared by: the field of the summary, its name and its text."""
+
+
+def beside_page(left: dict[str, Any], right: dict[str, Any]) -> str:
+    """Two reports in one page, with their figures above.
+
+    Args:
+        left: see `ttxdsl.insight.report.trace.data`.
+        right: the other one.
+    """
+    titles = [str(one["title"]) for one in (left, right)]
+    rows = [("", *titles, "B - A")]
+    for field, name, text in _FIGURES:
+        both = [one["summary"][field] for one in (left, right)]
+        if None in both:
+            continue
+        change = both[1] - both[0]
+        sign = "+" if change > 0 else "-"
+        rows.append(
+            (name, *map(text, both), sign + text(abs(change)) if change else "=")
+        )
+    cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+    parts = {
+        "head": _head(" beside ".join(titles), "beside.css"),
+        "rows": "".join(f"<tr>{row}</tr>" for row in cells),
+        "left": escape(report_page(left)),
+        "right": escape(report_page(right)),
+    }
+    return _filled("beside.html", parts)

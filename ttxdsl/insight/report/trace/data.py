@@ -1,0 +1,360 @@
+"""All that a report shows, as plain data: what `ttxdsl report --json` prints.
+
+Whoever compiles hands over the module after each step; it is read at once, since the
+next step changes it in place.
+
+    recorder = Trace(module, "step.mlir")
+    recorder.step(1, "inline", module, seconds=0.1)
+    ...
+    data = recorder.data(version, remarks)
+
+The keys of the data:
+
+- `title`, `version`, `meshes`, `summary`, `machine` (that times stand on);
+- `layouts`: see `layouts.py`; a value's `layout` is an index here;
+- `graph`: `stage` (the number of the stage that it shows), `scopes`, `nodes`;
+- `stages`, each with `rows` `[key, text, indent, change, before]`: a line of the listing
+  with its op, the index of its text in `texts`, and what the stage did to it (0 nothing,
+  1 changed it from `before`, 2 added it, 3 removed it);
+- `keys`: for each key of an op the node that it belongs to, -1 for none;
+- `timeline`: seconds of all, of computing, of collectives, and `events`, each
+  `[lane, name, start, seconds, times, depth, node]`: see `ttxdsl.analysis.usage.timeline`;
+- `collectives`, in program order; `memory`, or null with `no_memory` saying why;
+- `remarks`, each with its severity, message, position and node.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+
+from ttxdsl.analysis.attribution.nodes import TraceNode
+from ttxdsl.analysis.attribution.purposes import Purpose, purposes
+from ttxdsl.analysis.attribution.stacks import Stacks
+from ttxdsl.analysis.usage.collectives import (
+    CountedCollective,
+    collective_ops,
+    collective_seconds,
+    guesses_text,
+    list_collectives,
+)
+from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
+from ttxdsl.insight.report.trace.layouts import LayoutTable
+from ttxdsl.insight.report.trace.listing import (
+    ADDED,
+    CHANGED,
+    REMOVED,
+    Listing,
+    StageLog,
+    StageRecord,
+)
+
+GRAPH_STAGE = 10
+"""After it tensors still have global shapes, and all collectives are there."""
+DEVICE_STAGE = 13
+"""After it the program is what one device runs."""
+
+
+@dataclass(slots=True)
+class Trace:
+    """Follows one module through its compilation."""
+
+    module: ModuleOp
+    title: str
+    machine: Machine = GENERIC
+    trip_count: int | None = None
+    layouts: LayoutTable = field(default_factory=LayoutTable)
+    graph: Graph | None = None
+    graph_stage: int | None = None
+    collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    memory: dict[str, Any] | None = None
+    no_memory: str | None = None
+    guessed: str | None = None
+    purposes: Sequence[Purpose] = ()
+    timeline: dict[str, Any] | None = None
+    _stacks: Stacks = field(init=False)
+    _log: StageLog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._stacks = Stacks(self.module)
+        self._log = StageLog(self._stacks.origins)
+        self._log.record(0, "as read", self.module)
+
+    def step(
+        self, number: int | None, name: str, seconds: float, skipped: bool
+    ) -> None:
+        """Note what a stage (by number) or a lowering (None) made of the module."""
+        listing = self._log.record(
+            number, name, self.module, seconds=seconds, skipped=skipped
+        )
+        if number == GRAPH_STAGE and not skipped:
+            self._draw(listing, number)
+        if number == DEVICE_STAGE:
+            if self.graph is None:
+                self._draw(listing, number)
+            self._count()
+
+    def data(
+        self, version: str, remarks: Sequence[tuple[str, str, str | None]]
+    ) -> dict[str, Any]:
+        """All of it.
+
+        Args:
+            version: of what compiled it.
+            remarks: severity, message and position of each.
+        """
+        if self.graph is None:
+            # a program that was lowered already: what it is has to do
+            stages = self._log.stages
+            listing = self._log.record(None, "", self.module)
+            stages.pop()
+            self._draw(listing, stages[-1].number)
+            self._count()
+        graph = self.graph
+        assert graph is not None
+        return {
+            "title": self.title,
+            "version": version,
+            "meshes": self.layouts.meshes_data(),
+            "summary": self._summary(graph),
+            "layouts": self.layouts.layouts,
+            "graph": {
+                "stage": self.graph_stage,
+                "scopes": [asdict(scope) for scope in graph.scopes.scopes],
+                "nodes": [_node_data(node) for node in graph.nodes],
+            },
+            "stages": [_stage_data(stage) for stage in self._log.stages],
+            "texts": self._log.texts,
+            "keys": self._nodes_of_keys(),
+            "machine": str(self.machine),
+            "timeline": self.timeline,
+            "collectives": self.collectives,
+            "memory": self.memory,
+            "no_memory": self.no_memory,
+            "remarks": [self._remark(*remark) for remark in remarks],
+        }
+
+    # --- what is read of the module at its stages ---------------------------
+
+    def _draw(self, listing: Listing, number: int | None) -> None:
+        self.graph_stage = number
+        for name, mesh in sdy.mesh_table(self.module).items():
+            self.layouts.mesh(name, mesh)
+        self.graph = GraphBuilder(
+            _entry(self.module),
+            self._stacks,
+            listing.names,
+            self.layouts,
+            self._log.keys,
+        ).build()
+        self._stacks.mark_nodes(self.graph.operations)
+
+    def _count(self) -> None:
+        """Collectives and memory of the program of one device."""
+        found = list_collectives(self.module, self.trip_count)
+        self.guessed = guesses_text(found)
+        self.purposes = purposes(self.module, found)
+        time = timeline(self.module, self.machine, self.trip_count, collectives=found)
+        self.timeline = self._timeline(time)
+        order = {op: at for at, op in enumerate(self.module.walk())}
+        self.collectives += [
+            self._collective(one, op, order[op])
+            for one, op in zip(found, collective_ops(self.module), strict=True)
+        ]
+        try:
+            self.memory = self._memory(memory_profile(self.module))
+        except CompileError as error:
+            self.no_memory = error.message
+
+    def _collective(
+        self, one: CountedCollective, op: Operation, order: int
+    ) -> dict[str, Any]:
+        return {
+            "kind": one.kind,
+            "axes": one.axes_text,
+            "group_size": one.group_size,
+            "tensor": one.tensor,
+            "bytes": one.bytes_per_device,
+            "seconds": collective_seconds(one, self.machine),
+            "count": one.count,
+            "times": str(one.times),
+            "reason": one.reason,
+            "position": one.position,
+            "place": one.place,
+            "order": order,
+            "key": self._log.keys[op],
+            "node": self._node_of_collective(op),
+        }
+
+    def _node_of_collective(self, op: Operation) -> int:
+        """Its node; of one that an optimization put before that, the op that it is for.
+
+        A sum may become gathers of what is summed up: those are of the product, of which
+        the sum is no more than the end.
+        """
+        node = self._node(op)
+        users = [self._node(use.operation) for one in op.results for use in one.uses]
+        first = min((user for user in users if user >= 0), default=node)
+        return min(node, first)
+
+    def _timeline(self, time: Timeline) -> dict[str, Any]:
+        return {
+            "seconds": time.seconds,
+            "compute_seconds": time.compute_seconds,
+            "link_seconds": time.link_seconds,
+            "hidden_seconds": time.hidden_seconds,
+            "overlaps": self.machine.overlap,
+            "events": [
+                [
+                    *(one.lane.value, one.name, one.start, one.seconds),
+                    *(one.times, one.depth, self._node(one.ops[0])),
+                ]
+                for one in time.events
+            ],
+        }
+
+    def _memory(self, profile: MemoryProfile) -> dict[str, Any]:
+        return {
+            "points": [
+                [point.bytes, self._node(point.op), self._log.keys[point.op]]
+                for point in profile.points
+            ],
+            "names": [_short(point.op) for point in profile.points],
+            "peak": profile.peak,
+            "peak_bytes": profile.peak_bytes,
+            "argument_bytes": profile.argument_bytes,
+            "donated_bytes": profile.donated_bytes,
+            "constant_bytes": profile.constant_bytes,
+            "result_bytes": profile.result_bytes,
+            "live": [
+                {
+                    "name": value.name,
+                    "type": value.type,
+                    "bytes": value.bytes,
+                    "kind": value.kind,
+                    "position": value.position,
+                    "node": self._node_of_owner(value.value.owner, value.name),
+                }
+                for value in profile.peak_values
+            ],
+        }
+
+    def _node_of_owner(self, owner: Operation | Block, name: str) -> int:
+        if isinstance(owner, Operation):
+            return self._node(owner)
+        assert self.graph is not None
+        arguments = [n for n in self.graph.nodes if n.kind == "argument"]
+        named = [at for at, node in enumerate(arguments) if node.name == name]
+        return named[0] if len(named) == 1 else -1
+
+    def _node(self, op: Operation) -> int:
+        node = self._stacks.node(op)
+        return -1 if node is None else node
+
+    # --- what is known at the end -------------------------------------------
+
+    def _nodes_of_keys(self) -> list[int]:
+        """For every op that ever was the node that it became or was made of."""
+        by_source: dict[tuple[int, ...], int] = {}
+        nodes: dict[int, int] = {}
+        for op, key in self._log.keys.items():
+            at = self._node(op)
+            if at >= 0:
+                nodes[key] = at
+                by_source.setdefault(self._stacks.source_chain(op), at)
+        for op, key in self._log.keys.items():
+            chain = self._stacks.source_chain(op)
+            if key not in nodes and chain in by_source:
+                nodes[key] = by_source[chain]
+        count = 1 + max(self._log.keys.values(), default=-1)
+        return [nodes.get(key, -1) for key in range(count)]
+
+    def _summary(self, graph: Graph) -> dict[str, Any]:
+        return {
+            "ops": sum(node.kind == "op" for node in graph.nodes),
+            "arguments": sum(
+                n.kind == "argument" and n.group == _named(graph, "arguments")
+                for n in graph.nodes
+            ),
+            "collectives": sum(one["count"] for one in self.collectives),
+            "guessed": self.guessed,
+            "purposes": list(map(str, self.purposes)),
+            "bytes": sum(one["bytes"] for one in self.collectives),
+            "seconds": 0.0 if self.timeline is None else self.timeline["seconds"],
+            "peak_bytes": None if self.memory is None else self.memory["peak_bytes"],
+            "devices": max((m.total_size for _, m in self.layouts.meshes), default=1),
+        }
+
+    def _remark(
+        self, severity: str, message: str, position: str | None
+    ) -> dict[str, Any]:
+        assert self.graph is not None
+        node = -1
+        for at, one in enumerate(self.graph.nodes):
+            if position and any(f.position == position for f in one.frames[:1]):
+                node = at
+                break
+        return {
+            "severity": severity,
+            "message": message,
+            "position": position,
+            "node": node,
+        }
+
+
+def _named(graph: Graph, kind: str) -> int:
+    kinds = [scope.kind for scope in graph.scopes.scopes]
+    return kinds.index(kind) if kind in kinds else -1
+
+
+def _short(op: Operation) -> str:
+    return op.name.rpartition(".")[2]
+
+
+def _entry(module: ModuleOp) -> FuncOp:
+    functions = [
+        op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration
+    ]
+    public = [
+        f
+        for f in functions
+        if f.sym_visibility is None or f.sym_visibility.data != "private"
+    ]
+    for function in functions:
+        if function.sym_name.data == "main":
+            return function
+    if not (public or functions):
+        raise CompileError("the module has no function to show", module)
+    return (public or functions)[0]
+
+
+def _node_data(node: TraceNode) -> dict[str, Any]:
+    data = asdict(node)
+    data["frames"] = [[f.function, f.position] for f in node.frames]
+    data["scope"] = data.pop("group")
+    return data
+
+
+def _stage_data(stage: StageRecord) -> dict[str, Any]:
+    return {
+        "number": stage.number,
+        "name": stage.name,
+        "seconds": stage.seconds,
+        "skipped": stage.skipped,
+        "changed": stage.count(CHANGED),
+        "added": stage.count(ADDED),
+        "removed": stage.count(REMOVED),
+        "rows": [
+            [row.key, row.text, row.indent, row.change]
+            + ([row.before] if row.change == CHANGED else [])
+            for row in stage.rows
+        ],
+    }

@@ -1,0 +1,320 @@
+"""A program as a graph: ops with what they use and make, in scopes that can be folded.
+
+The form that shows most is the one after stage 10: tensors still have their global
+shapes, each with its sharding, and every collective is there. A program that came
+partitioned is shown per device.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from ttxdsl.analysis.attribution.nodes import TraceNode, Value
+from ttxdsl.analysis.attribution.scopes import Scopes
+from ttxdsl.analysis.attribution.stacks import ScopeName, Stacks
+from ttxdsl.analysis.boundary import BoundaryValue, arguments_of, results_of
+from ttxdsl.analysis.usage.memory import argument_name
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.insight.report.trace.layouts import LayoutTable, axis_names
+from ttxdsl.ir.tensors import tensor_bytes
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+
+_PROGRAMS = (
+    sdy.ManualComputationOp,
+    sdy.NamedComputationOp,
+    stablehlo.CaseOp,
+    stablehlo.IfOp,
+    stablehlo.WhileOp,
+)
+"""Ops whose regions are programs of their own; others' bodies belong to the op."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """The nodes in program order, and the scopes; scope 0 is the whole program."""
+
+    nodes: list[TraceNode]
+    scopes: Scopes
+    operations: list[Operation | None]
+    """What the nodes stand for, where that is an op."""
+
+
+class GraphBuilder:
+    """Reads the entry function of a module."""
+
+    def __init__(
+        self,
+        function: FuncOp,
+        stacks: Stacks,
+        names: dict[SSAValue, str],
+        layouts: LayoutTable,
+        keys: dict[Operation, int],
+    ):
+        """Take what is known of the module.
+
+        Args:
+            function: the entry function.
+            stacks: of its ops.
+            names: of values as they are printed.
+            layouts: where the layouts of values go.
+            keys: of ops in the listings.
+        """
+        self.function = function
+        self.stacks = stacks
+        self.names = names
+        self.layouts = layouts
+        self.keys = keys
+        self.scopes = Scopes()
+        self.nodes: list[TraceNode] = []
+        self.operations: list[Operation | None] = []
+        self.sources: dict[SSAValue, tuple[int, int]] = {}
+        self.wrapped = False
+        """Whether the program is global, so that no sharding means whole."""
+
+    def build(self) -> Graph:
+        """The graph of the function."""
+        block = self.function.body.block
+        self.wrapped = any(
+            isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data
+            for op in block.ops
+        )
+        self._arguments(block)
+        self._block(block, (), ())
+        self._results(block)
+        for node, op in zip(self.nodes, self.operations, strict=True):
+            node.key = -1 if op is None else self.keys.get(op, -1)
+        self.scopes.settle(self.nodes)
+        return Graph(self.nodes, self.scopes, self.operations)
+
+    # --- the boundary -------------------------------------------------------
+
+    def _arguments(self, block: Block) -> None:
+        scope = self.scopes.scope((ScopeName("arguments"),), "arguments")
+        found = arguments_of(self.function)
+        for argument, boundary in zip(block.args, found, strict=True):
+            value = self._boundary(boundary, self.names.get(argument, boundary.name))
+            name = argument_name(self.function, argument.index)
+            self._add(TraceNode("argument", "argument", name, scope, [], [value]))
+            self.sources[argument] = len(self.nodes) - 1, 0
+
+    def _results(self, block: Block) -> None:
+        scope = self.scopes.scope((ScopeName("results"),), "results")
+        last = block.last_op
+        assert last is not None
+        found = results_of(self.function)
+        for value, boundary in zip(last.operands, found, strict=True):
+            inputs = self._inputs((value,))
+            shown = self._boundary(boundary, self.names.get(value, boundary.name))
+            self._add(
+                TraceNode("result", "result", boundary.name, scope, inputs, [shown])
+            )
+
+    def _boundary(self, value: BoundaryValue, name: str) -> Value:
+        layout = value.layout
+        if layout is None:
+            return self._value(name, value.type, None, None)
+        return self._value(name, value.type, layout.sharding, layout.mesh)
+
+    # --- ops ----------------------------------------------------------------
+
+    def _block(
+        self, block: Block, path: tuple[ScopeName, ...], manual: tuple[str, ...]
+    ) -> None:
+        """Add the ops of a block, but for its terminator.
+
+        Args:
+            block: of the function or of a region.
+            path: the scopes of the regions around it.
+            manual: axes that the regions around it are manual on.
+        """
+        for op in block.ops:
+            if op is block.last_op and op.next_op is None and _ends(op):
+                continue
+            if isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data:
+                self._through(op, path, manual)
+            elif isinstance(op, _PROGRAMS) and op.regions:
+                self._program(op, path, manual)
+            else:
+                self._op(op, path, manual, self._inputs(op.operands))
+
+    def _through(
+        self,
+        op: sdy.ManualComputationOp,
+        path: tuple[ScopeName, ...],
+        manual: tuple[str, ...],
+    ) -> None:
+        """A computation that is manual on nothing only wraps what is in it."""
+        body = op.body.block
+        for outer, inner in zip(op.operands, body.args, strict=True):
+            if outer in self.sources:
+                self.sources[inner] = self.sources[outer]
+        self._block(body, path, manual)
+        last = body.last_op
+        assert last is not None
+        for inner, outer in zip(last.operands, op.results, strict=True):
+            if inner in self.sources:
+                self.sources[outer] = self.sources[inner]
+
+    def _program(
+        self, op: Operation, path: tuple[ScopeName, ...], manual: tuple[str, ...]
+    ) -> None:
+        """An op with a program inside: a scope for each region, then the op itself."""
+        inputs = self._inputs(op.operands)
+        name = self.names.get(op.results[0], "") if op.results else ""
+        short = op.name.rpartition(".")[2]
+        inner_manual = manual
+        if isinstance(op, sdy.ManualComputationOp):
+            inner_manual = (*manual, *op.manual_axes.data)
+        outer = (*path, *self.stacks.scopes(op))
+        for index, region in enumerate(op.regions):
+            which = f" {index}" if len(op.regions) > 1 else ""
+            if isinstance(op, stablehlo.WhileOp):
+                which = (" condition", " body")[index]
+            inner = (*outer, ScopeName(f"{short} {name}{which}"))
+            for block in region.blocks:
+                self._block_arguments(op, block, inner, inner_manual)
+                self._block(block, inner, inner_manual)
+                if block.last_op is not None:
+                    inputs = [*inputs, *self._inputs(block.last_op.operands)]
+        self._op(op, path, manual, inputs)
+
+    def _block_arguments(
+        self,
+        op: Operation,
+        block: Block,
+        path: tuple[ScopeName, ...],
+        manual: tuple[str, ...],
+    ) -> None:
+        scope = self.scopes.scope(path, "region")
+        for argument in block.args:
+            operands = (
+                op.operands[argument.index : argument.index + 1]
+                if len(op.operands) == len(block.args)
+                else ()
+            )
+            node = TraceNode(
+                "argument",
+                "argument",
+                argument.name_hint or f"arg{argument.index}",
+                scope,
+                self._inputs(operands),
+                [self._block_argument(op, argument, manual)],
+            )
+            self._add(node)
+            self.sources[argument] = len(self.nodes) - 1, 0
+
+    def _op(
+        self,
+        op: Operation,
+        path: tuple[ScopeName, ...],
+        manual: tuple[str, ...],
+        inputs: list[tuple[int, int]],
+    ) -> None:
+        scope = self.scopes.scope((*path, *self.stacks.scopes(op)), "scope")
+        outputs = [self._result(result, manual) for result in op.results]
+        short = op.name.rpartition(".")[2]
+        frames = self.stacks.frames(op)
+        path_names = tuple(one.name for one in (*path, *self.stacks.scopes(op)))
+        node = TraceNode(
+            "op", op.name, short, scope, inputs, outputs, frames, path_names
+        )
+        self._add(node, op)
+        for result in op.results:
+            self.sources[result] = len(self.nodes) - 1, result.index
+
+    def _add(self, node: TraceNode, op: Operation | None = None) -> None:
+        self.nodes.append(node)
+        self.operations.append(op)
+
+    def _inputs(self, values: Sequence[SSAValue]) -> list[tuple[int, int]]:
+        return [self.sources[value] for value in values if value in self.sources]
+
+    # --- values -------------------------------------------------------------
+
+    def _result(self, value: SSAValue, manual: tuple[str, ...]) -> Value:
+        name = self.names.get(value, "")
+        sharding = sdy.get_sharding(value)
+        owner = value.owner
+        scope = owner.parent_op() if isinstance(owner, Block) else owner
+        mesh = None
+        if sharding is None and self.wrapped:
+            sharding, mesh = self._whole(value)
+        elif sharding is not None and scope is not None:
+            mesh = sdy.find_mesh(scope, sharding.mesh)
+        return self._value(name, value.type, sharding, mesh, manual, _partial(value))
+
+    def _block_argument(
+        self, op: Operation, argument: BlockArgument, manual: tuple[str, ...]
+    ) -> Value:
+        """An argument of a region: of a manual computation it is a part of a tensor."""
+        value = self._result(argument, manual)
+        if not isinstance(op, sdy.ManualComputationOp):
+            return value
+        outer = op.operands[argument.index]
+        sharding = op.in_shardings.data[argument.index]
+        mesh = sdy.find_mesh(op, sharding.mesh)
+        whole = self._value(value.name, outer.type, sharding, mesh)
+        # how the whole is split, and what the program sees of it
+        return replace(whole, type=value.type)
+
+    def _whole(self, value: SSAValue) -> tuple[TensorSharding | None, Mesh | None]:
+        """In a program that has been partitioned, no sharding means replicated."""
+        module = self.function.parent_op()
+        assert isinstance(module, ModuleOp)
+        meshes = sdy.mesh_table(module)
+        if len(meshes) != 1:
+            return None, None
+        ((name, mesh),) = meshes.items()
+        return TensorSharding.fully_closed(name, sdy.tensor_rank(value.type)), mesh
+
+    def _value(
+        self,
+        name: str,
+        type_: Attribute,
+        sharding: TensorSharding | None,
+        mesh: Mesh | None,
+        manual: tuple[str, ...] = (),
+        partial: tuple[str, ...] = (),
+    ) -> Value:
+        text = str(type_)
+        if not isinstance(type_, TensorType):
+            return Value(name, text, None, None, None, None)
+        shape, element = (
+            type_.get_shape(),
+            cast("TensorType[Attribute]", type_).element_type,
+        )
+        static = all(size >= 0 for size in shape)
+        if sharding is None or mesh is None or sharding.rank != len(shape):
+            size = tensor_bytes(shape, element) if static else None
+            return Value(name, text, shape, None, None, size, partial)
+        local = sharding.local_shape(shape, mesh, pad=True)
+        local_text = "x".join((*map(str, local), str(element)))
+        size = tensor_bytes(local, element) if static else None
+        partial = partial or tuple(axis_names(sharding.unreduced))
+        layout = self.layouts.layout(mesh, sharding, manual)
+        return Value(name, text, shape, layout, local_text, size, partial)
+
+
+def _ends(op: Operation) -> bool:
+    return not op.results and op.name.rpartition(".")[2] == "return"
+
+
+def _partial(value: SSAValue) -> tuple[str, ...]:
+    """The axes that the only use of a value adds it up along."""
+    uses = list(value.uses)
+    if len(uses) != 1:
+        return ()
+    match uses[0].operation:
+        case sdy.AllReduceOp() as op:
+            axes: Axes = op.reduction_axes.data
+        case sdy.ReduceScatterOp() as op:
+            axes = tuple(a for dim in op.reduce_scatter_axes.data for a in dim)
+        case _:
+            return ()
+    return tuple(axis_names(axes))

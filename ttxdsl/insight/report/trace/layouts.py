@@ -1,0 +1,99 @@
+"""Which device holds which part, for every way in which a program's tensors are split.
+
+A tensor of any rank on a mesh of any rank: for each device of the mesh the index of its
+shard along each dimension. Programs have few layouts and many tensors.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def axis_names(axes: Axes) -> list[str]:
+    """The axes as text without quotes: `x`, and `x:(1)2` for a part of one."""
+    return [str(axis).replace('"', "") for axis in axes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    mesh: int
+    sharding: TensorSharding
+    manual: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class LayoutTable:
+    """The layouts met so far, each with a number, and the meshes that they are on."""
+
+    meshes: list[tuple[str, Mesh]] = field(default_factory=list[tuple[str, Mesh]])
+    layouts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    _numbers: dict[_Key, int] = field(default_factory=dict[_Key, int])
+
+    def mesh(self, name: str, mesh: Mesh) -> int:
+        """The number of a mesh; without a name it is the one with the same axes."""
+        for at, (known, other) in enumerate(self.meshes):
+            if other == mesh and name in ("", known):
+                return at
+        self.meshes.append((name, mesh))
+        return len(self.meshes) - 1
+
+    def layout(
+        self, mesh: Mesh, sharding: TensorSharding, manual: tuple[str, ...] = ()
+    ) -> int:
+        """The number of a layout.
+
+        Args:
+            mesh: the mesh that the sharding names.
+            sharding: of the tensor.
+            manual: mesh axes along which the program is written per device, so that
+                the tensor is another one for each position along them.
+        """
+        name = sharding.mesh if isinstance(sharding.mesh, str) else ""
+        at = self.mesh(name, mesh)
+        key = _Key(at, sharding.closed_like().with_mesh(""), manual)
+        number = self._numbers.setdefault(key, len(self.layouts))
+        if number == len(self.layouts):
+            self.layouts.append(_as_data(at, mesh, sharding, manual))
+        return number
+
+    def meshes_data(self) -> list[dict[str, Any]]:
+        """The meshes as plain data: name, axes with sizes, ids of devices in order."""
+        return [
+            {
+                "name": name,
+                "axes": [[axis, size] for axis, size in mesh.axes],
+                "devices": list(mesh.devices()),
+            }
+            for name, mesh in self.meshes
+        ]
+
+
+def _as_data(
+    at: int, mesh: Mesh, sharding: TensorSharding, manual: tuple[str, ...]
+) -> dict[str, Any]:
+    dims = [axis_names(dim.axes) for dim in sharding.dims]
+    return {
+        "mesh": at,
+        "text": _text(dims, manual),
+        "dims": dims,
+        "parts": [dim.sharded_size(mesh) for dim in sharding.dims],
+        "unreduced": axis_names(sharding.unreduced),
+        "manual": list(manual),
+        # one entry a device, in the order of the mesh: its shard along each dimension
+        "shards": [
+            list(sharding.shard_index(position, mesh))
+            for position in mesh_positions(mesh)
+        ]
+        if mesh.axes
+        else [[0] * sharding.rank for _ in mesh.devices()],
+    }
+
+
+def _text(dims: list[list[str]], manual: tuple[str, ...]) -> str:
+    own = f" for each {', '.join(manual)}" if manual else ""
+    if not any(dims):
+        return f"whole{own or ' on every device'}"
+    return f"[{', '.join('+'.join(axes) or '-' for axes in dims)}]{own}"

@@ -1,0 +1,272 @@
+"""Every stage as text, line by line, and what a stage changed, op by op.
+
+Two texts are not compared as texts: inserting one op renumbers all values behind it.
+Ops are followed instead. An op that is still the same object is the same op; one that a
+stage made anew of a single other (`Origins` tells) takes its place. A line has changed
+if it says something else apart from the names of values, or uses other values.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.printer import Printer
+
+from ttxdsl.analysis.attribution.origins import Numbers, Origins
+
+SAME, CHANGED, ADDED, REMOVED = range(4)
+"""What a stage did to a line."""
+
+LONGEST_LINE = 20_000
+"""Characters of a line that are kept; a constant may have millions."""
+
+_NAME = re.compile(r"%[\w$.-]+(#\d+)?")
+
+
+class _FollowingPrinter(Printer):
+    """Prints as ever, and remembers where ops began and what values are called."""
+
+    def __init__(self, stream: StringIO):
+        super().__init__(stream=stream)
+        self.spans: list[tuple[Operation, int, int]] = []
+        self.names: dict[SSAValue, str] = {}
+
+    def print_op(self, op: Operation) -> None:
+        at = len(self.spans)
+        start = self._current_line
+        self.spans.append((op, start, start))
+        super().print_op(op)
+        self.spans[at] = (op, start, self._current_line)
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        name = super().print_ssa_value(value)
+        self.names[value] = f"%{name}"
+        return name
+
+
+_ByMarks = dict[tuple[Numbers, str], list[Operation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a module: its op, whether that starts here, and the text."""
+
+    op: Operation
+    part: int
+    """0 where the op starts, then its other lines: ends of regions, block labels."""
+    indent: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A module as text with its ops, and the names of its values (`%0`)."""
+
+    lines: list[Line]
+    names: dict[SSAValue, str]
+
+
+def listing_of(module: ModuleOp) -> Listing:
+    """The module as `Printer` prints it, each line with the op that it belongs to."""
+    stream = StringIO()
+    printer = _FollowingPrinter(stream)
+    printer.print_op(module)
+    texts = stream.getvalue().split("\n")
+    owners: list[Operation] = [module] * len(texts)
+    # ops come in the order in which they start: inner ones after outer ones
+    for op, start, end in printer.spans:
+        owners[start : end + 1] = [op] * (end + 1 - start)
+    parts: dict[Operation, int] = defaultdict(int)
+    lines: list[Line] = []
+    for op, text in zip(owners, texts, strict=True):
+        stripped = text.lstrip(" ")
+        if len(stripped) > LONGEST_LINE:
+            stripped = f"{stripped[:LONGEST_LINE]} … ({len(stripped):,} characters)"
+        lines.append(Line(op, parts[op], len(text) - len(text.lstrip(" ")), stripped))
+        parts[op] += 1
+    return Listing(lines, printer.names)
+
+
+@dataclass(frozen=True, slots=True)
+class ListingRow:
+    """A line of a stage's listing, or one that is not there any more.
+
+    `key` names the op through all stages; `text` and `before` are numbers of texts in
+    the log, `before` the old text of a changed line.
+    """
+
+    key: int
+    text: int
+    indent: int
+    change: int
+    before: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """A stage: what it is called, the time it took, and its text with the changes."""
+
+    number: int | None
+    name: str
+    seconds: float
+    skipped: bool
+    rows: list[ListingRow]
+
+    def count(self, change: int) -> int:
+        """How many lines have been changed so."""
+        return sum(row.change == change for row in self.rows)
+
+
+@dataclass(slots=True)
+class _Old:
+    """A line of the stage before, as it is compared."""
+
+    row: ListingRow
+    meaning: tuple[object, ...]
+
+
+@dataclass(slots=True)
+class StageLog:
+    """The stages of one module, which is changed in place between the records."""
+
+    origins: Origins
+    texts: list[str] = field(default_factory=list[str])
+    stages: list[StageRecord] = field(default_factory=list[StageRecord])
+    keys: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """The key of every op that ever was; it keeps them, so that none is confused."""
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
+    _before: dict[tuple[int, int], _Old] = field(
+        default_factory=dict[tuple[int, int], _Old]
+    )
+    _ops: dict[int, Operation] = field(default_factory=dict[int, Operation])
+    """The op that has a key now, or had it last."""
+    _next: int = 0
+
+    def record(
+        self,
+        number: int | None,
+        name: str,
+        module: ModuleOp,
+        *,
+        seconds: float = 0.0,
+        skipped: bool = False,
+    ) -> Listing:
+        """Note the module as a stage left it; the first record is where it starts."""
+        listing = listing_of(module)
+        self._name_ops(dict.fromkeys(line.op for line in listing.lines))
+        first = not self.stages
+        rows: list[ListingRow] = []
+        now: dict[tuple[int, int], _Old] = {}
+        gone = self._gone({(self.keys[one.op], one.part) for one in listing.lines})
+        rows.extend(gone.pop(None, ()))
+        for line in listing.lines:
+            at = self.keys[line.op], line.part
+            meaning = self._meaning(line)
+            text = self._number(line.text)
+            old = self._before.get(at)
+            if first or (old is not None and old.meaning == meaning):
+                row = ListingRow(at[0], text, line.indent, SAME)
+            elif old is not None:
+                row = ListingRow(at[0], text, line.indent, CHANGED, old.row.text)
+            else:
+                row = ListingRow(at[0], text, line.indent, ADDED)
+            rows.append(row)
+            now[at] = _Old(row, meaning)
+            rows.extend(gone.pop(at, ()))
+        self._before = now
+        self.stages.append(StageRecord(number, name, seconds, skipped, rows))
+        return listing
+
+    def _gone(
+        self, there: set[tuple[int, int]]
+    ) -> dict[tuple[int, int] | None, list[ListingRow]]:
+        """Lines that are not there any more, by the line that they stood behind."""
+        gone: dict[tuple[int, int] | None, list[ListingRow]] = defaultdict(list)
+        last: tuple[int, int] | None = None
+        for at, old in self._before.items():
+            if at in there:
+                last = at
+            else:
+                row = old.row
+                gone[last].append(ListingRow(row.key, row.text, row.indent, REMOVED))
+        return gone
+
+    def _number(self, text: str) -> int:
+        number = self._numbers.setdefault(text, len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(text)
+        return number
+
+    def _meaning(self, line: Line) -> tuple[object, ...]:
+        """What a line says, without the names of values."""
+        operands = line.op.operands if line.part == 0 else ()
+        return (_NAME.sub("%", line.text), *map(self._meant, operands))
+
+    def _meant(self, value: SSAValue) -> tuple[int, int, bool]:
+        owner = value.owner
+        op = owner.parent_op() if isinstance(owner, Block) else owner
+        assert isinstance(value, OpResult | BlockArgument)
+        return (self.keys.get(op, -1) if op else -1, value.index, op is owner)
+
+    # --- which op is which --------------------------------------------------
+
+    def _name_ops(self, ops: Iterable[Operation]) -> None:
+        """Give every op a key: its old one, that of the op it replaces, or a new one."""
+        there = list(ops)
+        kept = {self.keys[op] for op in there if op in self.keys}
+        fresh = [op for op in there if op not in self.keys]
+        lost = dict.fromkeys(key for key, _ in self._before if key not in kept)
+        gone = [self._ops[key] for key in lost]
+        fresh, gone = self._pair(fresh, gone, _kind)
+        fresh, _ = self._pair(fresh, gone, _nothing)
+        for op in fresh:
+            self._give(op, self._next)
+            self._next += 1
+
+    def _give(self, op: Operation, key: int) -> None:
+        self.keys[op] = key
+        self._ops[key] = op
+
+    def _pair(
+        self,
+        fresh: list[Operation],
+        gone: list[Operation],
+        kind: Callable[[Operation], str],
+    ) -> tuple[list[Operation], list[Operation]]:
+        """Give new ops the keys of lost ones with the same marks, of the same kind.
+
+        Where a stage made other numbers of them, nothing says which is which.
+        """
+
+        def sorted_by_marks(ops: list[Operation]) -> _ByMarks:
+            found: _ByMarks = defaultdict(list)
+            for op in ops:
+                found[self.origins.chain(op), kind(op)].append(op)
+            return found
+
+        lost = sorted_by_marks(gone)
+        paired: set[Operation] = set()
+        for mark, made in sorted_by_marks(fresh).items():
+            old = lost.get(mark, [])
+            if mark[0] and len(old) == len(made):
+                for one, other in zip(made, old, strict=True):
+                    self._give(one, self.keys[other])
+                paired.update((*made, *old))
+        return (
+            [op for op in fresh if op not in paired],
+            [op for op in gone if op not in paired],
+        )
+
+
+def _kind(op: Operation) -> str:
+    """`add` of both `stablehlo.add` and `ttir.add`."""
+    return op.name.rpartition(".")[2]
+
+
+def _nothing(op: Operation) -> str:
+    """So that a `dot_general` and the `matmul` that was made of it are the same."""
+    return ""

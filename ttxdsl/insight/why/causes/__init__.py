@@ -1,0 +1,1 @@
+"""Causes of shardings and collectives, read off one compilation."""

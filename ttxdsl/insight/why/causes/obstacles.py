@@ -1,0 +1,645 @@
+"""Why a dimension is not sharded, or not further: what stood in the way, op by op.
+
+At the fixed point of propagation every op that touches a value is asked once more: which
+axes do its other operands and results have on the factors of the value's dimensions, and
+which condition of the step (`ttxdsl.sharding.step`) keeps them away?
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import gcd
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ttxdsl.dialects.quant import scaled_dim
+from ttxdsl.insight.why.answers import Conflict, Obstacle, Site
+from ttxdsl.insight.why.causes.chains import Chains, preference_text
+from ttxdsl.insight.why.places import (
+    axes_text,
+    axis_text,
+    dimension_of,
+    factor_text,
+    sharding_text,
+)
+from ttxdsl.insight.why.trials.recording import Advance, Recorded
+from ttxdsl.ir.data_flow import data_flow_of
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.projection import Projection, TensorFactors, project
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.step import PropagationDirection, StepMemo, Strategy
+from ttxdsl.transforms.shardy.propagation.graph import Node
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+
+_FARTHEST = 64
+"""Ops to go upstream for an axis that was lost on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """An op at the fixed point, and one of its operands or results.
+
+    `mesh` and `projection` are None where its tensors are on several meshes, or none
+    of them is sharded.
+    """
+
+    node: Node
+    tensor: int
+    rule: OpShardingRule
+    mesh: Mesh | None
+    projection: Projection | None
+    values: tuple[SSAValue | None, ...]
+    elementwise: bool
+
+    @property
+    def op(self) -> Operation:
+        return self.node.op
+
+
+class Obstacles:
+    """Finds and words what kept axes away, in one compiled program."""
+
+    def __init__(self, recorded: Recorded, chains: Chains):
+        self.recorded = recorded
+        self.chains = chains
+        self.places = chains.places
+
+    def of(self, value: SSAValue, dim: int) -> tuple[Obstacle, ...]:
+        """What kept axes away from a dimension of a value (of stage 6)."""
+        found: dict[tuple[str, str | None, str], Obstacle] = {}
+        dropped = self._uneven(value, dim)
+        if dropped is not None:
+            found["uneven", None, ""] = dropped
+        sharding = self.recorded.sharding(value)
+        own = sharding.dims[dim] if sharding is not None else None
+        meetings = list(self._meetings(value))
+        for meeting in meetings:
+            for obstacle in self._at(meeting, value, dim):
+                found.setdefault(
+                    (obstacle.kind, obstacle.axis, obstacle.text), obstacle
+                )
+        if not found and not (own and own.axes):
+            lost = self._upstream(value, dim, meetings)
+            for obstacle in lost or self._nobody(value, dim, meetings):
+                found.setdefault((obstacle.kind, None, obstacle.text), obstacle)
+        return tuple(found.values())
+
+    # Ops around a value
+
+    def _meetings(self, value: SSAValue) -> Iterator[_Meeting]:
+        place = self.recorded.place(value)
+        if place is None or self.recorded.propagated is None:
+            return
+        graph = self.recorded.propagated.graph
+        memo = graph.memo
+        for number, tensor in self.recorded.nodes_at.get(place, ()):
+            node = graph.nodes[number]
+            present = [graph.numbers[other] for other in node.places]
+            if node.border is not None:
+                own = memo.sharding(present[-1])
+                if own is not None:
+                    present[-1] = memo.number(node.border.at_sources(own))
+            values = tuple(graph.places[other].value for other in node.places)
+            rule = node.rule
+            if rule is None:
+                rule = OpShardingRule.identity(shape_of(value), len(node.places) - 1)
+            shardings = [memo.sharding(number) for number in present]
+            mesh = self._mesh(shardings)
+            projection = None if mesh is None else project(mesh, rule, shardings)
+            elementwise = self._is_elementwise(node, rule)
+            yield _Meeting(node, tensor, rule, mesh, projection, values, elementwise)
+
+    def _mesh(self, shardings: list[TensorSharding | None]) -> Mesh | None:
+        assert self.recorded.propagated is not None
+        meshes = self.recorded.propagated.graph.meshes
+        found: Mesh | None = None
+        for sharding in shardings:
+            if sharding is None:
+                continue
+            mesh = sharding.mesh
+            mesh = meshes[mesh] if isinstance(mesh, str) else mesh
+            if mesh.is_empty:
+                continue
+            if found is not None and mesh != found:
+                return None
+            found = mesh
+        return None if found is None or found.is_maximal else found
+
+    def _is_elementwise(self, node: Node, rule: OpShardingRule) -> bool:
+        assert self.recorded.propagated is not None
+        memo = self.recorded.propagated.graph.memo
+        if node.behaviour is None:
+            return False
+        number = memo.signature(node.behaviour, Strategy.AGGRESSIVE, node.both)
+        full = memo.in_full(number, (StepMemo.NO_SHARDING,) * len(node.places))
+        return full is not None and full[0].elementwise
+
+    # One op
+
+    def _at(self, meeting: _Meeting, value: SSAValue, dim: int) -> Iterator[Obstacle]:
+        rule, projection = meeting.rule, meeting.projection
+        if projection is None or meeting.mesh is None:
+            if self._several_meshes(meeting):
+                text = (
+                    f"{self.places.op(meeting.op)}: its tensors are on several meshes"
+                )
+                place = self.places.op(meeting.op)
+                yield Obstacle("different meshes", dim, text, None, place)
+            return
+        mine = projection.tensors[meeting.tensor]
+        for factor in rule.tensors[meeting.tensor][dim]:
+            own = mine.factors.get(factor)
+            if own is None:
+                continue
+            for other, tensor in enumerate(projection.tensors):
+                theirs = tensor.factors.get(factor)
+                if other == meeting.tensor or theirs is None or not theirs.axes:
+                    continue
+                if is_prefix(theirs.axes, own.axes):
+                    continue
+                yield self._obstacle(meeting, value, dim, factor, other)
+
+    def _several_meshes(self, meeting: _Meeting) -> bool:
+        meshes = {
+            sharding.mesh
+            for value in meeting.values
+            if value is not None and (sharding := self.recorded.sharding(value))
+        }
+        return len(meshes) > 1
+
+    def _obstacle(
+        self, meeting: _Meeting, value: SSAValue, dim: int, factor: int, other: int
+    ) -> Obstacle:
+        """Why the axes that another tensor has on a factor did not come here."""
+        rule, projection, mesh = meeting.rule, meeting.projection, meeting.mesh
+        assert projection is not None and mesh is not None
+        mine, theirs = projection.tensors[meeting.tensor], projection.tensors[other]
+        own, axes = mine.factors[factor], theirs.factors[factor].axes
+        place = self.places.op(meeting.op)
+        from_ = self._end(meeting, other, factor)
+        here = f"dimension {dim} of {self.places.called(value)}"
+        if not is_prefix(own.axes, axes):
+            conflict = self._prefix_conflict(meeting, factor, meeting.tensor, other)
+            text = (
+                f"{here} has {axes_text(own.axes)}, {from_} has {axes_text(axes)}:"
+                f" {conflict.rule}"
+            )
+            name = axis_text(axes[0])
+            return Obstacle("conflict", dim, text, name, place, conflict)
+        # of the last axis there may be a part here and the whole there
+        axis = axes[min(len(own.axes), len(axes) - 1)]
+        name = axis_text(axis)
+        head = f"{from_} has {axes_text(axes)}, but"
+        if factor in rule.blocked:
+            text = (
+                f"{head} the rule of {place} blocks factor {factor_text(rule, factor)}"
+            )
+            return Obstacle("blocked factor", dim, text, name, place)
+        if any(axis.overlaps(kept) for kept in mine.replicated):
+            text = f"{head} {self.places.called(value)} lists {name} as replicated"
+            return Obstacle("replicated axis", dim, text, name, place)
+        if any(axis.overlaps(kept) for kept in mine.unreduced):
+            text = f"{head} {self.places.called(value)} is unreduced along {name}"
+            return Obstacle("unreduced axis", dim, text, name, place)
+        taken = self._taken(mine, factor, axis)
+        if taken is not None:
+            conflict = self._axis_conflict(meeting, factor, taken, other, axis)
+            if own.closed:
+                rule_text = f"{conflict.rule}; and the other dimension is closed"
+                conflict = replace(conflict, rule=rule_text)
+            target = dimension_of(rule, meeting.tensor, taken)
+            text = (
+                f"{head} {name} splits dimension {target} of"
+                f" {self.places.called(value)}: {conflict.rule}"
+            )
+            return Obstacle("conflict", dim, text, name, place, conflict)
+        if own.closed:
+            text = f"{head} {here} is closed{self._who_closed(value, dim)}"
+            return Obstacle("closed dimension", dim, text, name, place)
+        odd = self._does_not_fit(meeting, mine, factor, axis)
+        if odd is not None:
+            return Obstacle("not divisible", dim, f"{head} {odd}", name, place)
+        third = self._third(meeting, factor, axis, len(own.axes))
+        if third is not None:
+            first, second = sorted((other, third))
+            conflict = self._prefix_conflict(meeting, factor, first, second)
+            text = f"{conflict.winner} meets {conflict.loser}: {conflict.rule}"
+            return Obstacle("conflict", dim, text, None, place, conflict)
+        objector = self._objector(meeting, factor, axis)
+        if objector is not None:
+            where, conflict = objector
+            text = f"{head} {where} cannot follow: {conflict.rule}"
+            return Obstacle("conflict", dim, text, name, place, conflict)
+        if meeting.node.allowed not in (None, PropagationDirection.BOTH):
+            text = f"{head} shardings pass {place} in one direction only"
+            return Obstacle("direction", dim, text, name, place)
+        if self.recorded.recorder is None:
+            text = f"{head} {self.recorded.propagation.name} did not bring it here"
+            return Obstacle("no op reached it", dim, text, name, place)
+        text = (
+            f"{head} {place} cannot hand it on: its shards would be strided, or only a"
+            " part of the axis fits"
+        )
+        return Obstacle("not divisible", dim, text, name, place)
+
+    def _end(self, meeting: _Meeting, tensor: int, factor: int) -> str:
+        value = meeting.values[tensor]
+        count = len(meeting.rule.operands)
+        if value is None:
+            return "the result of the function"
+        text = self.places.tensor(meeting.op, count, tensor, value)
+        dim = dimension_of(meeting.rule, tensor, factor)
+        return f"dimension {dim} of {text}"
+
+    def _taken(self, tensor: TensorFactors, factor: int, axis: AxisRef) -> int | None:
+        """The other factor of a tensor that an axis splits."""
+        for other, sharding in tensor.factors.items():
+            if other != factor and any(
+                axis.overlaps(one) for one in (*sharding.axes, *sharding.overflow)
+            ):
+                return other
+        return None
+
+    def _does_not_fit(
+        self, meeting: _Meeting, mine: TensorFactors, factor: int, axis: AxisRef
+    ) -> str | None:
+        """What sizes say against an axis on a factor, in words."""
+        assert meeting.mesh is not None
+        own, size = mine.factors[factor], meeting.rule.factor_sizes[factor]
+        ways = axis.size_in(meeting.mesh)
+        split = total_size(own.axes, meeting.mesh)
+        if own.overflow:
+            return (
+                f"{axes_text(own.overflow)} of this dimension fits none of its factors,"
+                " and nothing may follow it"
+            )
+        for dim in meeting.rule.tensors[meeting.tensor]:
+            for major in dim[: dim.index(factor)] if factor in dim else ():
+                axes, parts = mine.factors[major].axes, meeting.rule.factor_sizes[major]
+                if total_size(axes, meeting.mesh) < parts:
+                    return (
+                        f"factor {factor_text(meeting.rule, factor)} stands behind"
+                        f" factor {factor_text(meeting.rule, major)} in one dimension,"
+                        f" which {axes_text(axes)} does not split up: shards would be"
+                        " strided"
+                    )
+        if own.minor_most:
+            return None
+        if size % split or gcd(size // split, ways) != ways:
+            text = factor_text(meeting.rule, factor)
+            return (
+                f"{axis_text(axis)}={ways} does not divide factor {text} of"
+                f" {self.places.op(meeting.op)}, which other factors follow"
+            )
+        return None
+
+    def _third(
+        self, meeting: _Meeting, factor: int, axis: AxisRef, position: int
+    ) -> int | None:
+        """A further tensor whose axes on the factor go on otherwise."""
+        assert meeting.projection is not None
+        for index, tensor in enumerate(meeting.projection.tensors):
+            sharding = tensor.factors.get(factor)
+            if index == meeting.tensor or sharding is None:
+                continue
+            if len(sharding.axes) > position and sharding.axes[position] != axis:
+                return index
+        return None
+
+    def _objector(
+        self, meeting: _Meeting, factor: int, axis: AxisRef
+    ) -> tuple[str, Conflict] | None:
+        """A further tensor that cannot take the axis, which elementwise ops respect."""
+        assert meeting.projection is not None
+        for index, tensor in enumerate(meeting.projection.tensors):
+            if index == meeting.tensor or factor not in tensor.factors:
+                continue
+            taken = self._taken(tensor, factor, axis)
+            source = self._holder_of(meeting, factor, axis)
+            if taken is not None and source is not None:
+                conflict = self._axis_conflict(
+                    meeting, factor, taken, source, axis, at=index
+                )
+                return self._end(meeting, index, factor), conflict
+        return None
+
+    def _holder_of(self, meeting: _Meeting, factor: int, axis: AxisRef) -> int | None:
+        assert meeting.projection is not None
+        for index, tensor in enumerate(meeting.projection.tensors):
+            own = tensor.factors.get(factor)
+            if own is not None and any(one.overlaps(axis) for one in own.axes):
+                return index
+        return None
+
+    # Conflicts
+
+    def _claim(self, meeting: _Meeting, tensor: int, factor: int) -> str:
+        """Axes on a dimension, and the annotation that they come from."""
+        assert meeting.projection is not None
+        axes = meeting.projection.tensors[tensor].factors[factor].axes
+        value = meeting.values[tensor]
+        where = self._end(meeting, tensor, factor)
+        if value is None or not axes:
+            return f"{axes_text(axes)} on {where}"
+        origin = self.chains.origin_text(value, axes[0])
+        return f"{axes_text(axes)} on {where} ({origin})"
+
+    def _prefix_conflict(
+        self, meeting: _Meeting, factor: int, winner: int, loser: int
+    ) -> Conflict:
+        """Two tensors shard one factor by axes that part after a common prefix."""
+        assert meeting.projection is not None
+        tensors = meeting.projection.tensors
+        first = tensors[winner].factors[factor].axes
+        second = tensors[loser].factors[factor].axes
+        shared: list[AxisRef] = []
+        for one, other in zip(first, second, strict=False):
+            if one != other:
+                break
+            shared.append(one)
+        rule = (
+            f"only the compatible prefix {axes_text(tuple(shared))} of"
+            f" {axes_text(first)} and {axes_text(second)} goes on along factor"
+            f" {factor_text(meeting.rule, factor)}"
+        )
+        rule += self._who_came_first(meeting, winner, first, loser, second)
+        return Conflict(
+            self.places.op(meeting.op),
+            f"{axes_text(first)} or {axes_text(second)}",
+            self._claim(meeting, winner, factor),
+            self._claim(meeting, loser, factor),
+            rule,
+            decided=False,
+        )
+
+    def _who_came_first(
+        self, meeting: _Meeting, winner: int, first: Axes, loser: int, second: Axes
+    ) -> str:
+        mine, theirs = meeting.values[winner], meeting.values[loser]
+        if mine is None or theirs is None or not first or not second:
+            return ""
+        early, late = self._arrival(mine, first[-1]), self._arrival(theirs, second[-1])
+        if early is None and late is None:
+            return "; both were annotated"
+        texts = [
+            "annotated" if step is None else f"step {step.number}"
+            for step in (early, late)
+        ]
+        return f"; {axes_text(first)} was there by {texts[0]}, {axes_text(second)} by {texts[1]}"
+
+    def _arrival(self, value: SSAValue, axis: AxisRef) -> Advance | None:
+        """The step in which an axis came to a value; None if it was annotated."""
+        hops = self.recorded.way(value, axis)
+        recorder = self.recorded.recorder
+        return recorder.steps.get(hops[-1].step) if hops and recorder else None
+
+    def _axis_conflict(
+        self,
+        meeting: _Meeting,
+        factor: int,
+        taken: int,
+        source: int,
+        axis: AxisRef,
+        *,
+        at: int | None = None,
+    ) -> Conflict:
+        """An axis splits one dimension of a tensor and was wanted for another."""
+        tensor = meeting.tensor if at is None else at
+        return Conflict(
+            self.places.op(meeting.op),
+            axis_text(axis),
+            self._claim(meeting, tensor, taken),
+            self._claim(meeting, source, factor),
+            self._why_first(meeting, tensor, taken, source, factor, axis),
+        )
+
+    def _why_first(
+        self,
+        meeting: _Meeting,
+        tensor: int,
+        taken: int,
+        source: int,
+        factor: int,
+        axis: AxisRef,
+    ) -> str:
+        """The rule by which the axis went to the factor that has it."""
+        mine, theirs = meeting.values[tensor], meeting.values[source]
+        head = f"{axis_text(axis)} can split one dimension only"
+        if mine is None:
+            return head
+        step = self._arrival(mine, axis)
+        if step is None:
+            return f"{head}, and it was annotated there"
+        other = None if theirs is None else self._arrival(theirs, axis)
+        if step.op is meeting.op and (other is None or other.number < step.number):
+            before = project(step.signature.mesh, step.signature.rule, step.shardings)
+            both = all(
+                any(
+                    one.overlaps(axis)
+                    for held in before.tensors
+                    if (own := held.factors.get(wanted))
+                    for one in own.axes
+                )
+                for wanted in (taken, factor)
+            )
+            if both and step.signature.strategy is Strategy.AGGRESSIVE:
+                reason = preference_text(step.signature, before, taken, factor)
+                return f"{head}; {reason}"
+        mine_run = self.recorded.priority_of_run(step.run)
+        if other is None:
+            priority = self._user_priority(theirs, axis)
+            if priority:
+                return (
+                    f"{head}; it came in step {step.number} ({mine_run}), the other was"
+                    f" held back by its user priority p{priority}"
+                )
+            return f"{head}; it came here in step {step.number} ({mine_run})"
+        their_run = self.recorded.priority_of_run(other.run)
+        first = f"step {step.number}"
+        second = f"step {other.number}"
+        if their_run != mine_run:
+            first += f" ({mine_run})"
+            second += f" ({their_run})"
+        return f"{head}; the order of steps: it came here in {first}, to the other in {second}"
+
+    def _user_priority(self, value: SSAValue | None, axis: AxisRef) -> int:
+        """The user priority of the annotation that brought an axis, 0 without."""
+        if value is None or not isinstance(
+            self.recorded.propagation, UserPriorityPropagatePass
+        ):
+            return 0
+        holder = self.recorded.holders.get(value, value)
+        sharding = self.recorded.initial.get(holder)
+        for dim in sharding.dims if sharding is not None else ():
+            if any(one.overlaps(axis) for one in dim.axes):
+                return dim.priority_or_default
+        return 0
+
+    # What is not there at all
+
+    def _uneven(self, value: SSAValue, dim: int) -> Obstacle | None:
+        """Axes that propagation gave a dimension and that do not divide it."""
+        then, now = self.recorded.sharding(value), self.recorded.evened(value)
+        if then is None or now is None or then.dims[dim].axes == now.dims[dim].axes:
+            return None
+        assert self.recorded.propagated is not None
+        graph = self.recorded.propagated.graph
+        axes, size = then.dims[dim].axes, shape_of(value)[dim]
+        ways = total_size(axes, graph.mesh_of(then))
+        kept = now.dims[dim].axes
+        rest = f"it is split by {axes_text(kept)} only" if kept else "it is kept whole"
+        why = (
+            "each slice has a scale of its own"
+            if scaled_dim(element_of(value)) is not None
+            else f"{ways} does not divide {size}"
+        )
+        text = (
+            f"propagation split dimension {dim} of {self.places.called(value)} by"
+            f" {axes_text(axes)}, but {why}: {rest}"
+        )
+        return Obstacle(
+            "uneven", dim, text, axis_text(axes[-1]), self.places.value(value)
+        )
+
+    def _who_closed(self, value: SSAValue, dim: int) -> str:
+        """The annotation that closed a dimension, in words."""
+        holder = self.recorded.holders.get(value, value)
+        written = self.recorded.initial.get(holder)
+        if written is None or not written.dims[dim].closed:
+            return ""
+        return f" by its annotation {sharding_text(written)}"
+
+    def _upstream(
+        self, value: SSAValue, dim: int, meetings: list[_Meeting]
+    ) -> list[Obstacle]:
+        """What kept axes away from the nearest values that would have handed them on."""
+        if self._is_closed(value, dim):
+            return []
+        seen = {(value, dim)}
+        ring = list(self._tied(dim, meetings))
+        for _ in range(_FARTHEST):
+            found: dict[tuple[str, str], Obstacle] = {}
+            further: list[tuple[SSAValue, int]] = []
+            for other, there in ring:
+                if (other, there) in seen or self._is_closed(other, there):
+                    continue
+                seen.add((other, there))
+                around = list(self._meetings(other))
+                for meeting in around:
+                    for one in self._at(meeting, other, there):
+                        upstream = f"dimension {there} of {self.places.called(other)}"
+                        text = f"it would have come from {upstream}: {one.text}"
+                        lost = replace(one, dim=dim, text=text, upstream=upstream)
+                        found.setdefault((one.kind, one.text), lost)
+                further.extend(self._tied(there, around))
+            if found or not further:
+                return list(found.values())
+            ring = further
+        return []
+
+    def _tied(
+        self, dim: int, meetings: list[_Meeting]
+    ) -> Iterator[tuple[SSAValue, int]]:
+        """The dimensions that the ops at a value split with one of its own."""
+        for meeting in meetings:
+            rule = meeting.rule
+            for factor in rule.tensors[meeting.tensor][dim]:
+                if factor in rule.blocked or factor in rule.need_replication:
+                    continue
+                for other, held in enumerate(meeting.values):
+                    there = dimension_of(rule, other, factor)
+                    if held is not None and there is not None:
+                        yield held, there
+
+    def _is_closed(self, value: SSAValue, dim: int) -> bool:
+        """Whether the annotation of a value allows a dimension nothing more."""
+        written = self.recorded.initial.get(self.recorded.holders.get(value, value))
+        return written is not None and written.dims[dim].closed
+
+    def _nobody(
+        self, value: SSAValue, dim: int, meetings: list[_Meeting]
+    ) -> Iterator[Obstacle]:
+        """No op brings an axis: which ops there are, and what they could bring."""
+        called = self.places.called(value)
+        if self._is_closed(value, dim):
+            text = (
+                f"dimension {dim} of {called} is closed{self._who_closed(value, dim)}"
+            )
+            yield Obstacle(
+                "closed dimension", dim, text, None, self.places.value(value)
+            )
+            return
+        without = list(self._without_rule(value, dim))
+        yield from without
+        asked: list[Site] = []
+        others = 0
+        for meeting in meetings:
+            if meeting.node.behaviour is None or isinstance(meeting.op, FuncOp):
+                continue
+            others += 1
+            mapping = meeting.rule.tensors[meeting.tensor][dim]
+            place = self.places.op(meeting.op)
+            alone = [f for f in mapping if not self._is_shared(meeting, f)]
+            needs = [f for f in alone if f in meeting.rule.need_replication]
+            if needs:
+                factor = factor_text(meeting.rule, needs[0])
+                text = f"factor {factor} of {place} needs replication"
+                yield Obstacle("need-replication factor", dim, text, None, place)
+            elif mapping and len(alone) == len(mapping):
+                factor = factor_text(meeting.rule, alone[0])
+                text = (
+                    f"dimension {dim} of {called} is factor {factor} of {place}, which"
+                    " no other operand or result of it has"
+                )
+                yield Obstacle("no op reached it", dim, text, None, place)
+            else:
+                asked.append(place)
+        if asked:
+            few = ", ".join(str(place) for place in asked[:3])
+            more = f" and {len(asked) - 3} more" if len(asked) > 3 else ""
+            text = (
+                f"nothing around it has that dimension split: {few}{more} would pass it"
+                f" on; no annotation reached dimension {dim} of {called}"
+            )
+            yield Obstacle("no op reached it", dim, text, None, asked[0])
+        elif not others and not without:
+            text = (
+                f"no op that computes makes or uses {called}, and it is not annotated"
+            )
+            yield Obstacle(
+                "no op reached it", dim, text, None, self.places.value(value)
+            )
+
+    def _is_shared(self, meeting: _Meeting, factor: int) -> bool:
+        """Whether another operand or result has the factor."""
+        return any(
+            factor in dim
+            for other, mapping in enumerate(meeting.rule.tensors)
+            if other != meeting.tensor
+            for dim in mapping
+        )
+
+    def _without_rule(self, value: SSAValue, dim: int) -> Iterator[Obstacle]:
+        """Ops at the value through which nothing passes."""
+        original = self.recorded.original_value(value)
+        if original is None or self.recorded.propagated is None:
+            return
+        graph = self.recorded.propagated.graph
+        around = [use.operation for use in original.uses]
+        if isinstance(original, OpResult):
+            around.append(original.op)
+        for op in around:
+            if data_flow_of(type(op)) is not None:
+                continue  # edges carry shardings through it
+            for twin in self.recorded.twins.get(op, ())[:1]:
+                number = graph.node_of(twin)
+                if number is None or twin.regions or not (twin.results and op.operands):
+                    continue
+                node = graph.nodes[number]
+                if node.prepared and not node.erased and node.behaviour is None:
+                    place = self.places.op(twin)
+                    text = f"{place} has no sharding rule: nothing passes through it"
+                    yield Obstacle("no rule", dim, text, None, place)

@@ -1,0 +1,53 @@
+"""What a compiled program costs one device in a run: collectives, bytes, time, memory."""
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.collectives import (
+    counts_of,
+    device_runs,
+    guesses_text,
+    list_collectives,
+)
+from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.work import operations_of
+from ttxdsl.costs.machines import Machine
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects.replica_groups import devices_of
+from ttxdsl.insight.why.answers import Figures
+
+
+def measure(
+    module: ModuleOp,
+    whole: ModuleOp,
+    machine: Machine,
+    trip_count: int | None = None,
+) -> Figures:
+    """The figures of a program of one device, as stage 13 leaves it.
+
+    Args:
+        module: the program.
+        whole: what it was made of.
+        machine: what it runs on.
+        trip_count: how often loops turn of which the program does not say it.
+    """
+    runs = device_runs(module, trip_count)
+    collectives = list_collectives(module, runs=runs)
+    time = timeline(module, machine, runs=runs, collectives=collectives)
+    try:
+        peak = memory_profile(module).peak_bytes
+    except CompileError:
+        peak = None  # a value without a size, which other commands tell of
+    operations = operations_of(module, runs)
+    shared = operations_of(whole, Runs(whole, trip_count))
+    return Figures(
+        collectives=tuple(counts_of(collectives).items()),
+        bytes=sum(collective.bytes_per_device for collective in collectives),
+        seconds=time.link_seconds,
+        program_seconds=time.seconds,
+        peak_bytes=peak,
+        operations=operations,
+        repeated=operations - shared // max(1, devices_of(module)),
+        guessed=guesses_text(collectives),
+    )

@@ -1,0 +1,292 @@
+"""Asking a program why: one object that compiles it once and answers.
+
+explainer = Explainer(module, text)
+explainer.value("%42")
+explainer.collective(3)
+explainer.program()
+"""
+
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import cached_property
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.attribution.locations import row_names
+from ttxdsl.analysis.attribution.purposes import purposes
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects.sdy import mesh_table
+from ttxdsl.insight.why.answers import (
+    Counterfactual,
+    Necessity,
+    WhyCollective,
+    WhyProgram,
+    WhySharding,
+)
+from ttxdsl.insight.why.causes.collectives import Found, WhyCollectives
+from ttxdsl.insight.why.causes.shardings import Shardings
+from ttxdsl.insight.why.layers import fold_collectives
+from ttxdsl.insight.why.names import Names
+from ttxdsl.insight.why.places import Places
+from ttxdsl.insight.why.trials.compiling import as_stage_4_annotates, compile_and_record
+from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals, best
+from ttxdsl.insight.why.trials.necessity import Necessities
+from ttxdsl.loading.program import program_text
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+
+class Explainer:
+    """Answers why shardings and collectives of a program are there.
+
+    Args:
+        module: the program before stage 1; it is not changed.
+        text: what it was read from, for the names of values; by default as it prints.
+        source: what to call it.
+        pipeline: options of the thirteen stages.
+        machine: what it runs on, for times.
+        tries: how many changes to compile for one collective; 0 for none.
+        keep: how many of those that help to tell.
+        trip_count: how often loops turn of which the program does not say it.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        text: str | None = None,
+        *,
+        source: str = "<module>",
+        pipeline: TTStableHLOPipelinePass | None = None,
+        machine: Machine = GENERIC,
+        tries: int = 16,
+        keep: int = 3,
+        trip_count: int | None = None,
+    ):
+        self._source = source
+        self._pipeline = pipeline or TTStableHLOPipelinePass()
+        self._machine = machine
+        self._tries = tries
+        self._keep = keep
+        self._trip_count = trip_count
+        if any(op.name.partition(".")[0] in ("ttir", "ttnn") for op in module.walk()):
+            raise CompileError(
+                f"'{source}' is lowered already: its shardings are gone",
+                hint="ask the StableHLO program that it was made of",
+            )
+        text = program_text(module) if text is None else text
+        annotated = as_stage_4_annotates(module, self._pipeline)
+        module = module if annotated is None else annotated
+        self._names = Names(module, text, source)
+        self._recorded = compile_and_record(
+            module, self._pipeline, invented=annotated is not None
+        )
+        self._places = Places(self._recorded, self._names)
+        self._shardings = Shardings(self._recorded, self._places)
+        self._collectives = WhyCollectives(
+            self._recorded, self._shardings, machine, trip_count
+        )
+
+    @property
+    def axes(self) -> list[str]:
+        """The names of the axes of all meshes of the compiled program."""
+        meshes = mesh_table(self._recorded.compiled).values()
+        return [name for mesh in meshes for name, _ in mesh.axes]
+
+    @cached_property
+    def _counterfactuals(self) -> Counterfactuals:
+        return Counterfactuals(
+            self._recorded,
+            self._collectives,
+            self._pipeline,
+            self._machine,
+            self._tries,
+            self._trip_count,
+        )
+
+    @cached_property
+    def _necessities(self) -> Necessities:
+        return Necessities(
+            self._recorded,
+            self._counterfactuals.annotations,
+            self._pipeline,
+            2 * self._tries,
+        )
+
+    def _necessary(
+        self, found: Found, *, measured: bool = False, others: bool = True
+    ) -> WhyCollective:
+        """The answer with what it hangs on, and what the program costs without that."""
+        sets = self._necessities.of(found, others=others)
+        if sets is None:
+            return found.answer
+        edits = [tuple(each.edit for each in one) for one in sets]
+        ask = self._counterfactuals
+        figures = ask.figures_of(edits) if measured else [None] * len(edits)
+        necessary: list[Necessity] = []
+        for one, made, known in zip(sets, edits, figures, strict=True):
+            changes = tuple(edit.change for edit in made)
+            outcome = known and Counterfactual(changes, ask.base, known)
+            axes = ", ".join(dict.fromkeys(each.axis for each in one))
+            names = tuple(each.name for each in one)
+            necessary.append(Necessity(axes, names, changes, outcome))
+        return replace(found.answer, necessary=tuple(necessary))
+
+    def answer(
+        self,
+        value: str | None = None,
+        argument: int | None = None,
+        result: int | None = None,
+        collective: int | None = None,
+        *,
+        by: str | None = None,
+        jobs: int = 1,
+        executor: Executor | None = None,
+    ) -> WhySharding | WhyCollective | WhyProgram:
+        """What is asked, of which there is at most one; else all collectives.
+
+        Jobs and executor are those of `collective`, `by` is that of `program`.
+
+        Raises:
+            CompileError: there is no such thing.
+        """
+        asked = value, argument, result, collective
+        if by is not None and any(one is not None for one in asked):
+            raise CompileError(
+                f"by='{by}' is of all collectives: ask for no single thing"
+            )
+        if value is not None:
+            return self.value(value)
+        if argument is not None:
+            return self.argument(argument)
+        if result is not None:
+            return self.result(result)
+        if collective is None:
+            return self.program(by)
+        return self.collective(collective, jobs=jobs, executor=executor)
+
+    def value(self, name: str) -> WhySharding:
+        """Why a value is sharded as it is.
+
+        Args:
+            name: `%42`, `%5#1`, or `@callee:%42` of a function that is inlined.
+
+        Raises:
+            CompileError: there is no such value, or none when shardings are decided.
+        """
+        return self._shardings.of(self._names.find(name))
+
+    def argument(self, index: int) -> WhySharding:
+        """The same of an argument of the program.
+
+        Raises:
+            CompileError: there is no such argument.
+        """
+        return self._shardings.argument(index)
+
+    def result(self, index: int) -> WhySharding:
+        """The same of the value that the program returns as a result.
+
+        Raises:
+            CompileError: there is no such result.
+        """
+        return self._shardings.result(index)
+
+    def collective(
+        self, number: int, *, jobs: int = 1, executor: Executor | None = None
+    ) -> WhyCollective:
+        """Why a collective is there, and which single changes would help.
+
+        Args:
+            number: in the order of `Program.collectives()`, from 0.
+            jobs: processes to compile changes in when that pays.
+            executor: compiles them instead; the answer is the same.
+
+        Raises:
+            CompileError: there is no such collective.
+        """
+        count = len(self._collectives.listed)
+        if not 0 <= number < count:
+            raise CompileError(
+                f"there is no collective {number}",
+                hint=f"the program has {count}, numbered from 0"
+                if count
+                else "the program has none: nothing has to be sent",
+            )
+        found = self._collectives.of(number)
+        if self._tries <= 0 or found.answer.cause == "written":
+            return found.answer
+        tried, failed, helping = self._counterfactuals.of(
+            found, jobs=jobs, executor=executor
+        )
+        return replace(
+            self._necessary(found, measured=True),
+            tried=tried,
+            failed=failed,
+            counterfactuals=best(helping, self._keep),
+        )
+
+    def program(self, by: str | None = None) -> WhyProgram:
+        """All collectives with their reasons and the annotations that caused them.
+
+        Of collectives that are alike the first is told what it hangs on, as far as
+        `tries` allows; chains, obstacles and changes are in the answers of `collective`.
+
+        Args:
+            by: what those of a row share, one of `reporting.homes.WAYS`; without it they
+                are alike but for the layer.
+
+        Raises:
+            CompileError: `by` is none of these.
+        """
+        listed = [one for one, _ in self._collectives.listed]
+        rows: tuple[str, ...] = ()
+        if by is not None:
+            rows = row_names(self._recorded.compiled, listed, by)
+        collectives = self._collectives.all()
+        if self._tries > 0 and not self._recorded.skipped:
+            numbers = [
+                group[0].number
+                for group in fold_collectives(
+                    [one.answer for one in collectives], rows
+                ).groups
+            ]
+            for number in numbers:
+                found = collectives[number]
+                answer = self._necessary(found, others=False)
+                collectives[number] = replace(found, answer=answer)
+        notes: list[str] = []
+        if self._recorded.skipped:
+            notes.append("the program came partitioned: stages 5 to 12 were skipped")
+        if (guessed := self._counterfactuals.base.guessed) is not None:
+            notes.append(guessed)
+        meshes = mesh_table(self._recorded.compiled)
+        return WhyProgram(
+            source=self._source,
+            meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
+            figures=self._counterfactuals.base,
+            collectives=tuple(_brief(found.answer) for found in collectives),
+            summary=purposes(self._recorded.compiled, listed),
+            machine=self._machine,
+            notes=tuple(notes),
+            remarks=tuple(self._recorded.remarks),
+            by=by,
+            rows=rows,
+        )
+
+
+def _brief(answer: WhyCollective) -> WhyCollective:
+    """An answer with the origins of its sides, but not the chains from there."""
+    return replace(
+        answer,
+        sides=tuple(
+            replace(
+                side,
+                causes=tuple(replace(cause, steps=()) for cause in side.causes),
+                obstacles=(),
+            )
+            for side in answer.sides
+        ),
+    )

@@ -1,0 +1,152 @@
+"""What values are called in a text, and finding one by its name.
+
+xDSL keeps names of letters as hints and forgets numbers, so `%42` has to be taken from
+the parser while it reads.
+"""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.parser import Parser
+from xdsl.utils.lexer import Span
+
+from ttxdsl.diagnostics.errors import CompileError, source_position
+from ttxdsl.dialects import sdy
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.loading.program import import_carriers, make_context
+from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of
+
+
+class _NamingParser(Parser):
+    """A parser that remembers what the text calls each value."""
+
+    def __init__(self, text: str, source: str):
+        super().__init__(make_context(), text, source)
+        self.names: dict[SSAValue, str] = {}
+
+    def _register_ssa_definition(
+        self, name: str, values: Sequence[SSAValue], span: Span
+    ) -> None:
+        super()._register_ssa_definition(name, values, span)
+        for index, value in enumerate(values):
+            self.names[value] = f"%{name}" if len(values) == 1 else f"%{name}#{index}"
+
+
+def all_values(module: ModuleOp) -> Iterator[SSAValue]:
+    """Every value of a module, in an order that a clone has, too."""
+    for op in module.walk():
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
+class Names:
+    """The names of the values of one module.
+
+    Args:
+        module: the module.
+        text: what it was parsed from, or anything that reads as the same program.
+        source: what to call the text.
+    """
+
+    def __init__(self, module: ModuleOp, text: str, source: str = "<text>"):
+        parser = _NamingParser(text, source)
+        named = parser.parse_module()
+        # what replaces a value while carriers are imported takes its hint
+        of_hint: dict[str | None, str] = {}
+        for number, (value, name) in enumerate(parser.names.items()):
+            value.name_hint = f"v{number}"
+            of_hint[value.name_hint] = name
+        self._constrained = {
+            parser.names[op.results[0]]: parser.names[op.operands[0]]
+            for op in all_ops(named)
+            if target_of(op) == CONSTRAINT and len(op.operands) == len(op.results) == 1
+        }
+        """Operands by the results of constraints as custom calls, which may go."""
+        import_carriers(named, parser.ctx)
+        self.module = module
+        self.entry = entry_function(module)
+        self._names: dict[SSAValue, str] = {}
+        pairs = zip(all_values(module), all_values(named), strict=True)
+        for value, twin in pairs:
+            if (name := of_hint.pop(twin.name_hint, None)) is not None:
+                self._names[value] = name
+
+    def name(self, value: SSAValue) -> str | None:
+        """`%42`, or `@callee:%42` outside of the entry function; None if unnamed."""
+        name = self._names.get(value)
+        function = sdy.enclosing_function(value)
+        if name is None or function is None or function is self.entry:
+            return name
+        return f"@{function.sym_name.data}:{name}"
+
+    def find(self, name: str) -> SSAValue:
+        """The value of a name; the entry function's goes first.
+
+        Args:
+            name: `%42`, `42`, `%5#1`, or `@callee:%42`.
+
+        Raises:
+            CompileError: there is none of that name, or several; near ones are named.
+        """
+        scope, colon, rest = name.rpartition(":")
+        wanted = rest if rest.startswith("%") else f"%{rest}"
+        found: dict[str, list[SSAValue]] = {}
+        for value, own in self._names.items():
+            function = sdy.enclosing_function(value)
+            held = "" if function is None else function.sym_name.data
+            if colon and held != scope.removeprefix("@"):
+                continue
+            if not colon and function is not self.entry:
+                continue
+            found.setdefault(own, []).append(value)
+        while wanted not in found and wanted in self._constrained:
+            wanted = self._constrained[wanted]
+        values = found.get(wanted, [])
+        if len(values) == 1 or (values and _is_one_argument(values)):
+            return values[0]
+        if values:
+            places = [source_position(_location(value)) or "?" for value in values]
+            raise CompileError(
+                f"{name} is the name of {len(values)} values, at {', '.join(places)}",
+                hint="give them different names in the text",
+            )
+        raise CompileError(f"there is no value {name}", hint=self._hint(wanted, found))
+
+    def _hint(self, wanted: str, found: dict[str, list[SSAValue]]) -> str:
+        parts = [own for own in found if own.startswith(f"{wanted}#")]
+        elsewhere = [
+            f"{self.name(value)}"
+            for value, own in self._names.items()
+            if own == wanted and sdy.enclosing_function(value) is not self.entry
+        ]
+        near = parts or elsewhere or get_close_matches(wanted, found, n=4, cutoff=0.4)
+        if near:
+            return f"did you mean {', '.join(dict.fromkeys(near))}?"
+        few = list(found)[:8]
+        more = ", …" if len(found) > len(few) else ""
+        return f"the values are {', '.join(few)}{more}" if few else "it has no values"
+
+
+def _is_one_argument(values: Sequence[SSAValue]) -> bool:
+    """Whether values are one argument of several regions of an op, as in a loop."""
+    places = {
+        (sdy.owning_op(value), value.index)
+        if isinstance(value, BlockArgument)
+        else None
+        for value in values
+    }
+    return len(places) == 1 and None not in places
+
+
+def _location(value: SSAValue) -> LocationAttr:
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return owner.location
+    parent = owner.parent_op()
+    assert parent is not None
+    return parent.location

@@ -1,0 +1,182 @@
+"""How ops, values and factors are called in answers."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, UnregisteredOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.diagnostics.errors import Frame, source_frame
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.why.answers import Site
+from ttxdsl.insight.why.names import Names
+from ttxdsl.insight.why.trials.recording import Recorded
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.factors import OpShardingRule, factor_symbol
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def axis_text(axis: AxisRef) -> str:
+    """An axis without quotes: `model`, `model:(1)2`."""
+    return str(axis).replace('"', "")
+
+
+def axes_text(axes: tuple[AxisRef, ...]) -> str:
+    """Axes in braces: `{data, model}`."""
+    return "{" + ", ".join(axis_text(axis) for axis in axes) + "}"
+
+
+def sharding_text(sharding: TensorSharding | None) -> str | None:
+    """`[{"data"}, {}]`, with what is replicated or unreduced, without the mesh."""
+    if sharding is None:
+        return None
+    text = f"[{', '.join(str(dim) for dim in sharding.dims)}]"
+    for label, axes in (
+        ("replicated", sharding.replicated),
+        ("unreduced", sharding.unreduced),
+    ):
+        if axes:
+            text += f", {label}={{{', '.join(str(axis) for axis in axes)}}}"
+    return text
+
+
+def factor_text(rule: OpShardingRule, factor: int) -> str:
+    """A factor and its size: `k=128`."""
+    return f"{factor_symbol(factor)}={rule.factor_sizes[factor]}"
+
+
+def factor_kind(rule: OpShardingRule, factor: int) -> str:
+    """What sharding the factor means for the op."""
+    if factor in rule.reduction:
+        return "reduction"
+    if factor in rule.need_replication:
+        return "need-replication"
+    return "permutation" if factor in rule.permutation else "pass-through"
+
+
+def dimension_of(rule: OpShardingRule, tensor: int, factor: int) -> int | None:
+    """The dimension of an operand or result that a factor is a part of."""
+    for index, dim in enumerate(rule.tensors[tensor]):
+        if factor in dim:
+            return index
+    return None
+
+
+def _scope(location: Attribute) -> str | None:
+    """The outermost name in a location, as JAX writes them."""
+    match location:
+        case NameLoc():
+            return location.desc.data
+        case CallSiteLoc():
+            return _scope(location.callee)
+        case FusedLoc():
+            parts = cast(Any, location.locations)
+            return next((name for part in parts if (name := _scope(part))), None)
+        case _:
+            return None
+
+
+def _site(op: str, value: str | None, frame: Frame | None, scope: str | None) -> Site:
+    if frame is None:
+        return Site(op, value, None, scope)
+    return Site(op, value, frame.position, scope, frame.function or None)
+
+
+class Places:
+    """Names ops and values of any stage as the program that was given does.
+
+    Args:
+        recorded: the compiled program.
+        names: of the values of `recorded.original`.
+    """
+
+    def __init__(self, recorded: Recorded, names: Names):
+        self.recorded = recorded
+        self.names = names
+        self._ops: dict[Operation, Site] = {}
+
+    def op(self, op: Operation) -> Site:
+        """An op."""
+        known = self._ops.get(op)
+        if known is None:  # counting lines takes time
+            known = self._ops[op] = self._place(op)
+        return known
+
+    def _place(self, op: Operation) -> Site:
+        if isinstance(op, sdy.DataFlowEdgeOp):
+            return self.value(op.result)
+        original = self.recorded.original_op(op)
+        shown = original if original is not None else op
+        name = op.name
+        if isinstance(op, UnregisteredOp):
+            name = op.op_name.data
+        elif original is not None and isinstance(op, sdy.ReshardOp):
+            name = original.name
+        value = None
+        if shown.results and shown.name == name:
+            value = self.names.name(shown.results[0])
+            if value is not None and len(shown.results) > 1:
+                value = value.partition("#")[0]
+        location = unmarked(shown.location)
+        # an op of a library may only know who called it
+        frame = source_frame(location) or source_frame(unmarked(op.location))
+        return _site(name, value, frame, _scope(location))
+
+    def value(self, value: SSAValue) -> Site:
+        """A value, by the op that makes it."""
+        value = self.recorded.edges.get(value, value)
+        name = self.name(value)
+        if isinstance(value, OpResult):
+            place = self.op(value.op)
+            return replace(place, value=name)
+        original = self.recorded.original_value(value) or value
+        owner = sdy.owning_op(original)
+        assert isinstance(original, BlockArgument)
+        location = unmarked(original.location)
+        frame = source_frame(location)
+        if frame is None and owner is not None:
+            frame = source_frame(unmarked(owner.location))
+        op = "func.func" if owner is None else owner.name
+        scope = _scope(location)
+        return _site(op, name, frame, scope and leaf_name(scope))
+
+    def argument(self, argument: BlockArgument) -> str:
+        """The name of an argument of the program, by its path if JAX says it."""
+        path = _scope(unmarked(argument.location))
+        known = leaf_name(path) if path else self.names.name(argument)
+        return known or f"argument {argument.index}"
+
+    def name(self, value: SSAValue) -> str | None:
+        """The name of a value in the text that was given."""
+        original = self.recorded.original_value(value)
+        return None if original is None else self.names.name(original)
+
+    def called(self, value: SSAValue) -> str:
+        """A value by its name, or else by the op that makes it."""
+        name = self.name(value)
+        if name is not None:
+            return name
+        if isinstance(value, OpResult):
+            return f"the result of {self.op(value.op)}"
+        return "a block argument"
+
+    def tensor(self, op: Operation, count: int, index: int, value: SSAValue) -> str:
+        """An operand or result of an op, by number and name.
+
+        Args:
+            op: the op.
+            count: how many operands its rule has.
+            index: into operands, then results.
+            value: which holds the sharding.
+        """
+        name = self.called(value)
+        if isinstance(op, FuncOp):
+            return name if index < count else f"the result of the function ({name})"
+        if isinstance(op, sdy.DataFlowEdgeOp):
+            return f"source {index} ({name})" if index < count else f"the edge ({name})"
+        if index < count:
+            return f"operand {index} ({name})"
+        return f"result {index - count} ({name})"

@@ -1,0 +1,1 @@
+"""Programs compiled again with one change, and what that shows."""

@@ -1,0 +1,198 @@
+"""Compiling a program, with notes and without: the same thirteen stages, watched.
+
+In place of stages 6 and 8 is what does the same and takes notes (`recording.py`). Passes
+that are there by another package take none: of them what came of it is known.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from ttxdsl.analysis.attribution.origins import Origins
+from ttxdsl.analysis.usage.collectives import collective_ops
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.why.trials.edits import Edit, changed
+from ttxdsl.insight.why.trials.recording import (
+    Insertion,
+    Recorded,
+    RecordingInserter,
+)
+from ttxdsl.loading.program import make_context
+from ttxdsl.sharding.axes import common_prefix, is_prefix
+from ttxdsl.transforms.pipeline import (
+    PROPAGATION_STAGE,
+    RESHARDS_STAGE,
+    Hooks,
+    TTStableHLOPipelinePass,
+)
+from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
+    InsertExplicitReshardsPass,
+)
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
+
+Moved = tuple[tuple[int, ...], str]
+"""An op of the program that was given, by its number and those of the calls it came
+through, and the name of an axis along which values are sent for it."""
+
+
+def compile_and_record(
+    original: ModuleOp,
+    pipeline: TTStableHLOPipelinePass,
+    *,
+    invented: bool = False,
+) -> Recorded:
+    """Compile a copy of a program through the thirteen stages and take notes.
+
+    Args:
+        original: the program; it is not changed.
+        pipeline: the options; all thirteen stages are run.
+        invented: whether its annotations are those that stage 4 found.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+    module = original.clone()
+    context, stages = make_context(), pipeline.stages()
+    recorded = Recorded(original, module, stages[PROPAGATION_STAGE - 1], invented)
+    numbered = recorded.numbered
+    numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
+    ours = isinstance(stages[RESHARDS_STAGE - 1], InsertExplicitReshardsPass)
+    hooks = Hooks(
+        propagate=lambda module: recorded.propagate(module, context),
+        insert_reshards=recorded.insert_reshards if ours else None,
+    )
+    with collect_remarks() as remarks:
+        for result in _to_the_end(pipeline).run(context, module, hooks):
+            match result.number:
+                case 5:
+                    recorded.skipped = result.skipped
+                    recorded.start_stage_6(module)
+                case 7:
+                    for op in module.walk():
+                        source = numbered.origin(op)
+                        if isinstance(op, sdy.ReshardOp) and isinstance(
+                            source, sdy.ShardingConstraintOp
+                        ):
+                            recorded.constraints[op] = source
+                case 9:
+                    numbered.mark(module.walk())
+                case 10:
+                    recorded.end_stage_10(module)
+                case _:
+                    pass
+    recorded.remarks = remarks
+    for op in collective_ops(module):
+        recorded.sources[op] = numbered.origins(op)
+    return recorded
+
+
+def as_stage_4_annotates(
+    original: ModuleOp, pipeline: TTStableHLOPipelinePass
+) -> ModuleOp | None:
+    """A copy of a program without a mesh, with the mesh and annotations of stage 4.
+
+    Changes are made to this, so that each is one change beside what stage 4 chose.
+
+    Returns:
+        None if the program has a mesh, or stage 4 finds nothing to split.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+    if sdy.mesh_table(original):
+        return None
+    module = original.clone()
+    with collect_remarks():
+        replace(_to_the_end(pipeline), last_stage=4).apply(make_context(), module)
+    annotated = original.clone()
+    functions = {f.sym_name.data: f for f in annotated.ops if isinstance(f, FuncOp)}
+    first = annotated.body.block.first_op
+    for op in module.ops:
+        if isinstance(op, sdy.MeshOp) and first is not None:
+            annotated.body.block.insert_op_before(op.clone(), first)
+        elif isinstance(op, FuncOp) and op.sym_name.data in functions:
+            shardings = sdy.func_argument_shardings(op)
+            sdy.set_func_shardings(functions[op.sym_name.data], shardings)
+    return annotated if sdy.mesh_table(annotated) else None
+
+
+def compile_plainly(
+    original: ModuleOp,
+    pipeline: TTStableHLOPipelinePass,
+) -> ModuleOp:
+    """The same program without notes: what a change is judged by.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+    module = original.clone()
+    with collect_remarks():
+        _to_the_end(pipeline).apply(make_context(), module)
+    module.verify()
+    return module
+
+
+def demands(
+    original: ModuleOp,
+    edits: Sequence[Edit],
+    pipeline: TTStableHLOPipelinePass,
+) -> frozenset[Moved]:
+    """What stages 7 and 8 move in a program with changes: for which ops, along what.
+
+    Args:
+        original: the program.
+        edits: what is changed in a copy of it.
+        pipeline: its options.
+
+    Raises:
+        CompileError: the program cannot be compiled so far.
+    """
+    numbered = Origins()
+
+    def number(copy: ModuleOp) -> None:
+        numbered.mark_like(zip(copy.walk(), original.walk(), strict=True))
+
+    module = changed(original, edits, number)
+    context = make_context()
+    found: dict[Operation, Insertion] = {}
+    hooks = Hooks(insert_reshards=lambda module: RecordingInserter(module, found).run())
+    with collect_remarks():
+        short = replace(_to_the_end(pipeline), last_stage=RESHARDS_STAGE)
+        for _ in short.run(context, module, hooks):
+            pass
+    moved: set[Moved] = set()
+    for op in module.walk():
+        if not isinstance(op, sdy.ReshardOp | sdy.AllReduceOp):
+            continue
+        note = found.get(op)
+        known = numbered.chain(op if note is None else note.user)
+        moved.update((known, axis) for axis in _moved_axes(op))
+    return frozenset(moved)
+
+
+def _moved_axes(op: sdy.ReshardOp | sdy.AllReduceOp) -> set[str]:
+    """The names of the axes along which an op of stage 8 has something to send."""
+    if isinstance(op, sdy.AllReduceOp):
+        return {axis.name for axis in op.reduction_axes.data}
+    before = sdy.get_sharding(op.input)
+    if before is None:
+        return set()
+    names: set[str] = set()
+    after = op.sharding.data.axes_per_dim
+    for old, new in zip(before.axes_per_dim, after, strict=True):
+        # axes that are only added are cut off each shard, where it is
+        if not is_prefix(old, new):
+            kept = common_prefix(old, new)
+            names.update(axis.name for axis in old if axis not in kept)
+    return names
+
+
+def _to_the_end(pipeline: TTStableHLOPipelinePass) -> TTStableHLOPipelinePass:
+    """All thirteen stages with the same options, and nothing written or verified."""
+    return replace(
+        pipeline, first_stage=1, last_stage=LAST_STAGE, verify_each=False, dump_dir=None
+    )

@@ -1,0 +1,98 @@
+"""Changes of a program, made to copies of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.why.answers import Change
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.sharding.spec import TensorSharding
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change with what it is made to: values and ops of the program that was given."""
+
+    change: Change
+    value: SSAValue | None = None
+    sharding: TensorSharding | None = None
+    index: int | None = None
+    user: Operation | None = None
+    operand: int = 0
+    arguments: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    """What is annotated as an argument is."""
+
+    def make(self, module: ModuleOp, mapped: dict[SSAValue, SSAValue]) -> None:
+        """Change a copy of the program.
+
+        Args:
+            module: the copy.
+            mapped: its values, by those of the program.
+        """
+        value = None if self.value is None else mapped[self.value]
+        function = entry_function(module)
+        match self.change.kind:
+            case "constrain":
+                assert value is not None and self.sharding is not None
+                _constrain(value, self.sharding)
+            case "annotate argument":
+                assert self.index is not None
+                sdy.set_func_argument_sharding(function, self.index, self.sharding)
+                for index in self.arguments:
+                    sdy.set_func_argument_sharding(function, index, self.sharding)
+                for index in self.results:
+                    sdy.set_func_result_sharding(function, index, self.sharding)
+            case "annotate result":
+                assert self.index is not None
+                sdy.set_func_result_sharding(function, self.index, self.sharding)
+            case "remove constraint":
+                assert isinstance(value, OpResult)
+                Rewriter.replace_op(value.op, [], [value.op.operands[0]])
+            case "copy constant":
+                assert isinstance(value, OpResult) and self.user is not None
+                twin = mapped[self.user.results[0]].owner
+                assert isinstance(twin, Operation)
+                copy = value.op.clone()
+                Rewriter.insert_op(copy, InsertPoint.before(twin))
+                twin.operands[self.operand] = copy.results[value.index]
+
+
+def changed(
+    original: ModuleOp,
+    edits: Sequence[Edit],
+    prepare: Callable[[ModuleOp], None] | None = None,
+) -> ModuleOp:
+    """A copy of a program with changes.
+
+    Args:
+        original: the program.
+        edits: what is made, in order.
+        prepare: is given the copy before it is changed.
+    """
+    mapped: dict[SSAValue, SSAValue] = {}
+    module = original.clone(mapped)
+    if prepare is not None:
+        prepare(module)
+    for edit in edits:
+        edit.make(module, mapped)
+    return module
+
+
+def _constrain(value: SSAValue, sharding: TensorSharding) -> None:
+    """Put a constraint behind a value, for all its users."""
+    constraint = sdy.ShardingConstraintOp(value, sharding)
+    owner = value.owner
+    if isinstance(owner, Block):
+        point = InsertPoint.at_start(owner)
+    else:
+        point = InsertPoint.after(owner)
+        constraint.location = owner.location
+    Rewriter.insert_op(constraint, point)
+    value.replace_uses_with_if(
+        constraint.result, lambda use: use.operation is not constraint
+    )

@@ -1,0 +1,251 @@
+"""Which annotations a collective really hangs on: each is taken away to see.
+
+A chain leads to the annotation from which an axis came first. That need not be the one
+that counts: where another would have brought the axis a step later, taking the first
+away changes nothing. So annotations are taken away, one by one, then several, and the
+program is compiled as far as stage 8, which decides what is sent.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.utils.exceptions import DiagnosticException
+
+from ttxdsl.insight.why.answers import Change
+from ttxdsl.insight.why.causes.annotations import Annotations
+from ttxdsl.insight.why.causes.collectives import Found
+from ttxdsl.insight.why.trials.compiling import Moved, demands
+from ttxdsl.insight.why.trials.edits import Edit
+from ttxdsl.insight.why.trials.recording import Recorded
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """An axis in an annotation, whose that is, and the change that takes it away."""
+
+    axis: str
+    name: str
+    edit: Edit
+
+
+class Necessities:
+    """Takes annotations of one program away and remembers what came of it.
+
+    Args:
+        recorded: the compiled program.
+        annotations: what is written in it.
+        pipeline: the options it was compiled with.
+        tries: how often to compile it, at most.
+    """
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        annotations: Annotations,
+        pipeline: TTStableHLOPipelinePass,
+        tries: int,
+    ):
+        self.recorded = recorded
+        self.annotations = annotations
+        self.pipeline = pipeline
+        self.left = tries
+        self._ops = sum(1 for _ in recorded.original.walk())
+        self._known: dict[frozenset[Change], frozenset[Moved] | None] = {}
+        self._proven: dict[Change, Annotation] = {}
+
+    def of(
+        self, found: Found, *, others: bool = True
+    ) -> tuple[tuple[Annotation, ...], ...] | None:
+        """The annotations without which a collective is not there.
+
+        Args:
+            found: the collective.
+            others: whether to look through hundreds of parameters too, and not only at
+                what chains lead to, what other collectives hang on, and small trees.
+
+        Returns:
+            Those that are necessary by themselves, each alone; or one set of several, of
+            which any brings it; empty if it is there without all of them; None if it is
+            not known, for no stage up to 8 made it or too many had to be tried.
+        """
+        axes = self._axes(found)
+        if not axes:
+            return None
+        blamed = self._blamed(found)
+        try:
+            fitting = [one for one in self._proven.values() if one not in blamed]
+            alone = [one for one in blamed if self._gone(found, axes, [one])]
+            if not alone:
+                alone = [one for one in fitting if self._gone(found, axes, [one])]
+            if alone:
+                self._proven.update((one.edit.change, one) for one in alone)
+                return tuple((one,) for one in alone)
+            least = self._least(found, axes, blamed, others=others)
+        except _Enough:
+            return None
+        if len(least) == 1:
+            self._proven[least[0].edit.change] = least[0]
+        if not least:
+            return () if others else None
+        return (tuple(least),)
+
+    # What is asked about
+
+    def _axes(self, found: Found) -> frozenset[str]:
+        """The axes along which stage 8 has something to send for the collective."""
+        collective = frozenset(
+            name.partition(":")[0] for name in found.answer.axes.split(", ")
+        )
+        op = self._op(found)
+        base = self._moved(()) if op is not None else None
+        if base is None:
+            return frozenset()
+        moved = frozenset(axis for known, axis in base if known == op)
+        return moved & collective or moved  # its groups may follow no axis
+
+    def _op(self, found: Found) -> tuple[int, ...] | None:
+        """The op that it is for, as `Moved` has it."""
+        if found.op is None or (found.inserted is None and found.constraint is None):
+            return None
+        chain = self.recorded.numbered.chain(found.op)
+        return tuple(number for number in chain if number < self._ops)
+
+    def _blamed(self, found: Found) -> list[Annotation]:
+        """The annotations that chains lead to."""
+        blamed: dict[Change, Annotation] = {}
+        for side in found.answer.sides:
+            for cause in side.causes:
+                first = cause.steps[0].axis if cause.steps else cause.axis
+                for edit in self.annotations.of_origin(cause.origin, first):
+                    one = Annotation(first, cause.origin.name, edit)
+                    blamed.setdefault(edit.change, one)
+                    break
+        return list(blamed.values())
+
+    # Compiling
+
+    def _moved(self, made: Sequence[Annotation]) -> frozenset[Moved] | None:
+        """What is sent without some annotations; None if that cannot be compiled."""
+        key = frozenset(one.edit.change for one in made)
+        if key not in self._known:
+            if made and self.left <= 0:
+                raise _Enough
+            self.left -= 1 if made else 0
+            try:
+                self._known[key] = demands(
+                    self.recorded.original,
+                    [one.edit for one in made],
+                    self.pipeline,
+                )
+            except DiagnosticException:
+                self._known[key] = None
+        return self._known[key]
+
+    def _gone(
+        self, found: Found, axes: frozenset[str], made: Sequence[Annotation]
+    ) -> bool:
+        """Whether nothing is sent any more for the op along one of the axes."""
+        moved = self._moved(made)
+        op = self._op(found)
+        return moved is not None and any((op, axis) not in moved for axis in axes)
+
+    def _least(
+        self,
+        found: Found,
+        axes: frozenset[str],
+        blamed: Sequence[Annotation],
+        *,
+        others: bool,
+    ) -> list[Annotation]:
+        """Annotations without which it is gone, and of which none can be left out."""
+        rest = [*blamed, *self._others(axes, blamed, None if others else _SMALL)]
+        if not rest or (not others and not self._gone(found, axes, rest)):
+            return []
+        kept: list[Annotation] = []
+
+        def gone(count: int) -> bool:
+            return self._gone(found, axes, [*kept, *rest[:count]])
+
+        while not (kept and gone(0)):
+            count = _first(gone, len(rest), exact=len(rest) > _FEW)
+            if count is None:
+                return []
+            rest = rest[:count]
+            if count <= _FEW:  # leaving each out asks less often than halving
+                for one in list(rest):
+                    fewer = [other for other in rest if other is not one]
+                    if self._gone(found, axes, [*kept, *fewer]):
+                        rest = fewer
+                return [*kept, *rest]
+            kept.append(rest.pop())
+        return kept
+
+    def _others(
+        self, axes: frozenset[str], blamed: Sequence[Annotation], most: int | None
+    ) -> list[Annotation]:
+        """What else names one of the axes: results and constraints, then arguments.
+
+        Those of small trees come first, a batch before hundreds of parameters, and of one
+        tree those that are near to what is blamed; trees with more than `most` not at all.
+        """
+        named = {one.edit.change for one in blamed}
+        near = [one.edit.index for one in blamed if one.edit.value is not None]
+        found = [
+            Annotation(axis, name, edit)
+            for axis in sorted(axes)
+            for name, edit in self.annotations.with_axis(axis)
+            if edit.change not in named
+        ]
+        sizes = Counter(_root(one.name) for one in found if one.edit.value is not None)
+
+        def rank(one: Annotation) -> tuple[int, int]:
+            own = one.edit.index or 0
+            distance = min((abs(own - (other or 0)) for other in near), default=0)
+            return sizes[_root(one.name)], distance
+
+        return [
+            one
+            for one in sorted(found, key=rank)
+            if most is None or rank(one)[0] <= most
+        ]
+
+
+def _root(name: str) -> str:
+    """The argument of the Python function that a leaf of a pytree is of."""
+    return "params" if "." in name else name.partition("[")[0]
+
+
+_SMALL = 4
+"""Annotated arguments that are no tree of parameters."""
+
+_FEW = 8
+"""Of annotations each is left out in turn."""
+
+
+class _Enough(Exception):
+    """No more is to be compiled."""
+
+
+def _first(holds: Callable[[int], bool], most: int, *, exact: bool) -> int | None:
+    """The smallest number from 1 for which something holds that then holds for larger.
+
+    Up to `_FEW`, and unless it shall be exact, it may be a larger one.
+    """
+    high = 1
+    while high < most and not holds(high):
+        high *= 2
+    high = min(high, most)
+    if not holds(high):
+        return None
+    if high <= _FEW or not exact:
+        return high
+    low = high // 2  # does not hold
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high

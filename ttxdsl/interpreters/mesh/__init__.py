@@ -1,0 +1,1 @@
+"""Values on a mesh of devices, and the collectives on them."""

@@ -1,0 +1,331 @@
+"""Between whole values and the parts of them that the devices of a mesh hold.
+
+A part is a view where it can be: splitting a dimension along an axis of the mesh is
+another way to step through the same memory.
+
+Source: DESIGN.md section 7.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from xdsl.utils.exceptions import InterpretationError
+
+from ttxdsl.interpreters.kernels.contraction import is_apart
+from ttxdsl.interpreters.kernels.reduction import AllReducer, Reducer
+from ttxdsl.interpreters.mesh.axes import (
+    Array,
+    AxisAtoms,
+    Dims,
+    MeshAxes,
+    bits_of,
+    layout_of,
+    same_values,
+)
+from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.mesh.scattered import Scattered
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
+
+_COMBINE = {
+    kind: AllReducer(Reducer.named(name))
+    for kind, name in (
+        (ReductionKind.SUM, "add"),
+        (ReductionKind.MAX, "maximum"),
+        (ReductionKind.MIN, "minimum"),
+    )
+}
+"""How parts of each kind become the value."""
+
+
+def settled(x: Array, lead: int) -> Array:
+    """`x` with each device's value row by row in a place of its own, if need be a copy.
+
+    How NumPy adds depends on how an array lies in memory: like this it is the same for
+    a device whoever else is there. What is repeated is not copied.
+    """
+    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+    span, apart = x.itemsize, True
+    for axis in reversed(range(x.ndim)):
+        size, stride = once.shape[axis], once.strides[axis]
+        if size > 1:
+            apart &= stride == span if axis >= lead else stride >= span
+        span *= size if axis >= lead else 1
+    if apart:
+        return x
+    return np.broadcast_to(np.array(once, order="C"), x.shape)
+
+
+@dataclass(frozen=True)
+class MeshShards(MeshAxes):
+    """A mesh that splits values into shards and puts these together again."""
+
+    def shard(self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()) -> Array:
+        """Every device's part of `x`, whose dimensions `dims` splits.
+
+        Along `unreduced` axes the first device holds the value and the others zero,
+        so that the partial values sum to it. Axes that no reference names keep their
+        extent.
+
+        Raises:
+            InterpretationError: a dimension that its axes do not divide.
+        """
+        rank = len(dims)
+        x = self.lift(x, rank)
+        layout = layout_of(
+            self.axes, (*(ref for refs in dims for ref in refs), *unreduced)
+        )
+        atoms = layout.sizes
+        split_at: dict[int, int] = {}
+        local_at: list[int] = []
+        shape = layout.extents(x.shape[: self.rank])
+        for dim, refs in enumerate(dims):
+            used = [atom for ref in refs for atom in layout.runs[ref]]
+            parts = prod(atoms[atom] for atom in used)
+            size = x.shape[self.rank + dim]
+            if size % parts:
+                raise InterpretationError(
+                    f"dimension {dim} of size {size} is not divisible by the {parts} "
+                    f"parts that {{{', '.join(map(str, refs))}}} makes of it"
+                )
+            for atom in used:
+                split_at[atom] = len(shape)
+                shape.append(atoms[atom])
+            local_at.append(len(shape))
+            shape.append(size // parts)
+        y = x.reshape(shape)
+        new_shape: list[int] = []
+        strides: list[int] = []
+        for atom in range(len(atoms)):
+            extent, stride = y.shape[atom], y.strides[atom]
+            if (at := split_at.get(atom)) is not None:
+                # a device that already holds its own value takes its part of that
+                stride = y.strides[at] + (stride if extent > 1 else 0)
+                extent = y.shape[at]
+            new_shape.append(extent)
+            strides.append(stride)
+        for at in local_at:
+            new_shape.append(y.shape[at])
+            strides.append(y.strides[at])
+        # as plain bytes: as_strided does not know the narrow floats of ml_dtypes
+        raw = y.view(f"V{y.itemsize}")
+        y = as_strided(raw, new_shape, strides, writeable=False).view(y.dtype)
+        for ref in unreduced:
+            for atom in layout.runs[ref]:
+                here = np.arange(atoms[atom]) == 0
+                here = here.reshape((-1,) + (1,) * (y.ndim - atom - 1))
+                y = np.where(here, y, np.zeros((), y.dtype))
+        y = self._merge(y, layout)
+        # a view is what products take best: they become one for all devices
+        return settled(y, self.rank) if is_apart() else y
+
+    def _merge(self, y: Array, layout: AxisAtoms) -> Array:
+        """Leading atoms back to leading axes."""
+        lead: list[int] = []
+        wide: list[int] = []
+        at = 0
+        for axis in layout.atoms:
+            extents = y.shape[at : at + len(axis)]
+            at += len(axis)
+            whole = any(extent > 1 for extent in extents)
+            lead.append(prod(axis) if whole else 1)
+            wide.extend(axis if whole else extents)
+        local = y.shape[at:]
+        return np.broadcast_to(y, (*wide, *local)).reshape((*lead, *local))
+
+    def unshard(
+        self,
+        x: Array,
+        dims: Dims,
+        unreduced: Sequence[AxisRef] = (),
+        axes: Iterable[str] | None = None,
+        reduction: ReductionKind = ReductionKind.SUM,
+    ) -> Array:
+        """The whole value whose parts the devices hold, extent 1 along `axes`.
+
+        Args:
+            x: local values.
+            dims: how they split the whole one.
+            unreduced: axes whose partial values are to be combined.
+            axes: the axes to leave (all of the mesh unless given). Along those that
+                split nothing, all devices must hold the same value.
+            reduction: how partial values are combined.
+
+        Raises:
+            ReplicaMismatchError: they do not.
+        """
+        rank = len(dims)
+        x = self.lift(x, rank)
+        leaving = set(self.names if axes is None else axes)
+        layout = layout_of(
+            self.axes, (*(ref for refs in dims for ref in refs), *unreduced)
+        )
+        atoms, axis_of = layout.sizes, layout.axis_of
+        y = x.reshape((*layout.extents(x.shape[: self.rank]), *x.shape[self.rank :]))
+        used = [[atom for ref in refs for atom in layout.runs[ref]] for refs in dims]
+        split = {atom for run in used for atom in run}
+        summed = {atom for ref in unreduced for atom in layout.runs[ref]}
+        for atom in range(len(atoms)):
+            if atom in split or self.names[axis_of[atom]] not in leaving:
+                continue
+            if atom in summed:
+                wide = list(y.shape)
+                wide[atom] = atoms[atom]
+                y = _COMBINE[reduction](np.broadcast_to(y, wide), (atom,))
+            elif y.shape[atom] > 1:
+                y = self._agreed(y, atom, layout)
+        wide = list(y.shape)
+        for atom in split:
+            wide[atom] = atoms[atom]
+        y = np.broadcast_to(y, wide)
+        order = [atom for atom in range(len(atoms)) if atom not in split]
+        shape = [1] * self.rank
+        for atom in order:
+            shape[axis_of[atom]] *= y.shape[atom]
+        for dim, run in enumerate(used):
+            local = len(atoms) + dim
+            order += [*run, local]
+            shape.append(prod(y.shape[at] for at in (*run, local)))
+        return y.transpose(order).reshape(shape)
+
+    def whole(
+        self,
+        x: Array,
+        dims: Dims,
+        unreduced: Sequence[AxisRef] = (),
+        reduction: ReductionKind = ReductionKind.SUM,
+    ) -> Array | Scattered:
+        """What `unshard` leaves of all axes, without leading dimensions."""
+        y = self.unshard(x, dims, unreduced, reduction=reduction)
+        return y.reshape(y.shape[self.rank :])
+
+    def _agreed(self, y: Array, atom: int, layout: AxisAtoms) -> Array:
+        """The one value along `atom`, or an error if there are several."""
+        first = y[(slice(None),) * atom + (slice(0, 1),)]
+        if bool((bits_of(y) == bits_of(first)).all()):
+            return first
+        differs = ~same_values(y, first)
+        if not differs.any():
+            return first
+        at = np.unravel_index(int(differs.argmax()), y.shape)
+        there = (*at[:atom], 0, *at[atom + 1 :])
+        raise ReplicaMismatchError(
+            self._coordinates_of_atoms(at, layout),
+            tuple(int(i) for i in at[len(layout.sizes) :]),
+            y[at],
+            y[there],
+            self._coordinates_of_atoms(there, layout),
+        )
+
+    def _coordinates_of_atoms(
+        self, at: Sequence[int | np.intp], layout: AxisAtoms
+    ) -> dict[str, int]:
+        coordinates: dict[str, int] = {}
+        atoms = iter(at)
+        for name, axis in zip(self.names, layout.atoms, strict=True):
+            index = 0
+            for size in axis:
+                index = index * size + int(next(atoms))
+            coordinates[name] = index
+        return coordinates
+
+    # shards by table
+
+    def place(self, x: Array, counts: Sequence[int], part_of: Sequence[int]) -> Array:
+        """Every device's part of `x`, which a table says.
+
+        Args:
+            x: the whole value.
+            counts: how many parts each dimension is split in, evenly.
+            part_of: for each position the number of its part, row-major over `counts`.
+        """
+        shape: list[int] = []
+        for size, parts in zip(x.shape, counts, strict=True):
+            shape += [parts, size // parts]
+        order = (*range(0, len(shape), 2), *range(1, len(shape), 2))
+        parts = x.reshape(shape).transpose(order)
+        grid = self._same_along(self.here(np.array(part_of)))
+        return parts[np.unravel_index(grid, tuple(counts))] if counts else parts
+
+    def _same_along(self, grid: Array) -> Array:
+        """A table over the mesh with extent 1 along the axes where it does not change."""
+        for axis in range(self.rank):
+            first = grid.take([0], axis)
+            if bool((grid == first).all()):
+                grid = first
+        return grid
+
+    def parts_of(self, dims: Dims) -> tuple[int, ...]:
+        """For each position the number of the part that `shard` gives it."""
+        sharding = TensorSharding("", tuple(DimSharding(tuple(refs)) for refs in dims))
+        mesh = Mesh(self.axes)
+        counts = [dim.sharded_size(mesh) for dim in sharding.dims]
+        found: list[int] = []
+        for position in mesh_positions(mesh):
+            part = 0
+            index = sharding.shard_index(position, mesh)
+            for at, count in zip(index, counts, strict=True):
+                part = part * count + at
+            found.append(part)
+        return tuple(found)
+
+    def first_summands(self, x: Array, rank: int, summand_of: Sequence[int]) -> Array:
+        """The value where `summand_of` is 0, and zero on the other devices."""
+        first = self._same_along(self.here(np.array(summand_of) == 0))
+        first = first.reshape((*first.shape, *(1,) * rank))
+        return np.where(first, self.lift(x, rank), np.zeros((), x.dtype))
+
+    def collect(
+        self,
+        x: Array,
+        counts: Sequence[int],
+        part_of: Sequence[int],
+        summand_of: Sequence[int] = (),
+    ) -> Array | Scattered:
+        """The whole value of which every device holds the part that `place` gave it.
+
+        Args:
+            x: local values.
+            counts: how many parts each dimension is split in, evenly.
+            part_of: for each position the number of its part, row-major over `counts`.
+            summand_of: for each position the number of the summand of its part that
+                it holds, from 0; nothing to be summed unless given.
+
+        Raises:
+            ReplicaMismatchError: devices hold different values of one part.
+            InterpretationError: a summand of a part that no device holds.
+        """
+        lines = self.linear(x, len(counts))
+        summands = max(summand_of, default=0) + 1
+        table = np.array(part_of) * summands
+        if summand_of:
+            table += np.array(summand_of)
+        held, holder = np.unique(table, return_index=True)
+        if len(held) != prod(counts) * summands:
+            raise InterpretationError("no device holds one of the summands of a part")
+        parts = lines[holder]
+        same = same_values(lines, parts[table])
+        if not same.all():
+            at = np.unravel_index(int(np.argmin(same)), same.shape)
+            other = int(holder[table[at[0]]])
+            where = tuple(int(i) for i in at[1:])
+            raise ReplicaMismatchError(
+                self.coordinates(int(at[0])),
+                where,
+                lines[at],
+                lines[(other, *where)],
+                self.coordinates(other),
+            )
+        if summands > 1:
+            parts = parts.reshape((len(parts) // summands, summands, *parts.shape[1:]))
+            parts = _COMBINE[ReductionKind.SUM](parts, (1,))[:, 0]
+        local = parts.shape[1:]
+        spread = parts.reshape((*counts, *local))
+        count = len(counts)
+        order = [d for dim in range(count) for d in (dim, count + dim)]
+        shape = [n * size for n, size in zip(counts, local, strict=True)]
+        return spread.transpose(order).reshape(shape)

@@ -1,0 +1,104 @@
+"""Bodies of reductions, sorts and scatters: tensors of rank 0 in the program.
+
+Here they run once on whole arrays, whose dimensions are leading ones to them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation, Region
+
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.interpreters.kernels.elements import DType, tensor_of
+from ttxdsl.interpreters.kernels.elementwise import BINARY, Array, convert
+from ttxdsl.interpreters.kernels.reduction import UFUNCS, Arrays, Reducer
+from ttxdsl.interpreters.runtime.regions import captures_of, run_region
+
+
+def body_names(region: Region) -> tuple[str, ...] | None:
+    """The named reductions that a body applies to each operand alone, if it does."""
+    block = region.blocks.first
+    if block is None or block.next_block is not None or block.last_op is None:
+        return None
+    returned = block.last_op.operands
+    count = len(returned)
+    if len(block.args) != 2 * count or sum(1 for _ in block.ops) != count + 1:
+        return None
+    names: list[str] = []
+    for at, value in enumerate(returned):
+        op = value.owner
+        if not isinstance(op, Operation) or op.parent is not block:
+            return None
+        dialect, _, name = op.name.partition(".")
+        pair = {block.args[at], block.args[count + at]}
+        if dialect != "stablehlo" or name not in UFUNCS or set(op.operands) != pair:
+            return None
+        names.append(name)
+    return tuple(names)
+
+
+def run_body(
+    interpreter: Interpreter, region: Region, arrays: Sequence[Array], lead: int
+) -> Arrays:
+    """A body of scalars on whole arrays of one shape.
+
+    Args:
+        interpreter: runs it.
+        region: the body.
+        arrays: its arguments, with `lead` leading (mesh) dimensions.
+        lead: their number. They are put last, so that values from outside of the
+            body, which have just these, line up.
+    """
+    captured = [
+        np.asarray(value).ndim
+        for value in interpreter.get_values(captures_of(interpreter, region))
+        if value is not None
+    ]
+    turn = lead if any(captured) else 0
+    if any(captured) and not lead and max(captured) > 0:
+        raise UnsupportedError(
+            "the body uses a value from outside that differs by device",
+            region.parent_op(),
+            hint="make that value an operand",
+        )
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    if turn:
+        arrays = [
+            np.moveaxis(np.broadcast_to(x, shape), range(turn), range(-turn, 0))
+            for x in arrays
+        ]
+    results = run_region(interpreter, region, arrays, "body")
+    turned = (*shape[turn:], *shape[:turn])
+    full = [np.broadcast_to(x, turned) for x in results]
+    if turn:
+        full = [np.moveaxis(x, range(-turn, 0), range(turn)) for x in full]
+    return tuple(full)
+
+
+def named_reducer(names: tuple[str, ...]) -> Reducer:
+    """The reducer that applies one named reduction to each operand."""
+    kernels = [BINARY[name] for name in names]
+    return Reducer(
+        lambda a, b: tuple(k(x, y) for k, x, y in zip(kernels, a, b, strict=True)),
+        names,
+    )
+
+
+def body_reducer(interpreter: Interpreter, region: Region, lead: int = 0) -> Reducer:
+    """A body as a reducer of arrays with `lead` leading dimensions."""
+    names = body_names(region)
+    if names is not None:
+        return named_reducer(names)
+    return Reducer(lambda a, b: run_body(interpreter, region, (*a, *b), lead))
+
+
+def promoted(region: Region, arrays: Sequence[Array]) -> list[Array]:
+    """Operands in the element types of a body's first arguments (the same or wider)."""
+    types = [tensor_of(arg.type)[1] for arg in region.block.args]
+    return [convert(x, dtype) for x, dtype in zip(arrays, types, strict=False)]
+
+
+def body_dtype(region: Region) -> DType:
+    """The element type of a body's first argument."""
+    return tensor_of(region.block.args[0].type)[1]

@@ -1,0 +1,141 @@
+"""check: assertions that stop the run, as ops and as custom calls.
+
+Source: StableHLO's CheckOps, the op descriptions.
+"""
+
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation
+
+from ttxdsl.dialects import check
+from ttxdsl.interpreters.kernels.elements import constant, is_complex, widen
+from ttxdsl.interpreters.kernels.elementwise import Array, total_order_key
+from ttxdsl.interpreters.mesh.collectives import same_values
+from ttxdsl.interpreters.ops.registry import (
+    implements,
+)
+from ttxdsl.interpreters.runtime.regions import LocatedError, Values, session
+
+
+class CheckError(LocatedError):
+    """An assertion of the program does not hold."""
+
+
+def _fail(op: Operation, wrong: Array, found: Array, expected: Array) -> None:
+    """Raise for the first wrong element, if there is one."""
+    if not wrong.any():
+        return
+    at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+    found, expected = np.broadcast_arrays(found, expected)
+    raise CheckError(
+        f"{int(wrong.sum())} of {wrong.size} elements differ, the first at "
+        f"{[int(i) for i in at]}: {found[at]} instead of {expected[at]}",
+        op,
+    )
+
+
+def expect_eq(op: Operation, found: Array, expected: Array) -> None:
+    """Every element is equal; NaN equals NaN."""
+    _fail(op, ~same_values(found, expected), found, expected)
+
+
+def expect_almost_eq(
+    op: Operation, found: Array, expected: Array, tolerance: float
+) -> None:
+    """Every element differs by at most `tolerance`."""
+    a, b = widen(found), widen(expected)
+    wrong = ~(same_values(a, b) | (np.abs(a - b) <= tolerance))
+    _fail(op, wrong, found, expected)
+
+
+def _floats_between(a: Array, b: Array) -> Array:
+    """How many steps from float to float lead from `a` to `b`; both are finite."""
+    zero = np.zeros((), a.dtype)
+    # one zero only, so that the way across it has no step too many
+    ka, kb = (total_order_key(np.where(x == 0, zero, x)) for x in (a, b))
+    # widened: 64-bit keys of both signs may be farther apart than 63 bits say
+    return np.abs(ka.astype(np.longdouble) - kb.astype(np.longdouble))
+
+
+def expect_close(
+    op: Operation, found: Array, expected: Array, least: int, most: int
+) -> None:
+    """So many floats are between; what is not finite must be the same."""
+    if is_complex(found.dtype):
+        expect_close(op, np.real(found), np.real(expected), least, most)
+        expect_close(op, np.imag(found), np.imag(expected), least, most)
+        return
+    a, b = widen(found), widen(expected)
+    finite = np.isfinite(a) & np.isfinite(b)
+    steps = _floats_between(
+        np.where(finite, found, np.zeros((), found.dtype)),
+        np.where(finite, expected, np.zeros((), found.dtype)),
+    )
+    right = np.where(finite, (steps >= least) & (steps <= most), same_values(a, b))
+    _fail(op, ~right, found, expected)
+
+
+def _tolerance(op: Any) -> float:
+    given = op.tolerance
+    return check.DEFAULT_TOLERANCE if given is None else float(given.value.data)
+
+
+@implements(check.ExpectEqOp)
+def _expect_eq(_: Interpreter, op: check.ExpectEqOp, args: Values) -> Values:
+    """Equal."""
+    expect_eq(op, args[0], args[1])
+    return ()
+
+
+@implements(check.ExpectEqConstOp)
+def _expect_eq_const(_: Interpreter, op: check.ExpectEqConstOp, args: Values) -> Values:
+    """Equal to a constant."""
+    expect_eq(op, args[0], constant(op.value))
+    return ()
+
+
+@implements(check.ExpectAlmostEqOp)
+def _expect_almost_eq(
+    _: Interpreter, op: check.ExpectAlmostEqOp, args: Values
+) -> Values:
+    """Nearly equal."""
+    expect_almost_eq(op, args[0], args[1], _tolerance(op))
+    return ()
+
+
+@implements(check.ExpectAlmostEqConstOp)
+def _expect_almost_eq_const(
+    _: Interpreter, op: check.ExpectAlmostEqConstOp, args: Values
+) -> Values:
+    """Nearly equal to a constant."""
+    expect_almost_eq(op, args[0], constant(op.value), _tolerance(op))
+    return ()
+
+
+@implements(check.ExpectCloseOp)
+def _expect_close(_: Interpreter, op: check.ExpectCloseOp, args: Values) -> Values:
+    """Few floats apart."""
+    most, least = op.max_ulp_difference, op.min_ulp_difference
+    expect_close(
+        op,
+        args[0],
+        args[1],
+        0 if least is None else least.value.data,
+        1 if most is None else most.value.data,
+    )
+    return ()
+
+
+@implements(check.ExpectSerializedEqOp)
+def _expect_serialized_eq(
+    interpreter: Interpreter, op: check.ExpectSerializedEqOp, args: Values
+) -> Values:
+    """What a probe saw."""
+    seen = session(interpreter).probes.get(op.probe_id.data, [])
+    at = 0 if op.iteration is None else op.iteration.value.data
+    if at >= len(seen):
+        raise CheckError(f'probe "{op.probe_id.data}" has seen {len(seen)} values', op)
+    expect_eq(op, seen[at], args[0])
+    return ()

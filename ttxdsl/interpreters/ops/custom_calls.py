@@ -1,0 +1,178 @@
+"""Custom calls by target name: what the interpreter computes for them.
+
+Add to `CUSTOM_CALLS` to teach the interpreter another target, as plug-ins do.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import Interpreter
+
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.remarks import emit_remark
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.custom import (
+    FIRST_BY_COMPARATOR,
+    PYTHON_CALLBACKS,
+    RAGGED_ALL_TO_ALL,
+    first_by_comparator,
+)
+from ttxdsl.dialects.calls.linalg import ROUTINE_OF
+from ttxdsl.dialects.calls.tenstorrent import Target
+from ttxdsl.dialects.check import DEFAULT_TOLERANCE
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.interpreters.kernels import elementwise, special
+from ttxdsl.interpreters.kernels.elements import (
+    is_complex,
+    is_float,
+    tensor_of,
+    widened,
+)
+from ttxdsl.interpreters.ops import check
+from ttxdsl.interpreters.ops.linalg_calls import linalg_call
+from ttxdsl.interpreters.ops.stablehlo._comparators import sort_by
+from ttxdsl.interpreters.ops.stablehlo.collective import ragged_all_to_all
+from ttxdsl.interpreters.ops.tenstorrent_calls import tenstorrent_call
+from ttxdsl.interpreters.runtime.regions import find_symbol, session
+
+CustomCall = Callable[
+    [Interpreter, stablehlo.CustomCallOp, tuple[Any, ...]], tuple[Any, ...]
+]
+
+
+def _identity(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    return args[: len(op.outputs)]
+
+
+def _erf(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    return (widened(special.erf)(args[0]),)
+
+
+def _top_k(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The largest along the last dimension, and where they were."""
+    (shape, _), (_, dtype) = (tensor_of(one.type) for one in op.outputs)
+    return elementwise.top_k(args[0], shape[-1], dtype)
+
+
+def _first_by_comparator(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """All of the elements that an approximation looks for: its recall is 1.
+
+    Raises:
+        UnsupportedError: the call is not one as JAX writes it.
+    """
+    known = first_by_comparator(op)
+    if known is None:
+        raise UnsupportedError(
+            f"custom call @{op.call_target_name.data} has other operands, results or"
+            " computations than JAX writes",
+            op,
+        )
+    dim, name = known
+    shape = tensor_of(op.outputs[0].type)[0]
+    comparator = find_symbol(interpreter, name).regions[0]
+    ordered = sort_by(interpreter, comparator, args[: len(op.outputs)], len(shape), dim)
+    return tuple(x.take(range(shape[dim]), dim - len(shape)) for x in ordered)
+
+
+def _allocate(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Zeros: JAX leaves open what is in memory that nobody wrote to."""
+    return tuple(np.zeros(*tensor_of(one.type)) for one in op.outputs)
+
+
+def _check_eq(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    found, expected = args
+    if is_float(found.dtype) or is_complex(found.dtype):
+        check.expect_almost_eq(op, found, expected, DEFAULT_TOLERANCE)
+    else:
+        check.expect_eq(op, found, expected)
+    return tuple(np.ones(tensor_of(one.type)[0], np.bool_) for one in op.outputs)
+
+
+def _expect_eq(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    check.expect_eq(op, args[0], args[1])
+    return ()
+
+
+def _expect_almost_eq(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    check.expect_almost_eq(op, args[0], args[1], DEFAULT_TOLERANCE)
+    return ()
+
+
+def _expect_close(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    # as a custom call it has no fields, and StableHLO's tool allows three steps
+    check.expect_close(op, args[0], args[1], 0, 3)
+    return ()
+
+
+def _python_callback(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Nothing, with a remark a run: the function was left behind in the process of JAX.
+
+    Raises:
+        UnsupportedError: the program goes on with what it returns.
+    """
+    if not all(isinstance(type_, TokenType) for type_ in op.result_types):
+        raise UnsupportedError(
+            "calls back a Python function, which is not in the program, for its results",
+            op,
+            hint="leave pure_callback and io_callback out, or add an implementation of"
+            f" @{op.call_target_name.data} to"
+            " ttxdsl.interpreters.ops.custom_calls.CUSTOM_CALLS",
+        )
+    told = session(interpreter).told
+    if op not in told:
+        told.add(op)
+        emit_remark(
+            "calls back a Python function, which is not in the program: not called", op
+        )
+    return (None,) * len(op.outputs)
+
+
+CUSTOM_CALLS: dict[str, CustomCall] = {
+    # placement and sharding annotations: the value stays what it is
+    "Sharding": _identity,
+    "annotate_device_placement": _identity,
+    "MoveToDevice": _identity,
+    "MoveToHost": _identity,
+    "tt.mark_argument": _identity,
+    "tt.sharding_constraint": _identity,
+    "xla.sdy.FuncResultSharding": _identity,
+    # what tt-mlir takes of chlo
+    "mhlo.erf": _erf,
+    # JAX's
+    "AllocateBuffer": _allocate,
+    **dict.fromkeys(FIRST_BY_COMPARATOR, _first_by_comparator),
+    "TopK": _top_k,
+    "__gpu$TopK": _top_k,
+    RAGGED_ALL_TO_ALL: ragged_all_to_all,
+    # linear algebra
+    **dict.fromkeys(ROUTINE_OF, linalg_call),
+    **dict.fromkeys(PYTHON_CALLBACKS, _python_callback),
+    # tt-mlir's
+    **dict.fromkeys(Target, tenstorrent_call),
+    # assertions
+    "check.eq": _check_eq,
+    "check.expect_almost_eq": _expect_almost_eq,
+    "check.expect_close": _expect_close,
+    "check.expect_eq": _expect_eq,
+}

@@ -1,0 +1,70 @@
+"""ttcore: functions of constants, branches and loops that are functions, barriers."""
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter
+from xdsl.utils.exceptions import InterpretationError
+
+from ttxdsl.dialects._tt import modules
+from ttxdsl.interpreters.kernels.elements import rank_of
+from ttxdsl.interpreters.ops.control_flow import run_branches, run_counted, run_while
+from ttxdsl.interpreters.ops.registry import implements
+from ttxdsl.interpreters.runtime.regions import Values, find_symbol
+
+
+def _function(interpreter: Interpreter, symbol: Any) -> FuncOp:
+    found = find_symbol(interpreter, symbol.string_value())
+    if not isinstance(found, FuncOp) or found.is_declaration:
+        raise InterpretationError(
+            f"@{symbol.string_value()} is no function with a body"
+        )
+    return found
+
+
+@implements(modules.LoadCachedOp)
+def _load_cached(
+    interpreter: Interpreter, op: modules.LoadCachedOp, args: Values
+) -> Values:
+    return interpreter.call_op(_function(interpreter, op.callee), args)
+
+
+@implements(modules.CompositeOp)
+def _composite(
+    interpreter: Interpreter, op: modules.CompositeOp, args: Values
+) -> Values:
+    return interpreter.call_op(_function(interpreter, op.decomposition), args)
+
+
+@implements(modules.OptimizationBarrierOp)
+def _barrier(_: Interpreter, op: modules.OptimizationBarrierOp, args: Values) -> Values:
+    return args
+
+
+@implements(modules.CaseOp)
+def _case(interpreter: Interpreter, op: modules.CaseOp, args: Values) -> Values:
+    index = np.asarray(args[0])
+    index = index.reshape(index.shape[: index.ndim - rank_of(op.selector.type)])
+    branches = [_function(interpreter, name).body for name in op.branch_programs]
+    return run_branches(interpreter, branches, index.astype(np.int64), args[1:])
+
+
+@implements(modules.WhileLoopOp)
+def _while_loop(
+    interpreter: Interpreter, op: modules.WhileLoopOp, args: Values
+) -> Values:
+    """Operands that no turn replaces are handed to both functions behind the others."""
+    body = _function(interpreter, op.body_program).body
+    carried = op.state_count.value.data
+    turns = op.counted()
+    if turns is not None:
+        state = run_counted(
+            interpreter, len(turns), body, args[:carried], args[carried:]
+        )
+    else:
+        assert op.condition_program is not None
+        condition = _function(interpreter, op.condition_program).body
+        state = run_while(interpreter, condition, body, args[:carried], args[carried:])
+    every = (*state, *args[carried:])
+    return tuple(every[at] for at in op.output_indices.get_values())

@@ -1,0 +1,1 @@
+"""Running modules and regions: engines, plans, limits, memory."""

@@ -1,0 +1,1 @@
+"""Memory of arrays: what a run will hold, and what is free."""

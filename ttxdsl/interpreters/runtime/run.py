@@ -1,0 +1,334 @@
+"""Running a module: the global program, any half-lowered form, ttir and ttnn alike.
+
+    results = run_module(module, [x, w])
+
+or, inside an interpreter of one's own:
+
+    interpreter = Interpreter(module)
+    register_implementations(interpreter)
+    results = interpreter.call_op("main", (x, w))
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Attribute
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import doing
+from ttxdsl.dialects._tt.modules import device_module
+from ttxdsl.dialects.boundary import require_structured
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.interpreters.kernels.contraction import apart
+from ttxdsl.interpreters.kernels.elements import (
+    WIDER,
+    DType,
+    is_float,
+    is_integer,
+    tensor_of,
+)
+from ttxdsl.interpreters.mesh.local_boundary import to_devices, to_whole, whole_type
+from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.runtime.engine import Devices, VirtualDevices, run_on
+from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits, bytes_of
+from ttxdsl.interpreters.runtime.memory.footprint import Footprint, footprint
+from ttxdsl.interpreters.runtime.memory.pool import reusing
+from ttxdsl.interpreters.runtime.regions import Rounding, session
+
+Array = NDArray[Any]
+
+
+JAX_DROPS = (
+    "JAX drops arguments that a function does not use, unless it is jitted with"
+    " keep_unused=True"
+)
+"""What to know where a program takes fewer arguments than are given."""
+
+
+def register_implementations(interpreter: Interpreter) -> None:
+    """Teach an xDSL interpreter func, stablehlo, chlo, sdy, ttir and ttnn on arrays.
+
+    Values are NumPy arrays (`ttxdsl.interpreters.mesh.collectives` says how devices' values are
+    laid out); implementations registered before for the same ops are replaced. Other
+    dialects' implementations can be registered beside these.
+    """
+    # imported here: the dialects need not be loaded to use a kernel
+    from ttxdsl.interpreters.ops.dialects import all_functions
+
+    for functions in all_functions():
+        interpreter.register_implementations(functions(), override=True)
+
+
+def entry_function(module: ModuleOp, entry: str | None = None) -> func.FuncOp:
+    """The function that a run starts with: `entry`, or `main`, or the only public one.
+
+    Raises:
+        CompileError: there is none, or several could be meant.
+    """
+    functions = {
+        op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)
+    }
+    if entry is not None:
+        if entry not in functions:
+            raise CompileError(
+                f"the module has no function @{entry}",
+                module,
+                hint=f"it has {', '.join('@' + n for n in functions) or 'none'}",
+            )
+        return functions[entry]
+    if "main" in functions:
+        return functions["main"]
+    public = [
+        op
+        for op in functions.values()
+        if op.sym_visibility is None or op.sym_visibility.data == "public"
+    ]
+    if len(public) != 1:
+        names = ", ".join("@" + op.sym_name.data for op in public) or "none"
+        raise CompileError(
+            f"no function @main, and the public functions are: {names}",
+            module,
+            hint="say which one to run",
+        )
+    return public[0]
+
+
+def _kind(dtype: DType) -> str:
+    if is_float(dtype):
+        return "float"
+    return "integer" if is_integer(dtype) else dtype.kind
+
+
+def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
+    """`value` as the array that argument `at` takes; None for a token.
+
+    Raises:
+        CompileError: its shape or type is another one. Plain Python numbers and lists
+            take the argument's type if that is of their kind.
+    """
+    type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
+    name = f"argument {at} of @{function.sym_name.data}"
+    if isinstance(type_, TokenType) and value is None:
+        return None
+    if not isinstance(type_, TensorType):
+        raise CompileError(f"{name} is of type {type_}, not a tensor", function)
+    _, dtype = tensor_of(cast(Attribute, type_))
+    plain = not hasattr(value, "dtype")
+    array = np.asarray(value)
+    if array.dtype == object:
+        shapely = hasattr(value, "shape") and not plain
+        raise CompileError(
+            f"{name} is given {type(value).__name__}, which "
+            + ("has a shape but no values" if shapely else "is no array"),
+            function,
+            hint="give an array; Program.random_inputs() makes random ones",
+        )
+    if plain and array.dtype != dtype:
+        fits = _kind(array.dtype) == _kind(dtype) or (
+            array.dtype.kind in "biu" and dtype.kind != "b"
+        )
+        if fits:
+            array = array.astype(WIDER.get(dtype, dtype)).astype(dtype)
+    require_argument(array, at, function)
+    return array
+
+
+def require_argument(value: Any, at: int, function: func.FuncOp) -> None:
+    """Hold what has a shape and a `dtype` to the type of argument `at`, a tensor's.
+
+    Raises:
+        CompileError: its shape or type is another one.
+    """
+    type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
+    name = f"argument {at} of @{function.sym_name.data}"
+    shape, dtype = tensor_of(type_)
+    if value.dtype != dtype:
+        raise CompileError(
+            f"{name} takes elements of type {dtype}, the value has {value.dtype}",
+            function,
+            hint=f"convert it: value.astype({dtype})",
+        )
+    sizes = zip(shape, value.shape, strict=False)
+    if value.ndim != len(shape) or any(n not in (-1, m) for n, m in sizes):
+        raise CompileError(
+            f"{name} has type {type_}, the value has shape {value.shape}", function
+        )
+
+
+def run_module(
+    module: ModuleOp,
+    inputs: Sequence[ArrayLike | None],
+    *,
+    entry: str | None = None,
+    limits: Limits = NO_LIMITS,
+) -> tuple[Any, ...]:
+    """The results of the entry function for global arrays `inputs`, None for tokens.
+
+    Args:
+        module: the program, at any stage of the pipeline.
+        inputs: one array an argument, of the argument's shape and type; None for a
+            token.
+        entry: which function; `main` or the only public one unless given.
+        limits: how far the run may go.
+
+    Raises:
+        CompileError: the inputs do not fit, or an op cannot be run (the message names
+            it).
+        LimitError: a `CompileError` of a run that goes beyond a limit; before it starts
+            if memory is not enough.
+        ReplicaMismatchError: devices differ where a sharding says that they hold the
+            same value.
+    """
+    return Runner(module, entry, limits).run(inputs)
+
+
+class Runner:
+    """The engine that runs a module op by op, on the virtual mesh unless told otherwise.
+
+    What is found out about its ops, and its constants, stay for the next run. The
+    module must not change in between.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        entry: str | None = None,
+        limits: Limits = NO_LIMITS,
+        devices: Devices | None = None,
+    ) -> None:
+        """Find the entry function: `entry`, or `main` or the only public one."""
+        module = device_module(module)
+        self.function = entry_function(module, entry)
+        require_structured(module)
+        if self.function.is_declaration:
+            name = self.function.sym_name.data
+            raise CompileError(f"'@{name}' is declared and has no body", self.function)
+        self.limits = limits
+        self.interpreter = self.interpreter_of(module)
+        register_implementations(self.interpreter)
+        state = session(self.interpreter)
+        state.alone = True
+        if devices is not None:
+            state.devices = devices
+
+    def interpreter_of(self, module: ModuleOp) -> Interpreter:
+        """What goes from op to op."""
+        return Interpreter(module)
+
+    @property
+    def devices(self) -> Devices:
+        """Where the meshes of the program are."""
+        return session(self.interpreter).devices
+
+    @cached_property
+    def footprint(self) -> Footprint:
+        """The memory that a run holds, its arguments and results included."""
+        return footprint(self.interpreter, self.function)
+
+    def require_room(self, there: int = 0) -> None:
+        """Refuse a run that needs more memory than it may have.
+
+        Args:
+            there: bytes that its arguments take already.
+
+        Raises:
+            LimitError: it does.
+        """
+        self.limits.require_room(self.footprint, there)
+
+    def arguments(self, inputs: Sequence[ArrayLike | None]) -> list[Any]:
+        """Arrays of the types of the arguments; None for a token.
+
+        Raises:
+            CompileError: they do not fit.
+        """
+        function = self.function
+        expected = len(function.function_type.inputs.data)
+        if len(inputs) != expected:
+            raise CompileError(
+                f"@{function.sym_name.data} takes {expected} arguments, "
+                f"{len(inputs)} were given",
+                function,
+                hint=JAX_DROPS if len(inputs) > expected else None,
+            )
+        return [argument_of(x, at, function) for at, x in enumerate(inputs)]
+
+    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """Whole arrays as the devices have them; see `Engine`."""
+        args = self.arguments(inputs)
+        self.require_room(bytes_of(args))
+        return tuple(
+            x if x is None else to_devices(self.devices, self.function, at, x)
+            for at, x in enumerate(args)
+        )
+
+    def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The results of the entry function, still on the devices; see `Engine`."""
+        state = session(self.interpreter)
+        state.max_steps, state.steps = self.limits.steps, 0
+        state.channels.clear()
+        state.probes.clear()
+        state.loops.clear()  # an error may have left some
+        state.running = None
+        try:
+            with (
+                doing(state.what_is_done),
+                apart(self.devices.apart),
+                reusing(state.spare),
+            ):
+                return self.interpreter.call_op(self.function, placed)
+        except RecursionError as error:
+            raise CompileError(
+                "the program calls itself, or nests too deeply to be run", self.function
+            ) from error
+
+    def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole arrays of what `call` gave; see `Engine`."""
+        return tuple(x if x is None else np.asarray(x) for x in self.leaving(results))
+
+    def leaving(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `call` gave as whole values, in parts where these lie apart."""
+        # a token is nothing
+        return tuple(
+            x if x is None else to_whole(self.devices, self.function, at, x)
+            for at, x in enumerate(results)
+        )
+
+    def run(
+        self, inputs: Sequence[ArrayLike | None], rounding: Rounding | None = None
+    ) -> tuple[Any, ...]:
+        """The results for whole arrays `inputs`; see `run_module`.
+
+        Args:
+            inputs: as `run_module` takes them.
+            rounding: changes every result of an op, if given.
+        """
+        state = session(self.interpreter)
+        state.rounding = rounding
+        try:
+            return run_on(self, inputs)
+        except ReplicaMismatchError:
+            if not isinstance(state.devices, VirtualDevices) or state.devices.apart:
+                raise
+            return self._run_apart(inputs)
+        finally:
+            state.rounding = None
+
+    def _run_apart(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """The results where each device's products are computed by themselves.
+
+        In one product for all devices BLAS may round a device's numbers otherwise than
+        those of its replica, which lie elsewhere in it.
+        """
+        state = session(self.interpreter)
+        devices, state.devices = state.devices, VirtualDevices(apart=True)
+        try:
+            return run_on(self, inputs)
+        finally:
+            state.devices = devices

@@ -1,0 +1,1 @@
+"""Text and bytes to modules and back, files, plug-ins, and worker processes."""

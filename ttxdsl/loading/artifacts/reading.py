@@ -1,0 +1,81 @@
+"""From bytes to the text of a program, by jaxlib in a process of its own.
+
+MLIR bytecode, StableHLO's portable artifacts, and what `jax.export.Exported.serialize`
+gives. There is no reader of ours: the `jax` extra brings one.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
+
+_WORKER = Path(__file__).with_name("worker.py")
+
+_BYTECODE = b"ML\xefR"
+"""What MLIR's bytecode begins with, whoever writes it."""
+
+
+def _kind(data: bytes) -> str | None:
+    """What bytes are that are no text; None for what may be one."""
+    if data.startswith(_BYTECODE):
+        return "MLIR bytecode"
+    # a flatbuffer begins with the place of its root, which is near: text has no zeros
+    if len(data) > 8 and data[2:4] == b"\0\0":
+        return "what jax.export writes"
+    return None
+
+
+def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | None:
+    """The text of a program that is bytes, None for what is no such program.
+
+    Args:
+        data: the file.
+        source: what to call it in messages.
+        sizes: of the symbolic dimensions of an exported program, by name.
+
+    Raises:
+        CompileError: what reads it is not installed, or it cannot be read.
+    """
+    kind = _kind(data)
+    if kind is None:
+        return None
+    # text, which nearly all programs are, starts faster without
+    import json
+    import subprocess
+    from importlib.util import find_spec
+
+    needed = ["jax"] if data.startswith(_BYTECODE) else ["jax", "flatbuffers"]
+    if missing := [name for name in needed if find_spec(name) is None]:
+        raise CompileError(
+            f"'{visible(source)}' is {kind}, and {', '.join(missing)}, which reads it,"
+            " is not installed",
+            hint="pip install 'ttxdsl[jax]'",
+        )
+    # -P: Python imports nothing from the folder that the command is called in
+    command = [sys.executable, "-P", str(_WORKER), json.dumps(dict(sizes))]
+    try:
+        done = subprocess.run(
+            command,
+            input=data,
+            env=os.environ | {"JAX_PLATFORMS": "cpu"},
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CompileError(f"cannot run jaxlib: {reason}") from error
+    if done.returncode:
+        # jaxlib trusts what it reads, and aborts
+        raise not_readable(source, "jaxlib fails on it")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise not_readable(source, answer["error"], answer["hint"])
+    return answer["text"]
+
+
+def not_readable(source: str, reason: str, hint: str | None = None) -> CompileError:
+    """The error for a program that cannot be read."""
+    return CompileError(f"cannot read '{visible(source)}': {reason}", hint=hint)

@@ -1,0 +1,163 @@
+"""What other packages bring: dialects, passes, rules, lowerings, kernels, custom calls.
+
+A plug-in is a module that says what it brings while it is imported
+(`docs/guide/plugins.md`): it registers rules, lowerings and kernels, and its `UNIVERSE`, if it has one,
+has dialects and passes. Modules are found by entry points of the group `ttxdsl.loading.plugins`,
+or named; the universes that xDSL finds are taken as well. All are imported where the
+first dialect or pass is asked for, none before.
+"""
+
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from xdsl.universe import Universe
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.sanitize import visible
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "ttxdsl.loading.plugins"
+"""Entry points whose values are modules."""
+
+XDSL_GROUP = "xdsl.universe"
+"""Entry points of xDSL, whose values are universes."""
+
+_GROUPS = (GROUP, XDSL_GROUP)
+
+_named: dict[str, ModuleType] = {}
+_universes: dict[str, Universe] = {}
+
+
+def load_plugin(name: str) -> None:
+    """Import a plug-in; one that is known already stays as it is.
+
+    Args:
+        name: of a module, or of a file that ends with `.py`.
+
+    Raises:
+        CompileError: it cannot be imported.
+    """
+    if name in _named:
+        return
+    try:
+        module = (
+            import_file(Path(name)) if name.endswith(".py") else import_module(name)
+        )
+    except CompileError:
+        raise
+    except Exception as error:
+        raise CompileError(
+            f"cannot load the plug-in '{visible(name)}': {type(error).__name__}: {error}"
+        ) from error
+    _named[name] = module
+    universe = getattr(module, "UNIVERSE", None)
+    if isinstance(universe, Universe) and universe not in _universes.values():
+        _universes[name] = universe
+
+
+def load_plugins(names: tuple[str, ...]) -> None:
+    """Import several; what another process does to know what this one knows."""
+    for name in names:
+        load_plugin(name)
+
+
+def named_plugins() -> tuple[str, ...]:
+    """All that were loaded by their names."""
+    return tuple(_named)
+
+
+def import_file(path: Path) -> ModuleType:
+    """The module in a Python file, which finds what lies beside it.
+
+    Raises:
+        CompileError: there is no such file. What the file raises is its own.
+    """
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise CompileError(f"cannot read '{visible(str(path))}': it is no Python file")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    sys.modules.setdefault(path.stem, module)  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def installed_universes() -> dict[str, Universe]:
+    """Those that xDSL finds besides ours, by the names of their entry points.
+
+    One that cannot be imported is xDSL's to report.
+    """
+    found: dict[str, Universe] = {}
+    for plugin in _entries(XDSL_GROUP):
+        if plugin.name == "ttxdsl":
+            continue
+        try:
+            universe = plugin.load()
+        except Exception:
+            continue
+        if isinstance(universe, Universe):
+            found[plugin.name] = universe
+    return found
+
+
+@cache
+def _load_installed() -> None:
+    for plugin in _entries(GROUP):
+        load_plugin(plugin.value)
+
+
+def universes() -> dict[str, Universe]:
+    """All universes besides ours and xDSL's, after importing what is installed.
+
+    Raises:
+        CompileError: one that is made for this package cannot be imported.
+    """
+    found: dict[str, Universe] = {}
+    if are_installed():
+        found = installed_universes()
+        _load_installed()
+    known = {id(one) for one in found.values()}
+    named = {name: one for name, one in _universes.items() if id(one) not in known}
+    return {**found, **named}
+
+
+def _entries(group: str) -> "list[EntryPoint]":
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group=group))
+
+
+@cache
+def are_installed() -> bool:
+    """Whether something that is installed may bring plug-ins.
+
+    `importlib.metadata` knows, but importing and asking it takes a twentieth of a small
+    compilation. Where packages lie in folders and their files name neither group, as
+    they mostly do, it need not be asked.
+    """
+    finders = [one for one in sys.meta_path if hasattr(one, "find_distributions")]
+    if finders != [PathFinder]:
+        return True
+    for name in sys.path:
+        folder = Path(name)
+        if folder.is_file():
+            return True  # an archive
+        for file in folder.glob("*/entry_points.txt"):
+            if file.parent.name.startswith(("xdsl-", "ttxdsl-")):
+                continue
+            try:
+                text = file.read_text("utf-8")
+            except (OSError, UnicodeDecodeError):
+                return True  # somebody else knows what to make of it
+            if any(f"[{one}]" in text for one in _GROUPS):
+                return True
+    return False

@@ -1,0 +1,157 @@
+"""Work for several processes: theirs start clean, and end with what they are for.
+
+What is to be done elsewhere is a call without arguments that can be pickled, a `partial`
+of a function of a module. Answers come in the order of the work, whoever does it.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+)
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import TypeVar
+
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.plugins import load_plugins, named_plugins
+
+Job = TypeVar("Job")
+Answer = TypeVar("Answer")
+
+_SAFE_PATH = "PYTHONSAFEPATH"
+
+_WORTH_A_PROCESS = 6.0
+"""Seconds of work from which other processes are started; each takes one."""
+
+
+@contextmanager
+def _holding_interrupts() -> Generator[None]:
+    """Interrupts wait until the end; what is started inside never gets one."""
+    if sys.platform == "win32":
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _starting() -> Generator[None]:
+    """What the processes that are started inside inherit.
+
+    Python imports nothing from the current folder in them, whatever lies there. An
+    interrupt, which a terminal sends to all of them, is not theirs but the parent's,
+    who ends them.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        resource_tracker.ensure_running()  # lets interrupts through when it starts
+        with _holding_interrupts():
+            yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+def _taken(futures: Sequence[Future[Answer]]) -> Iterator[Answer]:
+    try:
+        for future in futures:
+            yield future.result()
+    except BrokenExecutor as error:
+        raise CompileError(
+            "a process that worked on the program ended before it was done",
+            hint="it may have run out of memory: fewer jobs take less",
+        ) from error
+
+
+def on_executor(
+    executor: Executor, calls: Iterable[Callable[[], Answer]]
+) -> Generator[Answer]:
+    """The answers to some calls, in their order; what is left is cancelled at an error.
+
+    Raises:
+        CompileError: a process of the executor ended. Other errors are those of the
+            first call that has one.
+    """
+    futures = [executor.submit(call) for call in calls]
+    try:
+        yield from _taken(futures)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def in_processes(
+    count: int, calls: Iterable[Callable[[], Answer]]
+) -> Generator[Answer]:
+    """The same on so many processes of our own.
+
+    They end when all is done, and at once where an error or an interrupt comes first.
+    """
+    children = {*multiprocessing.active_children()}
+    with _starting():  # the locks of a pool have a process too
+        # a fork would copy the threads of a progress bar in a state nobody knows
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(
+            count,
+            mp_context=context,
+            initializer=load_plugins,
+            initargs=(named_plugins(),),
+        )
+    try:
+        with _starting():
+            futures = [pool.submit(call) for call in calls]
+        yield from _taken(futures)
+    except BaseException:
+        # cancelling what is left is what Python 3.11 stumbles over then
+        for child in {*multiprocessing.active_children()} - children:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown()
+
+
+def spread(
+    work: Sequence[Job],
+    here: Callable[[Job], Answer],
+    elsewhere: Callable[[Job], Callable[[], Answer]],
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+) -> Iterator[Answer]:
+    """The answers to some work, in its order, whoever does it.
+
+    Args:
+        work: what is to be done.
+        here: does one piece in this process.
+        elsewhere: the call that does the same anywhere; it can be pickled.
+        jobs: processes to start once what is left takes longer than starting them.
+        executor: does all of it instead.
+
+    Raises:
+        CompileError: as `on_executor`.
+    """
+    if executor is not None:
+        yield from on_executor(executor, map(elsewhere, work))
+        return
+    for at, one in enumerate(work):
+        start = time.perf_counter()
+        yield here(one)
+        seconds = time.perf_counter() - start
+        rest = work[at + 1 :]
+        if jobs > 1 and len(rest) > 1 and seconds * len(rest) > _WORTH_A_PROCESS:
+            yield from in_processes(min(jobs, len(rest)), map(elsewhere, rest))
+            return

@@ -1,0 +1,1 @@
+"""From one sharding of a tensor to another."""

@@ -1,0 +1,214 @@
+"""`same-values`: what is sent already is not sent again.
+
+A collective of the same values as an earlier one gives what that gave: as the sum that a
+mean needs, and the variance beside it once more.
+
+**Why it is right.** Two ops of one kind, with the same properties, regions and operands,
+make the same of them on every device if what they make depends on nothing else: ops
+without effects, collectives, and slices by device. By induction the same holds of operands
+that such ops made of the same values. So the results of both collectives are the same on
+every device, and those of the first, which stands above, may stand for those of the second,
+which may be in a loop or a branch behind it.
+What is no collective stays where it is, for it costs nothing that is counted here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.attribution.origins import optimized
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.in_order import places_in
+from ttxdsl.transforms.collectives.program.single_ops import (
+    compared_attributes,
+    depends_on_operands,
+    does_the_same,
+    erase_unused,
+    is_collective,
+)
+
+NAME = "same-values"
+
+
+_STEPS = 200
+"""How many ops two collectives are compared by: what goes back further is another."""
+
+
+def share_same(program: DeviceProgram, block: Block) -> bool:
+    """Drop the collectives that do what others of a block did; whether there are any."""
+    changed = _share_in(program, block)
+    return _share_inside(program, block) or changed
+
+
+def _share_in(program: DeviceProgram, block: Block) -> bool:
+    """Drop collectives of the block."""
+    sending = [op for op in program.sending(block) if is_collective(op)]
+    if len(sending) < 2:
+        return False
+    known = program.looked_at(NAME, block)
+    if known.issuperset(sending):
+        return False
+    kinds = _kinds_of((block,), sending)
+    order = places_in(block)
+    by_kind: dict[int, list[Operation]] = {}
+    replaced: list[SSAValue] = []
+    for op in sorted(sending, key=lambda one: one not in known):
+        alike = by_kind.setdefault(kinds[op.results[0]], [])
+        if op in known:
+            alike.append(op)
+            continue
+        known.add(op)
+        earlier = next((one for one in alike if _same((block,), one, op)), None)
+        if earlier is None:
+            alike.append(op)
+            continue
+        if order[op] < order[earlier]:
+            earlier, op = op, earlier
+            alike[alike.index(op)] = earlier
+        replaced += _replace(op, earlier)
+    erase_unused(reversed(replaced))
+    return bool(replaced)
+
+
+def _share_inside(program: DeviceProgram, block: Block) -> bool:
+    """Drop collectives of loops and branches of the block."""
+    above = [op for op in program.sending(block) if is_collective(op)]
+    around = program.nesting.inner_blocks(block) if above else {}
+    if not any(program.sending(one) for one in around):
+        return False
+    kinds = _kinds_of((block, *around), above)
+    by_kind: dict[int, list[Operation]] = {}
+    for op in above:
+        by_kind.setdefault(kinds[op.results[0]], []).append(op)
+    order = places_in(block)
+    blocks = {block, *around}
+    replaced: list[SSAValue] = []
+    for inner, outermost in around.items():
+        for op in filter(is_collective, program.sending(inner)):
+            for earlier in by_kind.get(kinds[op.results[0]], ()):
+                ahead = order[earlier] < order[outermost]
+                if ahead and _same(blocks, earlier, op):
+                    replaced += _replace(op, earlier)
+                    break
+    erase_unused(reversed(replaced))
+    return bool(replaced)
+
+
+def _replace(op: Operation, earlier: Operation) -> list[SSAValue]:
+    """Use what an earlier op made; what nobody uses any more."""
+    for mine, theirs in zip(op.results, earlier.results, strict=True):
+        mine.replace_all_uses_with(theirs)
+    earlier.location = optimized(earlier.location, NAME)
+    return list(op.results)
+
+
+_MANY = 16
+"""Collectives of one kind from which on it pays to look at attributes, too."""
+
+
+def _kinds_of(
+    blocks: Iterable[Block], sending: Sequence[Operation]
+) -> dict[SSAValue, int]:
+    """A number of each result that is the same where the ops of some blocks do the same.
+
+    It is made of all that the value is made of. Another op may have it by chance, or
+    where it differs in attributes alone and few of the collectives do.
+    """
+    kinds = _numbered(blocks, closely=False)
+    counts = Counter(kinds[op.results[0]] for op in sending)
+    many = any(count > _MANY for count in counts.values())
+    return _numbered(blocks, closely=True) if many else kinds
+
+
+def _numbered(blocks: Iterable[Block], *, closely: bool) -> dict[SSAValue, int]:
+    kinds: dict[SSAValue, int] = {}
+    kind_of = kinds.get
+    for block in blocks:
+        for op in block.ops:
+            made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
+            kind = hash((type(op), *made_of))
+            if closely:
+                kind = hash((kind, *compared_attributes(op)))
+            for result in op.results:
+                kinds[result] = kind
+    return kinds
+
+
+def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAValue]:
+    """For each value that a block makes the first of them that surely is the same.
+
+    Only of those that the same is made of by few ops: transposes of one value, say.
+    """
+    order: dict[Operation | Block, int] = {**places_in(block)}
+    by_kind: dict[int, list[SSAValue]] = {}
+    first: dict[SSAValue, SSAValue] = {}
+    for value in sorted(values, key=lambda one: order.get(one.owner, -1)):
+        alike = by_kind.setdefault(_kind_of(block, value, _NEAR), [])
+        same = (one for one in alike if _made_alike(block, one, value))
+        first[value] = next(same, value)
+        if first[value] is value:
+            alike.append(value)
+    return first
+
+
+_NEAR = 4
+"""How many ops, one behind the other, two values are compared by at a glance."""
+
+
+def _kind_of(block: Block, value: SSAValue, depth: int) -> int:
+    """The same number for values that ops of a block make alike of the same values."""
+    op = value.owner
+    if not depth or not isinstance(op, Operation) or op.parent is not block:
+        return hash(value)
+    return hash((type(op), *(_kind_of(block, one, depth - 1) for one in op.operands)))
+
+
+def _made_alike(block: Block, one: SSAValue, other: SSAValue) -> bool:
+    if one is other or not isinstance(one, OpResult) or not isinstance(other, OpResult):
+        return one is other
+    return one.index == other.index and _same((block,), one.op, other.op)
+
+
+def _same(blocks: Collection[Block], one: Operation, other: Operation) -> bool:
+    """Whether two ops of some blocks surely make the same."""
+    waiting = deque([(one, other)])
+    seen: set[tuple[Operation, Operation]] = set()
+    while waiting:  # the nearest first: most differ there
+        pair = mine, theirs = waiting.popleft()
+        if mine is theirs or pair in seen:
+            continue
+        seen.add(pair)
+        if (
+            len(seen) > _STEPS
+            or type(mine) is not type(theirs)
+            or mine.parent not in blocks
+            or theirs.parent not in blocks
+            or not depends_on_operands(mine)
+        ):
+            return False
+        operands = _pairs(mine, theirs)
+        if operands is None:
+            return False
+        waiting += operands
+    return all(does_the_same(*pair) for pair in seen)
+
+
+def _pairs(
+    one: Operation, other: Operation
+) -> list[tuple[Operation, Operation]] | None:
+    """What makes the operands that are not the same value; None if they differ."""
+    if len(one.operands) != len(other.operands):
+        return None
+    found: list[tuple[Operation, Operation]] = []
+    for mine, theirs in zip(one.operands, other.operands, strict=True):
+        if mine is theirs:
+            continue
+        if not isinstance(mine, OpResult) or not isinstance(theirs, OpResult):
+            return None
+        if mine.index != theirs.index:
+            return None
+        found.append((mine.op, theirs.op))
+    return found

@@ -1,0 +1,55 @@
+"""`joined-sums`: an all_reduce of an all_reduce along another axis is one along both.
+
+**Why it is right.** The devices that differ along both axes are the groups along one of
+the groups along the other; what they combine to is the same, whether at once or one axis
+after the other, for combinations are associative and commutative. (Sums of floating-point
+numbers are rounded in another order then.)
+
+A ring of m x n devices sends 2 (1 - 1/mn) of the bytes, rings of m and of n one after the
+other 2 (1 - 1/m) + 2 (1 - 1/n), which is more. Hardware that knows only single axes does
+one after the other all the same: the lowering takes a joint all_reduce apart.
+"""
+
+from xdsl.ir import Block, Operation
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.sharding.axes import Axes, sort_by_mesh
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.single_ops import erase_unused, sum_of
+
+NAME = "joined-sums"
+
+
+def join_sums(program: DeviceProgram, block: Block) -> bool:
+    """Join the all_reduces of one block that follow each other; whether any did."""
+    changed = False
+    for op in program.sending(block):
+        if not isinstance(op, stablehlo.AllReduceOp) or sum_of(op) is None:
+            continue
+        source = op.operands[0]
+        inner = source.owner
+        if (
+            not isinstance(inner, stablehlo.AllReduceOp)
+            or not source.has_one_use()
+            or sum_of(inner) != sum_of(op)
+        ):
+            continue
+        axes = _both(program, op, inner)
+        if axes is not None:
+            made = program.all_reduce(inner.operands[0], op, axes, NAME)
+            op.results[0].replace_all_uses_with(made)
+            erase_unused(op.results)
+            changed = True
+    return changed
+
+
+def _both(program: DeviceProgram, op: Operation, inner: Operation) -> Axes | None:
+    """The axes of both, where those are whole axes, and others."""
+    first, second = program.axes(op), program.axes(inner)
+    if first is None or second is None:
+        return None
+    axes = (*first, *second)
+    names = {axis.name for axis in axes}
+    if len(names) < len(axes) or any(axis.size is not None for axis in axes):
+        return None
+    return sort_by_mesh(axes, program.mesh)

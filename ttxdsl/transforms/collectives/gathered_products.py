@@ -1,0 +1,335 @@
+"""`gathered-products`: what a sum of products is made of is sent, not the products.
+
+Where each device of a group makes a product of its parts along a contracted dimension, and
+these products are summed, the operands may be smaller than the product: gradients of
+weights over few samples, and outer products.
+
+**Why it is right.** A product sums over the contracted dimension. Let device i hold x_i
+and y_i: then the sum over i of x_i y_i is x y, where x and y are all x_i and all y_i put
+one after the other along a pair of contracted dimensions, in the same order. That is what
+all_gathers along these dimensions give every device. Where the sum is scattered along a
+dimension s, device j needs its part of x y along s alone, which is the product of its parts
+of the operands that have s: these an all_to_all gives it. (Sums of floating-point numbers
+are rounded in another order then.) What only moves elements, on all devices of a group
+alike, may stand between product and sum.
+
+Instead of a part, each device makes the whole of a sum that is not scattered. That is only
+done where it takes few operations for each byte that need not be sent.
+
+**Why it ends.** Each round takes away sums and makes none: it makes all_gathers and
+all_to_alls, and `cheap-gathers` only moves those.
+
+An operand is sent once for all its products, as the activations that several weights are
+multiplied with, and for nothing where devices have all of it, or took their part of that.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.usage.work import operations
+from ttxdsl.costs.ring import Ring
+from ttxdsl.diagnostics.remarks import rounds
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.transforms.collectives.collective_cse import first_alike
+from ttxdsl.transforms.collectives.move_collectives import gather_cheaply
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.dims import Dims, held_in
+from ttxdsl.transforms.collectives.program.single_ops import (
+    LIGHT,
+    erase_unused,
+    is_elementwise,
+    slice_of,
+    sum_of,
+)
+from ttxdsl.transforms.partition.exchange.combiner import SUM
+
+NAME = "gathered-products"
+
+OPERATIONS_PER_BYTE = 64
+"""How many multiply-adds may be repeated for a byte that is not sent.
+
+Accelerators do hundreds to thousands in the time that a byte takes between two of them.
+"""
+
+_Sum = stablehlo.AllReduceOp | stablehlo.ReduceScatterOp
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """An operand that is put together along a dimension that products sum over.
+
+    Attributes:
+        value: the operand.
+        axes: of the group.
+        summed: the dimension.
+        place: the one that is split instead; None if none is.
+    """
+
+    value: SSAValue
+    axes: Axes
+    summed: int
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A sum of products that need not be sent.
+
+    Attributes:
+        op: the sum.
+        product: what makes the products.
+        moves: of its operands.
+        sends: the bytes of the sum.
+        repeated: how many more operations a device would do.
+        sizes: the dimensions of the product that have another size then.
+    """
+
+    op: _Sum
+    product: Operation
+    moves: tuple[_Move, ...]
+    sends: int
+    repeated: int
+    sizes: dict[int, int]
+
+
+def gather_operands(program: DeviceProgram, block: Block) -> bool:
+    """Send the operands of products of one block instead; whether any are now."""
+    changed = False
+    ops = program.sending(block)
+    prices = _Prices(program, block)
+    for _ in rounds(1 + len(ops), NAME):
+        made = _gather_some(program, block, ops, prices)
+        if not made:
+            break
+        changed = True
+        ops = [use.operation for value in made for use in value.uses]  # more sums
+        # what is there already is taken from there before others look at it
+        if prices.found and gather_cheaply(program, block):
+            ops = program.sending(block)
+        prices = _Prices(program, block)
+    return changed
+
+
+def _gather_some(
+    program: DeviceProgram, block: Block, ops: Iterable[Operation], prices: "_Prices"
+) -> list[SSAValue]:
+    """The products of operands that are sent now, instead of some of the sums."""
+    found = [
+        one
+        for op in ops
+        if isinstance(op, _Sum)
+        and op.parent is block
+        and sum_of(op) == SUM
+        and (one := _candidate(program, op)) is not None
+    ]
+    if not found:
+        return []
+    paying = {one.op: one for one in found if _pays([one], prices)}
+    paying |= _together(block, [one for one in found if one.op not in paying], prices)
+    moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
+    instead: dict[SSAValue, SSAValue] = {}  # of sums, which later products may have
+    for one in found:
+        if one.op in paying:
+            result = one.op.results[0]
+            instead[result] = _gather(program, paying[one.op], moved, instead)
+    return [*instead.values()]
+
+
+def _together(
+    block: Block, some: Sequence[_Candidate], prices: "_Prices"
+) -> dict[_Sum, _Candidate]:
+    """Those that pay because they have an operand in common, which they then share."""
+    some = [
+        one for one in some if any(one.sends > prices.of(move) for move in one.moves)
+    ]
+    if len(some) < 2:
+        return {}
+    first = first_alike(block, [move.value for one in some for move in one.moves])
+    groups: dict[_Move, list[_Candidate]] = {}
+    for one in some:
+        moves = tuple(replace(move, value=first[move.value]) for move in one.moves)
+        shared = replace(one, moves=moves)
+        for move in moves:
+            others = sum(prices.of(other) for other in moves if other != move)
+            if one.sends > others:
+                groups.setdefault(move, []).append(shared)
+    chosen: dict[_Sum, _Candidate] = {}
+    for group in groups.values():
+        left = [one for one in group if one.op not in chosen]
+        if len(left) > 1 and _pays(left, prices):
+            chosen.update((one.op, one) for one in left)
+    return chosen
+
+
+def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
+    axes, value = program.axes(op), op.operands[0]
+    if (
+        axes is None
+        or not isinstance(value, OpResult)
+        or not value.has_one_use()
+        or element_of(value) != element_of(op.results[0])
+    ):
+        return None
+    product = value.op
+    if isinstance(op, stablehlo.AllReduceOp):
+        product = _behind_moves(product, axes)
+    if product.parent != op.parent or (summed := _summed(product)) is None:
+        return None
+    size = program.size(axes)
+    scattered: Dims | None = None, None
+    if isinstance(op, stablehlo.ReduceScatterOp):
+        dim = op.scatter_dimension.value.data
+        scattered = held_in(product, dim)
+        if scattered is None or len(axes) > 1:
+            return None
+        sends = program.bytes(Ring.REDUCE_SCATTER, value, axes)
+        sizes = {dim: shape_of(value)[dim] // size}
+        repeated = 0
+    else:
+        sends = program.bytes(Ring.ALL_REDUCE, value, axes)
+        sizes: dict[int, int] = {}
+        repeated = operations(product) * (size - 1)
+    moves = tuple(
+        _Move(operand, axes, dim, place)
+        for operand, dim, place in zip(product.operands, summed, scattered, strict=True)
+    )
+    return _Candidate(op, product, moves, sends, repeated, sizes)
+
+
+def _behind_moves(op: Operation, axes: Axes) -> Operation:
+    """What makes the elements that ops only move, alike on devices along axes."""
+    while isinstance(op, _MOVES) or (
+        (part := slice_of(op)) is not None and not lists_overlap((part[0],), axes)
+    ):
+        value = op.operands[0]
+        if not isinstance(value, OpResult) or not value.has_one_use():
+            break
+        op = value.op
+    return op
+
+
+_MOVES = (stablehlo.ReshapeOp, stablehlo.TransposeOp, stablehlo.SliceOp)
+
+
+def _summed(op: Operation) -> tuple[int, int] | None:
+    """The dimensions of both operands that a product sums over, the first if of several."""
+    match op:
+        case stablehlo.DotOp():
+            return len(shape_of(op.lhs)) - 1, 0
+        case stablehlo.DotGeneralOp():
+            dims = op.dot_dimension_numbers.data
+            pairs = zip(
+                dims.lhs_contracting_dimensions,
+                dims.rhs_contracting_dimensions,
+                strict=True,
+            )
+            return next(pairs, None)
+        case _:
+            return None
+
+
+def _pays(some: Sequence[_Candidate], prices: "_Prices") -> bool:
+    """Whether to move all their operands, each once, sends less than the sums do."""
+    moves = {move for one in some for move in one.moves}
+    saved = sum(one.sends for one in some) - sum(prices.of(move) for move in moves)
+    repeated = sum(one.repeated for one in some)
+    return saved > 0 and repeated <= saved * OPERATIONS_PER_BYTE
+
+
+class _Prices:
+    """What moves of operands in a block send.
+
+    Attributes:
+        found: whether anything is there that a move would put together.
+    """
+
+    def __init__(self, program: DeviceProgram, block: Block) -> None:
+        self.program, self.block = program, block
+        self.found = False
+        self._gathered = {
+            (op.operands[0], program.axes(op), op.all_gather_dim.value.data)
+            for op in program.sending(block)
+            if isinstance(op, stablehlo.AllGatherOp) and len(op.operands) == 1
+        }
+        self._cut = {
+            (part[0],)
+            for op in program.sending(block)
+            if (part := slice_of(op)) is not None
+        }
+        self._known: dict[_Move, int] = {}
+
+    def of(self, move: _Move) -> int:
+        """The bytes; none where devices have what is put together."""
+        known = self._known.get(move)
+        if known is None:
+            kind = Ring.ALL_GATHER if move.place is None else Ring.ALL_TO_ALL
+            known = 0
+            if self._is_there(move.value, move.axes, move.summed):
+                self.found = True
+            else:
+                known = self.program.bytes(kind, move.value, move.axes)
+            self._known[move] = known
+        return known
+
+    def _is_there(self, value: SSAValue, axes: Axes, dim: int) -> bool:
+        """Whether devices have the whole that theirs are parts of."""
+        if axes not in self._cut and not self._gathered:
+            return False
+        waiting, same = [(value, dim)], self.program.same_along
+        seen: set[tuple[SSAValue, int]] = set()
+        while waiting:
+            one, place = waiting.pop()
+            if (one, place) in seen or (one, axes, place) in self._gathered:
+                continue
+            seen.add((one, place))
+            op = one.owner
+            if not isinstance(op, Operation) or op.parent is not self.block:
+                return False
+            part = slice_of(op)
+            if part is not None and part[1] == place:
+                if (part[0],) != axes or not same(op.operands[0], axes):
+                    return False
+                continue
+            if not is_elementwise(op) and not isinstance(op, LIGHT):
+                return False
+            found = held_in(op, place)
+            if found is None:
+                return False
+            for operand, held in zip(op.operands, found, strict=True):
+                if held is not None:
+                    waiting.append((operand, held))
+                elif not same(operand, axes):
+                    return False
+        return True
+
+
+def _gather(
+    program: DeviceProgram,
+    one: _Candidate,
+    moved: dict[_Move, SSAValue],
+    instead: dict[SSAValue, SSAValue],
+) -> SSAValue:
+    for move in one.moves:
+        if move not in moved:
+            value = instead.get(move.value, move.value)
+            moved[move] = _moved(program, one.op, replace(move, value=value))
+    operands = [moved[move] for move in one.moves]
+    made = program.copy(one.product, operands, one.sizes)
+    (product,) = one.product.results
+    product.replace_all_uses_with(made)
+    (value,) = one.op.operands  # which may be what was moved of it
+    one.op.results[0].replace_all_uses_with(value)
+    erase_unused([*one.op.results, product])
+    return value
+
+
+def _moved(program: DeviceProgram, op: _Sum, move: _Move) -> SSAValue:
+    """An operand, whole along the dimension that is summed over, or a part of that."""
+    value, axes, place = move.value, move.axes, move.place
+    if place is None:
+        return program.all_gather(value, op, axes, move.summed, NAME)
+    return program.all_to_all(value, op, axes, (move.summed, place), NAME)

@@ -1,0 +1,184 @@
+"""`early-slices`: what is only wanted in parts is made, and sent, in parts.
+
+Where everybody who uses a value goes on with this device's part of it, the slice moves
+ahead of the ops between, up to a collective that then sends less:
+
+- An all_reduce becomes a reduce_scatter.
+- An all_gather that put just these parts together is not needed.
+- A collective along other axes works on a part of what it did.
+
+Ahead of a broadcast it goes in any case, where there is less to cut.
+
+**Why it is right.** A slice by device takes the i-th of n equal parts of a dimension,
+where i is the device's index along an axis. It moves ahead of ops of which `dims.py` says
+that `part(f(x, y), d) = f(part(x, dims[0]), part(y, dims[1]))`, on each device by itself.
+An all_reduce along the axis leaves the same s on all devices of a group, so that slicing
+it gives device i the i-th part of s: what a reduce_scatter is. An all_gather along the
+axis puts the devices' x_i in the order of i, of which the i-th part is x_i. A collective
+along other axes is among devices of one i, which all take the same part; it works element
+by element, or on other dimensions, so that it can work on parts.
+A reduce_scatter along one axis of an all_reduce along another is the all_reduce of the
+reduce_scatter for that reason, which sends less.
+"""
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.sharding.axes import AxisRef, are_apart
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.dims import Dims, held_in
+from ttxdsl.transforms.collectives.program.single_ops import (
+    erase_unused,
+    is_collective,
+    slice_of,
+    sum_of,
+)
+
+NAME = "early-slices"
+
+
+@dataclass
+class Parts:
+    """The parts along one axis of the values of a block.
+
+    Attributes:
+        program: the program.
+        block: the block.
+        axis: the axis of the slices.
+        wanted: the dimension that all users of a value want split.
+        made: parts that are there instead of values, with their dimension.
+    """
+
+    program: DeviceProgram
+    block: Block
+    axis: AxisRef
+    wanted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    made: dict[SSAValue, tuple[int, SSAValue]] = field(
+        default_factory=dict[SSAValue, tuple[int, SSAValue]]
+    )
+
+    def _is_along(self, op: Operation) -> bool:
+        return self.program.axes(op) == (self.axis,)
+
+    def _dims(self, op: Operation, dim: int) -> Dims | None:
+        """The dimensions of the operands of an op that may work on parts."""
+        if is_collective(op) or slice_of(op) is not None:
+            axes = self.program.axes(op)
+            if axes is None or not are_apart(axes, (self.axis,)):
+                return None
+        found = held_in(op, dim)
+        size = self.axis.size_in(self.program.mesh)
+        if found is not None and any(
+            place is not None and shape_of(operand)[place] % size
+            for operand, place in zip(op.operands, found, strict=True)
+        ):
+            return None
+        return found
+
+    def find_wanted(self, ops: list[Operation]) -> None:
+        """Ask every op, users first, in which parts it takes its operands."""
+        asked: dict[SSAValue, list[int]] = {}
+        for op in reversed(ops):
+            part = slice_of(op)
+            if part is not None and part[0] == self.axis:
+                asked.setdefault(op.operands[0], []).append(part[1])
+                continue
+            if len(op.results) != 1 or op.results[0] not in asked:
+                continue
+            (result,) = op.results
+            dims = asked[result]
+            if len(set(dims)) > 1 or len(dims) != result.uses.get_length():
+                continue
+            if self.gives(op, dims[0]):
+                self.wanted[result] = dims[0]
+                continue
+            places = self._dims(op, dims[0])
+            if places is None:
+                continue
+            self.wanted[result] = dims[0]
+            for operand, place in zip(op.operands, places, strict=True):
+                if place is not None:
+                    asked.setdefault(operand, []).append(place)
+
+    def known(self, value: SSAValue, dim: int) -> SSAValue | None:
+        """A part of a value that is there already."""
+        op = value.owner
+        if isinstance(op, stablehlo.AllGatherOp) and self._is_along(op):
+            return op.operands[0] if op.all_gather_dim.value.data == dim else None
+        found = self.made.get(value)
+        return found[1] if found is not None and found[0] == dim else None
+
+    def make(self, op: Operation) -> None:
+        """Make the part of a result that is wanted in parts, if that sends less."""
+        (result,) = op.results
+        dim = self.wanted[result]
+        if self.gives(op, dim):
+            self.made[result] = dim, self.given(op, dim)
+            return
+        dims = self._dims(op, dim)
+        assert dims is not None, "asked before"
+        parts = [
+            None if place is None else self.known(operand, place)
+            for operand, place in zip(op.operands, dims, strict=True)
+        ]
+        grows = isinstance(op, stablehlo.BroadcastInDimOp)
+        if not (is_collective(op) or grows or any(one is not None for one in parts)):
+            return
+        operands = [
+            operand if place is None else part or self._slice(operand, place, op)
+            for operand, place, part in zip(op.operands, dims, parts, strict=True)
+        ]
+        size = shape_of(result)[dim] // self.axis.size_in(self.program.mesh)
+        self.made[result] = dim, self.program.copy(op, operands, {dim: size})
+
+    def _slice(self, value: SSAValue, dim: int, before: Operation) -> SSAValue:
+        op = value.owner
+        # a constant, an iota
+        if isinstance(op, Operation) and not op.operands and held_in(op, dim) == []:
+            size = shape_of(value)[dim] // self.axis.size_in(self.program.mesh)
+            return self.program.copy(op, (), {dim: size}, before)
+        return self.program.all_slice(value, (self.axis,), dim, before)
+
+    def gives(self, op: Operation, dim: int) -> bool:
+        """Whether a collective may give each device its part at once."""
+        return (
+            isinstance(op, stablehlo.AllReduceOp)
+            and self._is_along(op)
+            and sum_of(op) is not None
+        )
+
+    def given(self, op: Operation, dim: int) -> SSAValue:
+        """The part that it gives."""
+        return self.program.reduce_scatter(op.operands[0], op, self.axis, dim, NAME)
+
+
+def slice_early(program: DeviceProgram, block: Block) -> bool:
+    """Move the slices of one block up to collectives; whether any moved."""
+    return move_slices(program, block, Parts)
+
+
+def move_slices(program: DeviceProgram, block: Block, kind: type[Parts]) -> bool:
+    """The same up to collectives that are said to give parts."""
+    changed = False
+    sending = program.sending(block)
+    slices = [part for op in sending if (part := slice_of(op)) is not None]
+    for axis in dict.fromkeys(axis for axis, _ in slices):
+        parts = kind(program, block, axis)
+        ops = list(block.ops)
+        parts.find_wanted(ops)
+        replaced: list[SSAValue] = []
+        for op in ops:
+            part = slice_of(op)
+            if part is not None and part[0] == axis:
+                known = parts.known(op.operands[0], part[1])
+                if known is not None:
+                    op.results[0].replace_all_uses_with(known)
+                    replaced.append(op.results[0])
+            elif len(op.results) == 1 and op.results[0] in parts.wanted:
+                parts.make(op)
+        erase_unused(replaced)
+        changed |= bool(replaced)
+    return changed

@@ -1,0 +1,232 @@
+"""`ahead-of-loops` and `behind-loops`: once is enough for what each turn does alike.
+
+- A collective in a loop whose operands no turn changes is done once, ahead of it.
+- An all_reduce whose sum a loop only accumulates is done once, behind it.
+
+**Why it is right.** (ahead) No turn changes what the collective reads: values from outside
+the loop, carries that the body hands on as they are, and what ops without effects and other
+such collectives make of them. So each turn makes the same of it, also ahead of the loop,
+where such a carry is what it starts with. It is done there even if the loop never turns,
+which wants its results no less and sends more; only loops that surely turn are changed.
+
+(behind) Let the body carry c on as f(c, s_1, s_2, …), s_j the all_reduces along some axes
+of p_j, and f linear in all of them together (`late_sums.py` says of which ops that is
+known). If device i carries c_i, and c is the sum of the c_i along the axes, then the
+f(c_i, p_1i, p_2i, …) sum up to f(c, s_1, s_2, …): by induction over the turns the sum of
+what devices carry at the end is what they carried before, if it was so at the start: there
+the first device has c and the others zero. Nothing else in the loop may look at c, nor at
+anything on the way. (Sums of floating-point numbers are rounded in another order then.)
+It is done where the carry sends no more once than the sums do in all turns together.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.attribution.origins import optimized
+from ttxdsl.costs.ring import Ring
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, is_tensor
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.in_order import places_in
+from ttxdsl.transforms.collectives.program.single_ops import (
+    depends_on_operands,
+    erase_unused,
+    is_collective,
+    read_by,
+)
+from ttxdsl.transforms.collectives.sink_all_reduces import (
+    LinearRegion,
+    is_zero,
+    sums_in,
+)
+
+AHEAD = "ahead-of-loops"
+BEHIND = "behind-loops"
+
+
+def _loop_of(program: DeviceProgram, block: Block) -> stablehlo.WhileOp | None:
+    """The loop that a block is the body of, if that surely turns."""
+    loop = block.parent_op()
+    if not isinstance(loop, stablehlo.WhileOp) or block is not loop.body.blocks.first:
+        return None
+    return loop if program.trip_counts.of(loop) else None
+
+
+def move_ahead(program: DeviceProgram, block: Block) -> bool:
+    """Do collectives ahead of the loop that a block is the body of; whether any."""
+    loop = _loop_of(program, block)
+    if loop is None:
+        return False
+    moving = [op for op in program.sending(block) if is_collective(op)]
+    unchanged = Unchanged(block, loop)
+    replaced: list[SSAValue] = []
+    for op in moving:
+        if all(unchanged.holds(operand) for operand in op.operands):
+            made = unchanged.ahead(op)
+            made.location = optimized(op.location, AHEAD)
+            for old, new in zip(op.results, made.results, strict=True):
+                old.replace_all_uses_with(new)
+                replaced.append(old)
+    erase_unused(reversed(replaced))
+    if replaced and loop.parent is not None:
+        program.has_new_ops(block)
+        program.has_new_ops(loop.parent)
+    return bool(replaced)
+
+
+class Unchanged:
+    """What no turn of a loop changes."""
+
+    def __init__(self, body: Block, loop: stablehlo.WhileOp):
+        self._body, self._loop = body, loop
+        self._holds: dict[SSAValue, bool] = {}
+        self._ahead: dict[SSAValue, SSAValue] = {}
+        handed_on = body.last_op
+        assert handed_on is not None
+        for argument in body.args:
+            same = handed_on.operands[argument.index] is argument
+            self._holds[argument] = same
+            self._ahead[argument] = loop.operands[argument.index]
+
+    def holds(self, value: SSAValue) -> bool:
+        """Whether a value is the same in each turn."""
+        waiting = [value]
+        while waiting:
+            one = waiting[-1]
+            if one in self._holds:
+                waiting.pop()
+                continue
+            op = one.owner
+            if not isinstance(op, Operation) or op.parent is not self._body:
+                # a region of the body has values of its own, which nobody asks for
+                self._holds[one] = True
+                continue
+            same = depends_on_operands(op) and self._of(op, waiting)
+            if same is not None:
+                for result in op.results:
+                    self._holds[result] = same
+        return self._holds[value]
+
+    def _of(self, op: Operation, waiting: list[SSAValue]) -> bool | None:
+        """Whether all that an op reads is unchanged; None if some is not known yet."""
+        needed = read_by(op)
+        missing = [one for one in needed if one not in self._holds]
+        waiting.extend(missing)
+        return None if missing else all(self._holds[one] for one in needed)
+
+    def ahead(self, op: Operation) -> Operation:
+        """The op, and what it is made of, ahead of the loop."""
+        block = self._loop.parent
+        assert block is not None
+        for value in read_by(op):
+            maker = value.owner
+            if value in self._ahead:
+                continue
+            if isinstance(maker, Operation) and maker.parent is self._body:
+                self.ahead(maker)
+        made = op.clone(dict(self._ahead))
+        block.insert_op_before(made, self._loop)
+        self._ahead.update(zip(op.results, made.results, strict=True))
+        return made
+
+
+def move_behind(program: DeviceProgram, block: Block) -> bool:
+    """Combine behind the loop what the body that a block is only accumulates."""
+    loop = _loop_of(program, block)
+    sums = sums_in(program, block) if loop is not None else None
+    if loop is None or not sums:
+        return False
+    carries = [
+        argument
+        for argument in block.args
+        if not loop.cond.block.args[argument.index].uses
+        and argument.has_one_use()
+        and is_tensor(argument)
+        and element_of(argument) != i1
+    ]
+    changed = False
+    for axes, ops in sums.items():
+        region = LinearRegion(program, axes)
+        for op in ops:
+            if op.parent is not None:
+                region.add(op.results[0], op)
+        for carry in carries:
+            region.add(carry, ops[0])
+        region.grow(places_in(block))
+        for carry in carries:
+            if _combine_behind(region, block, loop, carry):
+                changed = True
+                carries = [one for one in carries if one is not carry]
+    return changed
+
+
+def _combine_behind(
+    region: LinearRegion, block: Block, loop: stablehlo.WhileOp, carry: BlockArgument
+) -> bool:
+    """Let devices carry what they hold of a sum, if nobody else wants the sum."""
+    handed_on = block.last_op
+    assert handed_on is not None
+    index = carry.index
+    last = handed_on.operands[index]
+    way = _way_to(region, last)
+    sums = [one for one in way if not region.vertices[one].linear and one is not carry]
+    if carry not in way or not sums or any(_is_carry(one, block) for one in sums):
+        return False
+    for value in way:
+        for use in value.uses:
+            result = use.operation.results[0] if use.operation.results else None
+            if use.operation is handed_on:
+                if (value, use.index) != (last, index):
+                    return False
+            elif (
+                result is None
+                or result not in way
+                or use.index not in region.vertices[result].linear
+            ):
+                return False
+    program, axes = region.program, region.axes
+    result = loop.results[index]
+    each = sum(program.bytes(Ring.ALL_REDUCE, one, axes) for one in sums)
+    turns = program.trip_counts.of(loop) or 0
+    if program.bytes(Ring.ALL_REDUCE, result, axes) > turns * each:
+        return False
+    like = region.vertices[sums[0]].like
+    held: dict[SSAValue, SSAValue] = {carry: carry}
+    order = places_in(block)
+    made = sorted((one for one in way if one is not carry), key=lambda v: order[_op(v)])
+    for value in made:
+        held[value] = region.partly(region.vertices[value], held)
+    handed_on.operands[index] = held[last]
+    start = loop.operands[index]
+    if not is_zero(start):
+        loop.operands[index] = program.on_one(start, axes, 0, loop)
+    users = list(result.uses)
+    whole = program.all_reduce(result, like, axes, BEHIND)
+    for use in users:
+        use.operation.operands[use.index] = whole
+    erase_unused(reversed(made))
+    return True
+
+
+def _op(value: SSAValue) -> Operation:
+    assert isinstance(value, OpResult)
+    return value.op
+
+
+def _is_carry(value: SSAValue, block: Block) -> bool:
+    return isinstance(value, BlockArgument) and value.owner is block
+
+
+def _way_to(region: LinearRegion, value: SSAValue) -> set[SSAValue]:
+    """What a value is linear in, and what that is linear in."""
+    found: set[SSAValue] = set()
+    waiting = [value] if value in region.vertices else []
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            vertex = region.vertices[one]
+            waiting += [vertex.op.operands[index] for index in vertex.linear]
+    return found

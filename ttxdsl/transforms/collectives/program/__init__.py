@@ -1,0 +1,1 @@
+"""The per-device program that optimizations of collectives ask and change."""

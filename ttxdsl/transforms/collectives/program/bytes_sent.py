@@ -1,0 +1,68 @@
+"""What each device sends in one run of a per-device program."""
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.ir import Operation
+
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.costs.links import DEFAULT_LINK
+from ttxdsl.costs.ring import Ring, ring_bytes
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.single_ops import MOVED
+
+_RINGS: dict[type[Operation], Ring] = {
+    stablehlo.AllReduceOp: Ring.ALL_REDUCE,
+    stablehlo.AllGatherOp: Ring.ALL_GATHER,
+    stablehlo.ReduceScatterOp: Ring.REDUCE_SCATTER,
+    stablehlo.AllToAllOp: Ring.ALL_TO_ALL,
+    stablehlo.CollectivePermuteOp: Ring.COLLECTIVE_PERMUTE,
+}
+
+
+def bytes_sent(module: ModuleOp) -> int:
+    """The bytes that a device sends, those in a loop as often as it turns.
+
+    A loop of which the program does not say it turns once; groups are taken to be as
+    large as the first.
+    """
+    runs = Runs(module)
+    return sum(_sent(op)[0] * runs.of(op).count for op in ops_of_type(module, *MOVED))
+
+
+def body_sends(program: DeviceProgram) -> tuple[int, float]:
+    """Return the bytes that a device sends in one run of a body, and how long they take.
+
+    Loops count as in `bytes_sent`, branches all; collectives follow one another.
+    """
+    total, seconds = 0, 0.0
+    for block in program.nesting.blocks():
+        times, inner = 1, block
+        while inner is not program.block:
+            around = inner.parent_op()
+            assert around is not None and around.parent is not None, "in a body that is"
+            if isinstance(around, stablehlo.WhileOp):
+                turns = program.trip_counts.of(around)
+                times *= 1 if turns is None else turns
+            inner = around.parent
+        for op in block.ops:
+            if type(op) in _RINGS:
+                sent, size = _sent(op)
+                total += times * sent
+                seconds += times * DEFAULT_LINK.seconds_of_bytes(
+                    _RINGS[type(op)], sent, size
+                )
+    return total, seconds
+
+
+def _sent(op: Operation) -> tuple[int, int]:
+    """The bytes that a device sends for one collective, and how many take part."""
+    ring = _RINGS[type(op)]
+    size = 2
+    if ring is not Ring.COLLECTIVE_PERMUTE:
+        groups = op.properties["replica_groups"]
+        if isinstance(groups, DenseIntOrFPElementsAttr):
+            size = groups.get_shape()[-1]
+    sent = sum(ring_bytes(ring, value_bytes(value), size) for value in op.operands)
+    return sent, size

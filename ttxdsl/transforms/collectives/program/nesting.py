@@ -1,0 +1,108 @@
+"""The loops and branches of a per-device program, and what is in them."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.collectives.program.single_ops import (
+    MOVED,
+    is_collective,
+    makes_results_alone,
+)
+
+_BLOCKS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
+"""Ops whose regions are programs, of several values on all devices."""
+
+
+class Nesting:
+    """The loops and branches in the block that every device runs."""
+
+    def __init__(self, block: Block):
+        self._block = block
+        self._in: dict[Block, list[Operation]] = {}
+        self._inner: dict[Block, dict[Block, Operation]] = {}
+
+    def forget(self, block: Block) -> None:
+        """Look at a block anew."""
+        self._in.pop(block, None)
+        self._inner.pop(block, None)
+
+    def blocks(self) -> list[Block]:
+        """The blocks that have collectives."""
+        found = [
+            inner.parent
+            for op in self._block.ops
+            for inner in (ops_of_type(op, *MOVED) if type(op) in _BLOCKS else [op])
+            if type(inner) in MOVED
+        ]
+        return [block for block in dict.fromkeys(found) if block is not None]
+
+    def loops_and_branches(self, block: Block) -> list[Operation]:
+        """Those of a block itself, in program order."""
+        known = self._in.get(block)
+        if known is None:
+            known = self._in[block] = [op for op in block.ops if type(op) in _BLOCKS]
+        return [op for op in known if op.parent is block]
+
+    def inner_blocks(self, block: Block) -> dict[Block, Operation]:
+        """Those of loops and branches in a block, at any depth, outer ones first.
+
+        With each the op of the block that it is in.
+        """
+        known = self._inner.get(block)
+        if known is None:
+            known = self._inner[block] = {
+                one: op
+                for op in self.loops_and_branches(block)
+                for inner in op.walk()
+                if type(inner) in _BLOCKS
+                for region in inner.regions
+                for one in region.blocks
+            }
+        return {one: op for one, op in known.items() if op.parent is block}
+
+    def sends(self, op: Operation) -> bool:
+        """Whether an op is a collective, or had some in it when somebody first asked."""
+        return op in self._senders if type(op) in _BLOCKS else is_collective(op)
+
+    def has_no_effect(self, op: Operation) -> bool:
+        """Whether an op with all that is in it only makes results."""
+        if type(op) in _BLOCKS:
+            return op not in self._acting
+        return makes_results_alone(op)
+
+    @cached_property
+    def _senders(self) -> set[Operation]:
+        """The loops and branches with collectives in them."""
+        return self._around(self.blocks())
+
+    @cached_property
+    def _acting(self) -> set[Operation]:
+        """The loops and branches that do more than make results."""
+        return self._around(
+            block
+            for block in self.inner_blocks(self._block)
+            if not all(
+                op.has_trait(IsTerminator)
+                or type(op) in _BLOCKS
+                or makes_results_alone(op)
+                for op in block.ops
+            )
+        )
+
+    def _around(self, blocks: Iterable[Block]) -> set[Operation]:
+        """The loops and branches that some blocks are in."""
+        found: set[Operation] = set()
+        for block in blocks:
+            while block is not self._block:
+                op = block.parent_op()
+                assert op is not None and op.parent is not None, "in a body that is"
+                if op in found:
+                    break
+                found.add(op)
+                block = op.parent
+        return found

@@ -1,0 +1,195 @@
+"""What optimizations ask about one op: what it reads, sends, and makes of what."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.traits import Pure
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.traits import Collective, Elementwise
+from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.tensors import element_of
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.transforms.partition.exchange.collectives import ALL_SLICE
+from ttxdsl.transforms.partition.exchange.combiner import Combiner, combiner_of
+
+COLLECTIVES = (
+    stablehlo.AllReduceOp,
+    stablehlo.AllGatherOp,
+    stablehlo.ReduceScatterOp,
+    stablehlo.AllToAllOp,
+)
+"""Those among groups of devices."""
+
+MOVED = (*COLLECTIVES, stablehlo.CollectivePermuteOp)
+"""All that send."""
+
+_REDUCING = frozenset((stablehlo.AllReduceOp, stablehlo.ReduceScatterOp))
+
+SENDING = frozenset((*MOVED, stablehlo.CompositeOp))
+"""These, and what may be a slice by device."""
+
+OF_OPERANDS = (
+    stablehlo.ReduceOp,
+    stablehlo.SortOp,
+    stablehlo.MapOp,
+    stablehlo.ReduceWindowOp,
+    stablehlo.ScatterOp,
+    stablehlo.SelectAndScatterOp,
+)
+"""Ops with regions whose results are what operands and captured values make them."""
+
+LIGHT = (
+    stablehlo.TransposeOp,
+    stablehlo.ReshapeOp,
+    stablehlo.BroadcastInDimOp,
+    stablehlo.ConcatenateOp,
+    stablehlo.SliceOp,
+    stablehlo.PadOp,
+    stablehlo.ReverseOp,
+    stablehlo.IotaOp,
+    stablehlo.ConstantOp,
+)
+"""Ops beside elementwise ones that all devices may do for the sake of fewer bytes."""
+
+
+def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
+    """The axis and the dimension of a slice by device; None for another op."""
+    if (
+        not isinstance(op, stablehlo.CompositeOp)
+        or op.composite_name.data != ALL_SLICE
+        or len(op.operands) != 1
+    ):
+        return None
+    said = op.composite_attributes
+    axis, dim = said.data.get("axis"), said.data.get("dim")
+    if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
+        return None
+    pre, size = said.data.get("sub_axis_pre_size"), said.data.get("sub_axis_size")
+    if isinstance(pre, IntegerAttr) and isinstance(size, IntegerAttr):
+        found = AxisRef(axis.data, pre.value.data, size.value.data)
+    else:
+        found = AxisRef(axis.data)
+    return found, dim.value.data
+
+
+def sum_of(op: Operation) -> Combiner | None:
+    """How an all_reduce or reduce_scatter of one tensor combines.
+
+    None for quantized elements: each addition of those is rounded and cut off.
+    """
+    if (
+        type(op) in _REDUCING
+        and len(operands_of(op)) == 1
+        and not isinstance(element_of(op.operands[0]), QuantizedType)
+    ):
+        return combiner_of(op.regions[0])
+    return None
+
+
+def read_by(op: Operation) -> Sequence[SSAValue]:
+    """The operands of an op, and what its regions use from outside."""
+    operands = operands_of(op)
+    if not op.regions or type(op) in MOVED:  # which combine two arguments
+        return operands
+    read = [*operands]
+    for region in op.regions:
+        for inner in region.walk():
+            for value in operands_of(inner):
+                owner = value.owner
+                block = owner if isinstance(owner, Block) else owner.parent
+                while block is not None and block.parent is not region:
+                    around = block.parent_op()
+                    block = around.parent if around is not None else None
+                if block is None:
+                    read.append(value)
+    return read
+
+
+def makes_results_alone(op: Operation) -> bool:
+    """Whether nothing is lost with an op whose results nobody uses."""
+    return (
+        op.has_trait(Pure, value_if_unregistered=False)
+        or isinstance(op, (*MOVED, *OF_OPERANDS))
+        or slice_of(op) is not None
+    )
+
+
+def erase_unused(values: Iterable[SSAValue]) -> None:
+    """Erase the ops of values that nobody uses, and what only they used."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, OpResult):
+            continue
+        op = value.op
+        # what is in no region yet is for others, too
+        if op.parent is None or op.parent.parent is None:
+            continue
+        if any(result.uses for result in op.results):
+            continue
+        if not makes_results_alone(op):
+            continue
+        waiting.extend(op.operands)
+        op.detach()
+        op.erase()
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether each element of the one result depends on those at its place alone."""
+    return op.has_trait(Elementwise, value_if_unregistered=False)
+
+
+_DEPENDING: dict[type[Operation], bool] = {}
+
+
+def depends_on_operands(op: Operation) -> bool:
+    """Whether an op makes the same of the same operands, wherever it stands.
+
+    A barrier says that nobody is to look whether it does.
+    """
+    kind = type(op)
+    known = _DEPENDING.get(kind)
+    if known is None:
+        known = _DEPENDING[kind] = kind is not stablehlo.OptimizationBarrierOp and (
+            issubclass(kind, (*SENDING, *OF_OPERANDS, stablehlo.PartitionIdOp))
+            or kind.has_trait(Pure, value_if_unregistered=False)
+        )
+    return known
+
+
+_NAME = "channel_handle"
+"""What tells collectives apart that do the same."""
+
+
+def compared_attributes(op: Operation) -> Iterator[Attribute]:
+    """The attributes that ops have in common which do the same."""
+    for name, value in sorted(op.properties.items()):
+        if name != _NAME:
+            yield value
+
+
+def does_the_same(one: Operation, other: Operation) -> bool:
+    """Whether two ops of one kind make the same of the same operands."""
+    return (
+        one.properties.keys() == other.properties.keys()
+        and all(
+            name == _NAME
+            or value is other.properties[name]
+            or value == other.properties[name]
+            for name, value in one.properties.items()
+        )
+        and [result.type for result in one.results]
+        == [result.type for result in other.results]
+        and all(
+            mine.is_structurally_equivalent(theirs)
+            for mine, theirs in zip(one.regions, other.regions, strict=True)
+        )
+    )
+
+
+def is_collective(op: Operation) -> bool:
+    """Whether devices send each other something."""
+    return op.get_trait(Collective) is not None

@@ -1,0 +1,434 @@
+"""`late-sums`: partial sums are combined where that costs least, and once.
+
+An all_reduce that adds is replaced by others further down: what each device holds of the
+sum travels through ops that are linear in it, and is combined where the fewest bytes are.
+So two sums that are added are added first and combined once.
+
+**Why it is right.** Let p_i be what device i of a group holds, s = sum of p_i. For f
+linear, f(s) = f(sum of p_i) = sum of f(p_i). f is linear in an operand if its other
+operands are the same number on every device of the group: `_linear` lists what f may be.
+A term w of a sum that all devices hold whole, or that is combined before, counts once if
+the first device adds w and the others zero. So every value between the old all_reduce and the new one is a sum over
+the devices of what they hold of it, and the new one gives the same value as before to
+whoever used it. Integers wrap, which is linear too. Sums of floating-point numbers are
+rounded in another order, as every all_reduce may; a product or quotient with something
+infinite may then be NaN where it was infinite.
+
+The places are a least vertex cut (`min_cut.py`): vertices are values that are linear in a
+partial sum, priced by what their all_reduce sends; sources are the operands of today's
+all_reduces; sinks are values that an op needs that is not linear in them. Only what sends
+fewer bytes than before is changed. Of a least cut any part is one for its sources, so a
+block is looked at again only when it has an all_reduce that was not there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Literal
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from ttxdsl.costs.ring import Ring
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.tensors import element_of
+from ttxdsl.sharding.axes import Axes, are_apart
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.in_order import InOrder, places_in
+from ttxdsl.transforms.collectives.program.min_cut import VertexGraph, for_each
+from ttxdsl.transforms.collectives.program.single_ops import erase_unused, sum_of
+from ttxdsl.transforms.partition.exchange.combiner import SUM, combiner_of
+
+NAME = "late-sums"
+
+_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type, ComplexType)
+
+_Kind = Literal[
+    "moves",
+    "widens",
+    "adds",
+    "multiplies",
+    "divides",
+    "selects",
+    "reduces",
+    "pads",
+    "slices",
+    "sends",
+]
+
+_KINDS: dict[type[Operation], _Kind] = {
+    stablehlo.NegOp: "moves",
+    stablehlo.TransposeOp: "moves",
+    stablehlo.ReshapeOp: "moves",
+    stablehlo.BroadcastInDimOp: "moves",
+    stablehlo.SliceOp: "moves",
+    stablehlo.ReverseOp: "moves",
+    stablehlo.RealOp: "moves",
+    stablehlo.ImagOp: "moves",
+    stablehlo.ConvertOp: "widens",
+    stablehlo.AddOp: "adds",
+    stablehlo.SubtractOp: "adds",
+    stablehlo.ConcatenateOp: "adds",
+    stablehlo.MulOp: "multiplies",
+    stablehlo.DotGeneralOp: "multiplies",
+    stablehlo.DotOp: "multiplies",
+    stablehlo.ConvolutionOp: "multiplies",
+    stablehlo.DivOp: "divides",
+    stablehlo.SelectOp: "selects",
+    stablehlo.ReduceOp: "reduces",
+    stablehlo.PadOp: "pads",
+    stablehlo.DynamicSliceOp: "slices",
+    stablehlo.AllReduceOp: "sends",
+    stablehlo.ReduceScatterOp: "sends",
+    stablehlo.AllGatherOp: "sends",
+    stablehlo.AllToAllOp: "sends",
+    stablehlo.CompositeOp: "sends",
+}
+"""What may be linear, and how it is."""
+
+_TAKING_OTHERS = frozenset(("adds", "selects", "slices"))
+"""Kinds of which any operand may be no sum."""
+
+
+@dataclass(slots=True)
+class Vertex:
+    """A value that is linear in partial sums.
+
+    Attributes:
+        value: the value as it is now, whole.
+        like: an all_reduce that it came from.
+        linear: which operands of its op are partial; none for an all_reduce's result,
+            nor for what else is partial to begin with.
+        masked: which operands count on one device only.
+        ends: whether it is needed whole whatever else is.
+        others: uses by ops that are not linear in it, as far as is known.
+    """
+
+    value: SSAValue
+    like: Operation
+    linear: tuple[int, ...] = ()
+    masked: tuple[int, ...] = ()
+    ends: bool = False
+    others: int = 0
+
+    @property
+    def op(self) -> Operation:
+        """What makes the value."""
+        assert isinstance(self.value, OpResult)
+        return self.value.op
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether an op uses the value that is not linear in it."""
+        return self.ends or self.others > 0
+
+
+@dataclass(slots=True)
+class LinearRegion:
+    """What is linear in the all_reduces of one block along the same axes."""
+
+    program: DeviceProgram
+    axes: Axes
+    vertices: dict[SSAValue, Vertex] = field(default_factory=dict[SSAValue, Vertex])
+    _prices: dict[int, int] = field(default_factory=dict[int, int])
+
+    def price(self, value: SSAValue) -> int:
+        """What its all_reduce sends; values of one type cost the same."""
+        found = self._prices.get(id(value.type))
+        if found is None:
+            found = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
+            self._prices[id(value.type)] = found
+        return found
+
+    def add(self, value: SSAValue, like: Operation) -> Vertex:
+        """A new vertex."""
+        vertex = Vertex(value, like)
+        self.vertices[value] = vertex
+        return vertex
+
+    def stays(self, value: SSAValue) -> bool:
+        """Whether a sum plainly is combined best where it is, so that nobody need look.
+
+        One op after the other uses it, makes nothing smaller of it, and takes nothing
+        else that could be a sum: as a gradient on its way to the update.
+        """
+        price = self.price(value)
+        while value.has_one_use():
+            use = next(iter(value.uses))
+            op = use.operation
+            if type(op) not in _KINDS or len(op.results) != 1:
+                return True
+            others = (one for one in op.operands if one is not value)
+            if len(op.operands) > 1 and not all(map(_is_given, others)):
+                return False
+            value = op.results[0]
+            if self.price(value) < price:
+                return False
+        return not value.uses
+
+    def grow(self, order: dict[Operation, int]) -> None:
+        """Add every op of the block that is linear in what is there already."""
+        users, vertices = InOrder(order), self.vertices
+        for vertex in vertices.values():
+            self._follow(vertex, users)
+        for op in users:
+            results = op.results
+            if len(results) != 1 or results[0] in vertices:
+                continue
+            operands = operands_of(op)
+            partial = [
+                index for index, operand in enumerate(operands) if operand in vertices
+            ]
+            found = self._linear(op, partial)
+            if found is None:
+                continue
+            linear, masked = found
+            vertex = self.add(results[0], vertices[operands[linear[0]]].like)
+            vertex.linear, vertex.masked = linear, masked
+            for index in linear:
+                vertices[operands[index]].others -= 1
+            self._follow(vertex, users)
+
+    def _follow(self, vertex: Vertex, users: InOrder) -> None:
+        vertex.ends = self._ends(vertex)
+        if not vertex.ends:
+            users.follow(vertex.value)
+
+    def _same(self, op: Operation, *indices: int) -> bool:
+        same, operands = self.program.same_along, operands_of(op)
+        return all(same(operands[index], self.axes) for index in indices)
+
+    def _linear(
+        self, op: Operation, partial: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """In which operands an op is linear, and which count once; None if in none."""
+        kind = _KINDS.get(type(op))
+        first, only = partial[0], tuple(partial)
+        operands = operands_of(op)
+        if kind in _TAKING_OTHERS:
+            whole = [index for index in range(len(operands)) if index not in partial]
+        else:
+            whole: list[int] = []
+        linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
+        match kind:
+            case "moves":
+                return linear
+            case "widens":
+                return linear if _widens(op) else None
+            case "adds":
+                return (only, tuple(whole)) if self._same(op, *whole) else None
+            case "multiplies":
+                alike = operands[0] is operands[1]
+                fits = not alike and self._same(op, 1 - first)
+                return ((first,), ()) if fits else None
+            case "divides":
+                floats = isinstance(element_of(op.results[0]), _FLOATS)
+                fits = only == (0,) and floats
+                return linear if fits and self._same(op, 1) else None
+            case "selects":
+                if 0 in partial or not self._same(op, *whole):
+                    return None
+                return only, tuple(one for one in whole if one != 0)
+            case "reduces":
+                fits = only == (0,) and len(operands) == 2
+                sums = fits and combiner_of(op.regions[0]) == SUM
+                return linear if sums and is_zero(operands[1]) else None
+            case "pads":
+                return linear if only == (0,) and is_zero(operands[1]) else None
+            case "slices":
+                return linear if only == (0,) and self._same(op, *whole) else None
+            case "sends":
+                return linear if self._is_apart(op) else None
+            case None:
+                return None
+
+    def _is_apart(self, op: Operation) -> bool:
+        """Whether a collective, or a slice, is along other axes, and adds if it does."""
+        axes = self.program.axes(op)
+        if axes is None or not are_apart(axes, self.axes):
+            return False
+        reduces = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
+        return not reduces or sum_of(op) == SUM
+
+    def _ends(self, vertex: Vertex) -> bool:
+        """Whether a value is needed whole whatever else is: what follows has it so."""
+        value = vertex.value
+        for use in value.uses:
+            kind = _KINDS.get(type(use.operation))
+            if kind is None:
+                return True
+            vertex.others += 1
+            if kind == "multiplies":
+                other = use.operation.operands[1 - use.index]
+                if not self.program.same_along(other, self.axes):
+                    return True
+        return False
+
+    def partly(self, vertex: Vertex, held: Mapping[SSAValue, SSAValue]) -> SSAValue:
+        """What a device holds of a value, made of what it holds of what that is made of.
+
+        Args:
+            vertex: the value; not one that is partial to begin with, but for all_reduces.
+            held: of the linear operands; what is missing is combined before, and whole:
+                it counts once.
+        """
+        op = vertex.op
+        if not vertex.linear:
+            return op.operands[0]
+        operands = list(op.operands)
+        for index in (*vertex.linear, *vertex.masked):
+            operand = operands[index]
+            operands[index] = (
+                held[operand]
+                if operand in held
+                else self.program.on_one(operand, self.axes, 0, op)
+            )
+        return self.program.copy(op, operands)
+
+
+def _widens(op: Operation) -> bool:
+    """Whether every number stays what it is, so that sums of them do too."""
+    widths = {
+        BFloat16Type: 0,
+        Float16Type: 0,
+        Float32Type: 1,
+        Float64Type: 2,
+    }
+    before = widths.get(type(element_of(op.operands[0])))  # pyright: ignore[reportArgumentType]
+    after = widths.get(type(element_of(op.results[0])))  # pyright: ignore[reportArgumentType]
+    return before is not None and after is not None and before < after
+
+
+def is_zero(value: SSAValue) -> bool:
+    """Whether a value is a constant of nothing but zeros."""
+    op = value.owner
+    if isinstance(op, stablehlo.BroadcastInDimOp):
+        op = op.operand.owner
+    if not isinstance(op, stablehlo.ConstantOp):
+        return False
+    held = op.value
+    return (
+        isinstance(held, DenseIntOrFPElementsAttr)
+        and held.is_splat()
+        and not any(held.data.data)
+    )
+
+
+def _is_given(value: SSAValue) -> bool:
+    """Whether a value is no sum: an argument, or a constant, maybe broadcast."""
+    op = value.owner
+    if isinstance(op, stablehlo.BroadcastInDimOp):
+        op = op.operand.owner
+    return isinstance(op, Block | stablehlo.ConstantOp)
+
+
+def _components(region: LinearRegion) -> list[list[Vertex]]:
+    """Vertices that hang together, each group in program order."""
+    group: dict[SSAValue, list[Vertex]] = {}
+    for value, vertex in region.vertices.items():
+        group[value] = [vertex]
+        op = vertex.op
+        for index in vertex.linear:
+            mine, theirs = group[value], group[op.operands[index]]
+            if mine is theirs:
+                continue
+            if len(mine) < len(theirs):
+                mine, theirs = theirs, mine
+            mine.extend(theirs)
+            for one in theirs:
+                group[one.value] = mine
+    return list({id(one): one for one in group.values()}.values())
+
+
+def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
+    """The all_reduces of a block that add, by the axes that they are along."""
+    found: dict[Axes, list[Operation]] = {}
+    for op in program.sending(block):
+        if type(op) is stablehlo.AllReduceOp and sum_of(op) == SUM:
+            axes = program.axes(op)
+            element: Attribute = element_of(op.results[0])
+            if axes is not None and element != i1:
+                found.setdefault(axes, []).append(op)
+    return found
+
+
+def combine_late(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_reduces of one block; whether any moved."""
+    changed = False
+    order: dict[Operation, int] = {}
+    known = program.looked_at(NAME, block)
+    found = sums_in(program, block)
+    if known.issuperset(chain.from_iterable(found.values())):
+        return False
+    for axes, sums in found.items():
+        region = LinearRegion(program, axes)
+        for op in sums:
+            # sums along other axes may have taken it along
+            if op.parent is not None and not region.stays(op.results[0]):
+                region.add(op.results[0], op)
+        if not region.vertices:
+            continue
+        order = order or places_in(block)
+        region.grow(order)
+        for component in _components(region):
+            if len(component) > 1:
+                component.sort(key=lambda one: order[one.op])
+                changed |= _solve(region, component)
+        if changed:
+            order = {}  # the next axes look at what is there now
+    known.update(chain.from_iterable(sums_in(program, block).values()))
+    return changed
+
+
+def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
+    """Find the cut of one component, and move its all_reduces there if it is cheaper."""
+    program, axes = region.program, region.axes
+    prices = [region.price(vertex.value) for vertex in component]
+    today = [
+        price
+        for vertex, price in zip(component, prices, strict=True)
+        if not vertex.linear
+    ]
+    now = sum(today)
+    if min(prices) >= now:  # one all_reduce, and nothing is smaller
+        return False
+    each = for_each(now)
+    graph = VertexGraph()
+    number: dict[SSAValue, int] = {}
+    for vertex, price in zip(component, prices, strict=True):
+        number[vertex.value] = one = graph.vertex(price + each)
+        if not vertex.linear:
+            graph.source(one)
+        for index in vertex.linear:
+            graph.edge(number[vertex.op.operands[index]], one)
+        if vertex.is_needed:
+            graph.sink(one)
+    cut = graph.least_cut(near_sources=True)
+    sent = cut.price - each * len(cut.vertices)
+    if sent > now or cut.price >= now + each * len(today):
+        return False
+    held: dict[SSAValue, SSAValue] = {}
+    whole: list[tuple[Vertex, SSAValue]] = []
+    for vertex in component:
+        one = number[vertex.value]
+        if one in cut.behind:
+            continue
+        held[vertex.value] = region.partly(vertex, held)
+        if one in cut.vertices:
+            whole.append((vertex, held[vertex.value]))
+    for vertex, part in whole:
+        if not vertex.linear:
+            continue  # it is combined where it was
+        reduced = program.all_reduce(part, vertex.like, axes, NAME)
+        vertex.value.replace_all_uses_with(reduced)
+    erase_unused(reversed(held))
+    return True

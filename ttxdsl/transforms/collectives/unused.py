@@ -1,0 +1,129 @@
+"""`unused`: what nobody looks at is not sent.
+
+Ops whose results nobody uses go if they are collectives, or if there are collectives in
+them: loops and branches. So does what a loop carries for itself alone.
+
+**Why it is right.** An op without effects whose results nobody uses changes nothing (a loop
+that would never end ends; XLA and MLIR remove such, too). A carry that the condition does
+not read, of which nobody uses the last value, and which the body reads to make its next
+value or that of other such carries, changes nothing either: what it starts with may stand
+in its place in every turn. Every device runs the same ops, so that what one does not send
+nobody waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.single_ops import is_collective, read_by
+
+NAME = "unused"
+
+
+def drop_unused(program: DeviceProgram, block: Block) -> bool:
+    """Remove what is sent for nobody in a block, and in its loops; whether anything is."""
+    changed = _drop_dead(program, block)
+    for loop in program.nesting.loops_and_branches(block):
+        if not isinstance(loop, stablehlo.WhileOp) or not program.nesting.sends(loop):
+            continue
+        if _keep_carries(program, loop):
+            changed |= drop_unused(program, loop.body.block)
+    if changed:
+        program.has_new_ops(block)
+    return changed
+
+
+def _drop_dead(program: DeviceProgram, block: Block) -> bool:
+    """Remove the ops of a block that nobody uses, if they are about what is sent."""
+    dead: dict[Operation, None] = {}
+    assert block.last_op is not None
+    op = block.last_op.prev_op
+    while op is not None:
+        if _is_only_for(dead, block, op) and program.nesting.has_no_effect(op):
+            dead[op] = None
+        op = op.prev_op
+    if not any(program.nesting.sends(op) or _reads_sent(op) for op in dead):
+        return False
+    for op in dead:  # users first
+        op.detach()
+        op.erase()
+    return True
+
+
+def _reads_sent(op: Operation) -> bool:
+    """Whether an op reads what a collective makes: it would seem to be wanted."""
+    return any(
+        isinstance(operand, OpResult) and is_collective(operand.op)
+        for operand in op.operands
+    )
+
+
+def _is_only_for(users: dict[Operation, None], block: Block, op: Operation) -> bool:
+    """Whether an op makes something, which no others use."""
+    for result in op.results:
+        if result.first_use is None:
+            continue
+        if not users:
+            return False
+        for use in result.uses:
+            if block.find_ancestor_op_in_block(use.operation) not in users:
+                return False
+    return bool(op.results)
+
+
+def _keep_carries(program: DeviceProgram, loop: stablehlo.WhileOp) -> bool:
+    """Let a loop hand on as they are the carries that are for themselves alone.
+
+    Returns:
+        Whether it did, and something is sent for them alone.
+    """
+    body, condition = loop.body.block, loop.cond.block
+    end = body.last_op
+    assert end is not None
+    wanted = {
+        argument.index
+        for argument, result in zip(condition.args, loop.results, strict=True)
+        if argument.first_use is not None or result.first_use is not None
+    }
+    effects = [
+        op for op in body.ops if op is not end and not program.nesting.has_no_effect(op)
+    ]
+    needed = _needed(body, wanted, effects)
+    if all(op in needed for op in body.ops if program.nesting.sends(op)):
+        return False
+    for argument in body.args:
+        if argument.index not in wanted:
+            end.operands[argument.index] = argument
+    return True
+
+
+def _needed(
+    body: Block, wanted: set[int], effects: Iterable[Operation]
+) -> set[Operation]:
+    """The ops of a body that make wanted carries, or what ops with effects read.
+
+    Those carries are added to `wanted` that these ops read.
+    """
+    end = body.last_op
+    assert end is not None
+    needed = set(effects)
+    waiting: list[SSAValue] = [value for op in needed for value in read_by(op)]
+    waiting += [end.operands[index] for index in wanted]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, BlockArgument) and value.block is body:
+            if value.index not in wanted:
+                wanted.add(value.index)
+                waiting.append(end.operands[value.index])
+        elif (
+            isinstance(value, OpResult)
+            and value.op.parent is body
+            and value.op not in needed
+        ):
+            needed.add(value.op)
+            waiting += read_by(value.op)
+    return needed

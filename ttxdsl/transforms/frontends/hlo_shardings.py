@@ -1,0 +1,308 @@
+"""XLA's own shardings in `mhlo.sharding`, as GSPMD's users write them, as sdy's.
+
+    %a: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"}
+
+They name devices and no mesh. If the module has a mesh, they are over that; otherwise
+it gets the one that fits all of them (see `sharding/devices/tilings.py`).
+
+Source: XLA's `xla-sdy-import-shardings`, which names the mesh `mesh` and its axes
+`_axis_0`, `_axis_1`, … too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import BytesAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ttxdsl.analysis.calls.symbols import Symbols
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.dialects import sdy
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.hlo import (
+    HloKind,
+    HloSharding,
+    parse_hlo_sharding,
+    parse_op_sharding,
+)
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.devices.mixed_radix import axes_of
+from ttxdsl.sharding.devices.tilings import digits_of, mesh_of_tilings
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.transforms.frontends.signs import HLO_SHARDING
+
+NUM_PARTITIONS = "mhlo.num_partitions"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one sharding of XLA's says in terms of a mesh.
+
+    Attributes:
+        sharding: of the tensor, closed (open if XLA says that it does not know it).
+        manual: the axes along which the devices are on their own, whose tiles are what
+            the program computes on; none of them is in `sharding`.
+        group: the group of tensors that are sharded alike.
+    """
+
+    sharding: TensorSharding
+    manual: tuple[AxisRef, ...] = ()
+    group: int | None = None
+
+
+class HloShardings:
+    """All of a module, read; the mesh that they are over.
+
+    Raises:
+        CompileError: one cannot be read, or no mesh describes it.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._known: dict[Attribute, tuple[HloSharding, ...]] = {}
+        self._text: dict[HloSharding, str] = {}
+        for where, said in _places(module):
+            self._read(where, said)
+        meshes = sdy.mesh_table(module)
+        self.named = bool(meshes)
+        self._mesh = next(
+            ((name, mesh) for name, mesh in meshes.items() if mesh.axes), None
+        )
+        if self._mesh is None and self._text:
+            self._mesh = self._declare(self._recover())
+        self._maximal: dict[int, str] = {
+            mesh.device_ids[0]: name for name, mesh in meshes.items() if mesh.is_maximal
+        }
+
+    def _read(self, where: Operation, said: Attribute) -> None:
+        if said in self._known:
+            return
+        try:
+            match said:
+                case StringAttr() if said.data.lstrip().startswith("{"):
+                    read = parse_hlo_sharding(said.data)
+                case StringAttr():
+                    read = parse_op_sharding(said.data.encode())
+                case BytesAttr():
+                    read = parse_op_sharding(said.data)
+                case _:
+                    raise ValueError("it is no string")
+        except ValueError as error:
+            raise CompileError(
+                f"{HLO_SHARDING} cannot be read: {error}: {_shown(said)}", where
+            ) from error
+        self._known[said] = read
+        for one in read:
+            self._text.setdefault(one, _shown(said))
+
+    # the mesh
+
+    def _recover(self) -> Mesh | None:
+        """The mesh of all tilings; None if nothing is split and nobody counts devices."""
+        tilings = [one for one in self._text if one.kind is HloKind.TILED]
+        count = self._module.attributes.get(NUM_PARTITIONS)
+        size = count.value.data if isinstance(count, IntegerAttr) else 1
+        for one in tilings:
+            if size > 1 and len(one.devices) != size:
+                raise CompileError(
+                    f"{HLO_SHARDING} is over {len(one.devices)} devices, and the others "
+                    f"are over {size}: {self._text[one]}",
+                    self._module,
+                )
+            size = len(one.devices)
+        if not tilings:
+            return Mesh((("_axis_0", size),)) if size > 1 else None
+        try:
+            return mesh_of_tilings(tilings)
+        except ValueError as error:
+            quoted = ", ".join(sorted({self._text[one] for one in tilings}))
+            raise UnsupportedError(
+                f"{error} describes all of {HLO_SHARDING}: {quoted}", self._module
+            ) from error
+
+    def _declare(self, mesh: Mesh | None) -> tuple[str, Mesh] | None:
+        if mesh is None:
+            return None
+        name = Symbols(self._module).take("mesh")
+        self._insert(name, mesh)
+        return name, mesh
+
+    def _insert(self, name: str, mesh: Mesh) -> None:
+        point = InsertPoint.at_start(self._module.body.block)
+        Rewriter.insert_op(sdy.MeshOp(name, mesh), point)
+
+    def _maximal_mesh(self, device: int) -> str:
+        if device not in self._maximal:
+            name = Symbols(self._module).take(f"maximal_mesh_{device}")
+            self._insert(name, Mesh((), (device,)))
+            self._maximal[device] = name
+        return self._maximal[device]
+
+    # one sharding
+
+    def of(
+        self, said: Attribute, ranks: Sequence[int], where: Operation
+    ) -> list[Imported]:
+        """What an attribute says of values of those ranks.
+
+        Raises:
+            CompileError: it is of other values, or no axes of the mesh describe it.
+        """
+        shardings = self._known[said]
+        if len(shardings) == 1 and len(ranks) != 1:
+            shardings *= len(ranks) or 1
+        if len(shardings) != (len(ranks) or 1):
+            raise CompileError(
+                f"{HLO_SHARDING} is of {len(shardings)} values, not of {len(ranks)}: "
+                f"{_shown(said)}",
+                where,
+            )
+        return [
+            self._import(one, rank, where)
+            for one, rank in zip(shardings, ranks or (0,), strict=True)
+        ]
+
+    def _import(self, one: HloSharding, rank: int, where: Operation) -> Imported:
+        if one.kind is HloKind.MAXIMAL:
+            mesh = self._maximal_mesh(one.devices[0])
+            return Imported(TensorSharding.fully_closed(mesh, 0))
+        if self._mesh is None:
+            # one device: nothing can be split
+            return Imported(TensorSharding.fully_closed(Mesh(()), rank), (), one.group)
+        name, mesh = self._mesh
+        everywhere = tuple(AxisRef(axis) for axis in mesh.axis_names)
+        closed = TensorSharding.fully_closed(name, rank)
+        match one.kind:
+            case HloKind.MANUAL:
+                return Imported(closed, everywhere)
+            case HloKind.UNREDUCED:
+                return Imported(closed.with_unreduced(everywhere))
+            case HloKind.UNKNOWN:
+                opened = TensorSharding.fully_open(name, rank)
+                return Imported(opened, group=one.group)
+            case HloKind.TILED:
+                return self._import_tiles(one, rank, where)
+            case _:
+                return Imported(closed, group=one.group)
+
+    def _import_tiles(self, one: HloSharding, rank: int, where: Operation) -> Imported:
+        assert self._mesh is not None
+        name, mesh = self._mesh
+        if one.rank != rank:
+            raise CompileError(
+                f"{HLO_SHARDING} is of {one.rank} dimensions, and the tensor has {rank}:"
+                f" {self._text[one]}",
+                where,
+            )
+        digits = digits_of(one, mesh.devices())
+        axes = [axes_of(dim, mesh) for dim in digits] if digits is not None else [None]
+        if any(dim is None for dim in axes):
+            raise CompileError(
+                f"no axes of {name} = {mesh} describe {HLO_SHARDING}: {self._text[one]}",
+                where,
+            )
+        found = [dim or () for dim in axes]
+        dims = tuple(DimSharding(dim) for dim in found[:rank])
+        of_kind = {
+            kind: tuple(
+                axis
+                for group, axes in zip(one.subgroups, found[rank:], strict=True)
+                if group is kind
+                for axis in axes
+            )
+            for kind in (HloKind.UNREDUCED, HloKind.MANUAL)
+        }
+        unreduced = of_kind[HloKind.UNREDUCED]
+        return Imported(
+            TensorSharding(name, dims, (), unreduced),
+            of_kind[HloKind.MANUAL],
+            one.group,
+        )
+
+
+def _shown(said: Attribute) -> str:
+    return said.data if isinstance(said, StringAttr) else str(said)
+
+
+def _places(module: ModuleOp) -> Iterator[tuple[Operation, Attribute]]:
+    """Everything that XLA's shardings are said of."""
+    for op in all_ops(module):
+        if HLO_SHARDING in op.attributes:
+            yield op, op.attributes[HLO_SHARDING]
+        if isinstance(op, FuncOp):
+            for entries in (op.arg_attrs, op.res_attrs):
+                for entry in entries or ():
+                    if HLO_SHARDING in entry.data:
+                        yield op, entry.data[HLO_SHARDING]
+
+
+def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
+    """Let functions say of their arguments and results in sdy what XLA's say.
+
+    Where sdy says something already, XLA's sharding was made of it; so are those of
+    functions that are called in a program that has a mesh, see `FuncResultSharding`.
+
+    Raises:
+        CompileError: see `HloShardings.of`.
+    """
+    for function in module.ops:
+        if not isinstance(function, FuncOp):
+            continue
+        signature = function.function_type
+        visibility = function.sym_visibility
+        is_called = visibility is not None and visibility.data == "private"
+        is_copy = shardings.named and is_called
+        for present, types, read, write in (
+            (
+                function.arg_attrs,
+                signature.inputs,
+                argument_attributes,
+                set_argument_attributes,
+            ),
+            (
+                function.res_attrs,
+                signature.outputs,
+                result_attributes,
+                set_result_attributes,
+            ),
+        ):
+            if present is None or not any(HLO_SHARDING in e.data for e in present):
+                continue
+            entries = read(function)
+            for entry, type in zip(entries, types, strict=True):
+                said = entry.pop(HLO_SHARDING, None)
+                if said is None or sdy.SHARDING in entry or is_copy:
+                    continue
+                (one,) = shardings.of(said, [sdy.tensor_rank(type)], function)
+                if not one.manual and not is_of_nothing(one.sharding):
+                    entry[sdy.SHARDING] = sdy.TensorShardingAttr(one.sharding)
+            write(function, [dict(sorted(entry.items())) for entry in entries])
+
+
+def is_of_nothing(sharding: TensorSharding) -> bool:
+    """Whether it is over no devices, as nothing in the module is split."""
+    return isinstance(sharding.mesh, Mesh) and sharding.mesh.is_empty
+
+
+def import_of_op(op: Operation, shardings: HloShardings) -> list[Imported]:
+    """What an op says of its results; nothing if XLA's attribute is not there.
+
+    The attribute goes; if sdy says nothing of the op, it says the same from now on.
+    """
+    said = op.attributes.pop(HLO_SHARDING, None)
+    if said is None:
+        return []
+    found = shardings.of(said, [sdy.tensor_rank(t) for t in op.result_types], op)
+    kept = [one.sharding for one in found]
+    if not any(one.manual or is_of_nothing(one.sharding) for one in found):
+        op.attributes.setdefault(sdy.SHARDING, sdy.TensorShardingPerValueAttr(kept))
+    return found

@@ -1,0 +1,100 @@
+"""What tells that a program says something of shardings in another way than sdy's.
+
+Most programs have nothing of it, and what reads it is imported when one does.
+"""
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.tenstorrent import (
+    FRONTEND_ATTRIBUTES,
+    MARK_ARGUMENT,
+    MARK_FUNCTION_PREFIX,
+    SHARDING_CONSTRAINT,
+    WEIGHT_DTYPE_OVERRIDE,
+)
+from ttxdsl.dialects.ttcore import ARGUMENT_TYPE_ATTRIBUTE
+from ttxdsl.ir.traversal import all_ops
+
+HLO_SHARDING = "mhlo.sharding"
+"""XLA's own sharding, which some exporters keep there, too; see `hlo_shardings`."""
+PREFIX = "xla.sdy."
+"""Of what Shardy writes where HLO is to keep it."""
+MHLO = "mhlo."
+"""Of the targets of custom calls that are ops of MHLO's."""
+
+CONSTRAINT = "Sharding"
+ENTERING = frozenset({"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"})
+LEAVING = frozenset({"xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"})
+BORDERS = ENTERING | LEAVING
+"""Targets of custom calls: a constraint, and what is around what each device does."""
+
+
+def says_something(module: ModuleOp) -> bool:
+    """Whether something in a module is said of shardings that sdy does not know.
+
+    Most modules have nothing of it, and each is asked when it is read and once more
+    before it is partitioned.
+    """
+    for op in all_ops(module):
+        attributes = op.attributes
+        if attributes and (HLO_SHARDING in attributes or carries(attributes)):
+            return True
+        if type(op) not in (stablehlo.CustomCallOp, FuncOp, CallOp):
+            continue  # asked of every op: no isinstance
+        if is_mark(op):
+            return True
+        if isinstance(op, stablehlo.CustomCallOp):
+            if is_carrier(op) or op.call_target_name.data.startswith(MHLO):
+                return True
+        elif isinstance(op, FuncOp):
+            entries = (*(op.arg_attrs or ()), *(op.res_attrs or ()))
+            if any(HLO_SHARDING in e.data or carries(e.data) for e in entries):
+                return True
+    return False
+
+
+def carries(attributes: Mapping[str, Attribute]) -> bool:
+    """Whether the frontend attributes among some say something about sdy."""
+    said = attributes.get(FRONTEND_ATTRIBUTES)
+    return isinstance(said, DictionaryAttr) and any(map(is_meant, said.data))
+
+
+def is_meant(key: str) -> bool:
+    """Whether a frontend attribute of that name says something about sdy."""
+    return key == HLO_SHARDING or key.startswith(PREFIX)
+
+
+def target_of(op: object) -> str:
+    """What a custom call calls; nothing for other ops."""
+    if not isinstance(op, stablehlo.CustomCallOp):
+        return ""
+    return op.call_target_name.data
+
+
+def is_carrier(op: Operation) -> bool:
+    """Whether an op is a custom call that says something of shardings.
+
+    A constraint with an attribute of sdy's is as Shardy knows it.
+    """
+    target = target_of(op)
+    if target == CONSTRAINT:
+        return HLO_SHARDING in op.attributes or carries(op.attributes)
+    return (
+        target.startswith(PREFIX) or target in BORDERS or target == SHARDING_CONSTRAINT
+    )
+
+
+def is_mark(op: Operation) -> bool:
+    """Whether an op is its operand, and says only what an argument is.
+
+    tt-xla writes a custom call, of JAX's programs a call of a function of its own.
+    """
+    if isinstance(op, CallOp):
+        said = ARGUMENT_TYPE_ATTRIBUTE in op.attributes
+        return said and op.callee.string_value().startswith(MARK_FUNCTION_PREFIX)
+    return target_of(op) in (MARK_ARGUMENT, WEIGHT_DTYPE_OVERRIDE)

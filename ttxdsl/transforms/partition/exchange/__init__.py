@@ -1,0 +1,1 @@
+"""Exchanges between devices: collectives, halos, and pieces of split dimensions."""

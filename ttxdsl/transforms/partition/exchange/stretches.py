@@ -1,0 +1,269 @@
+"""Stretches of a split dimension: each device gets the places that it reads from others.
+
+Device i of a group reads `length` places from `starts[i]` on. What another device has of
+them is a transfer; in one collective_permute every device gives to one other at most, and
+takes from one. So the transfers are dealt out to rounds, of which each sends as many places
+as its longest transfer has: every device cuts its own places out before it sends them.
+
+    shards of 4, stretches of 2        round 1     round 2
+    0 reads 0 1, of its own
+    1 reads 2 3, from 0                0 -> 1
+    2 reads 4 5, from 1                1 -> 2
+    3 reads 6 7, from 1                            1 -> 3
+
+**Why it is right.** A device that takes part in a round sends places of its shard that
+follow each other, among them those of its transfer; where it takes fewer than the round
+sends, the others are neighbours of them. Put where its own are to be, each is the place of
+the dimension that belongs there. So what a device chooses for a place from a round is right
+wherever it has a transfer there; a place without a transfer is outside of the dimension.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.sharding.devices.replica_groups import groups_along
+from ttxdsl.transforms.partition.localizer import Local, Localizer
+
+
+class Transfer(NamedTuple):
+    """Places that one device has and another, or itself, reads.
+
+    Attributes:
+        source: who has them.
+        target: who reads them.
+        start: the first, counted in the shard of the source.
+        place: where it is in what the target reads.
+        length: how many follow each other.
+    """
+
+    source: int
+    target: int
+    start: int
+    place: int
+    length: int
+
+
+Round = tuple[Transfer, ...]
+"""Transfers of which no two have a source or a target in common."""
+
+
+def width(one: Round) -> int:
+    """How many places each device sends in a round."""
+    return max(transfer.length for transfer in one)
+
+
+class Exchange(NamedTuple):
+    """How devices get their stretches.
+
+    Attributes:
+        own: what they have of them themselves.
+        rounds: what they get from others.
+    """
+
+    own: Round
+    rounds: tuple[Round, ...]
+
+    @property
+    def sent(self) -> int:
+        """How many places each device sends, at most."""
+        return sum(map(width, self.rounds))
+
+
+@lru_cache(maxsize=1024)
+def exchange_of(starts: tuple[int, ...], length: int, size: int) -> Exchange:
+    """How each device of a group gets its stretch.
+
+    Args:
+        starts: the place that each reads first; it may be outside of the dimension.
+        length: how many it reads.
+        size: of the shards.
+    """
+    count = len(starts)
+    own: list[Transfer] = []
+    by_distance: dict[int, list[Transfer]] = {}
+    for target, start in enumerate(starts):
+        low, high = max(start, 0), min(start + length, count * size)
+        while low < high:
+            source = low // size
+            end = min(high, (source + 1) * size)
+            one = Transfer(source, target, low % size, low - start, end - low)
+            if source == target:
+                own.append(one)
+            else:
+                by_distance.setdefault(source - target, []).append(one)
+            low = end
+    apart = tuple(tuple(by_distance[at]) for at in sorted(by_distance))
+    together = _dealt(
+        one for at in sorted(by_distance, key=abs) for one in by_distance[at]
+    )
+    least = min(apart, together, key=lambda all_: (sum(map(width, all_)), len(all_)))
+    return Exchange(tuple(own), least)
+
+
+def _dealt(transfers: Iterable[Transfer]) -> tuple[Round, ...]:
+    """Transfers, each in the first round in which nobody has its part."""
+    rounds: list[list[Transfer]] = []
+    for one in transfers:
+        for members in rounds:
+            if not any(
+                one.source == other.source or one.target == other.target
+                for other in members
+            ):
+                members.append(one)
+                break
+        else:
+            rounds.append([one])
+    return tuple(map(tuple, rounds))
+
+
+class _Writer:
+    """Writes what devices along some axes exchange of one value."""
+
+    def __init__(self, ctx: Localizer, local: Local, dim: int, length: int):
+        self.emit, self.ctx, self.dim, self.length = ctx.emitter, ctx, dim, length
+        self.value = local.value
+        layout = local.placed
+        self.groups = groups_along(layout.mesh, layout.axes[dim])
+        self.count, self.size = len(self.groups[0]), layout.local_shape[dim]
+        self.index = ctx.index_along(layout, dim)
+
+    def number(self, by_device: Mapping[int, int]) -> int | SSAValue:
+        """A number that each device knows; of those that are not named it is any."""
+        values = {*by_device.values()}
+        if len(values) == 1:
+            return values.pop()
+        first, second, *_ = sorted(by_device)
+        step, rest = divmod(by_device[second] - by_device[first], second - first)
+        base = by_device[first] - step * first
+        if not rest and all(n == base + step * at for at, n in by_device.items()):
+            # kept in the range, where nobody looks
+            value = self.emit.add(
+                self.emit.scaled(self.index, step), self.emit.position(base)
+            )
+            low, high = min(values), max(values)
+            if len(by_device) == self.count:
+                return value
+            return self.emit.clamp(
+                self.emit.position(low), value, self.emit.position(high)
+            )
+        table = self.emit.integers(
+            [by_device.get(at, min(values)) for at in range(self.count)], [self.count]
+        )
+        found = self.emit.dynamic_slice(table, [self.index], [1])
+        return self.emit.reshape(found, [])
+
+    def cut(self, value: SSAValue, start: int | SSAValue, length: int) -> SSAValue:
+        """Places of a value from one on."""
+        if isinstance(start, int):
+            return self.emit.slice_dim(value, self.dim, start, start + length)
+        return self.emit.dynamic_slice_dim(value, self.dim, start, length)
+
+    def received(self, one: Round, filler: SSAValue) -> SSAValue:
+        """What comes of a round, or of a device itself, where it is to be."""
+        wide = width(one)
+        # a stretch of the round's width around what is read
+        starts = {each: min(each.start, self.size - wide) for each in one}
+        sent = self.cut(
+            self.value, self.number({t.source: at for t, at in starts.items()}), wide
+        )
+        pairs = sorted(
+            (group[t.source], group[t.target]) for group in self.groups for t in one
+        )
+        if any(t.source != t.target for t in one):
+            sent = self.ctx.collectives.permute_pairs(sent, tuple(pairs))
+        places = {t.target: t.place - (t.start - at) for t, at in starts.items()}
+        place = self.number(places)
+        low, high = [0] * len(shape_of(sent)), [0] * len(shape_of(sent))
+        if isinstance(place, int):
+            low[self.dim], high[self.dim] = place, self.length - wide - place
+            return self.emit.pad(sent, filler, low, high) if any(low + high) else sent
+        first, last = min(places.values()), max(places.values())
+        low[self.dim] = last
+        high[self.dim] = self.length - wide - first
+        padded = self.emit.pad(sent, filler, low, high)
+        begin = self.emit.subtract(self.emit.position(last), place)
+        return self.cut(padded, begin, self.length)
+
+    def mask(self, one: Round, shape: Sequence[int]) -> SSAValue:
+        """The places that devices take from a round."""
+        ends = {t.target: (t.place, t.place + t.length) for t in one}
+        if {*ends.values()} == {(0, self.length)}:
+            taken = self.number({at: int(at in ends) for at in range(self.count)})
+            if isinstance(taken, int):
+                taken = self.emit.position(taken)
+            return self.emit.compare(
+                taken, self.emit.position(1), ComparisonDirection.EQ
+            )
+        rows = self.emit.iota([self.length], 0)
+        inside: SSAValue | None = None
+        for side, direction in enumerate(
+            (ComparisonDirection.GE, ComparisonDirection.LT)
+        ):
+            number = self.number(
+                {at: ends.get(at, (0, 0))[side] for at in range(self.count)}
+            )
+            if number == (0, self.length)[side]:
+                continue
+            if isinstance(number, int):
+                number = self.emit.position(number)
+            limit = self.emit.broadcast(number, [self.length])
+            test = self.emit.compare(rows, limit, direction)
+            inside = test if inside is None else self.emit.both(inside, test)
+        assert inside is not None, "the case above"
+        return self.emit.broadcast(inside, shape, [self.dim])
+
+
+def stretches(
+    ctx: Localizer,
+    local: Local,
+    dim: int,
+    starts: tuple[int, ...],
+    length: int,
+    filler: SSAValue | None,
+) -> SSAValue:
+    """The places that each device reads of a split dimension.
+
+    Args:
+        ctx: the localizer.
+        local: what is split.
+        dim: the dimension.
+        starts: the place that each device reads first, in order of the shards.
+        length: how many it reads.
+        filler: a scalar that stands outside of the dimension; None is zero, or any element
+            where they are quantized (with one scale).
+    """
+    writer, emit = _Writer(ctx, local, dim, length), ctx.emitter
+    exchange = exchange_of(starts, length, writer.size)
+    element = element_of(local.value)
+    if filler is None and isinstance(element, QuantizedType):
+        # a quantized zero is none that every scale has; any element will do
+        rank = len(shape_of(local.value))
+        filler = emit.reshape(emit.slice(local.value, [0] * rank, [1] * rank), [])
+    elif filler is None:
+        filler = emit.number(0, element)
+    shape = [*shape_of(local.value)]
+    shape[dim] = length
+    parts = [one for one in (exchange.own, *exchange.rounds) if one]
+    held = [0] * writer.count
+    for transfer in (transfer for one in parts for transfer in one):
+        held[transfer.target] += transfer.length
+    value: SSAValue | None = None
+    for one in parts:
+        received = writer.received(one, filler)
+        # who takes nothing of it has all places from others
+        taking = {transfer.target for transfer in one}
+        if value is None and all(
+            at in taking or held[at] == length for at in range(writer.count)
+        ):
+            value = received
+            continue
+        if value is None:
+            value = emit.broadcast(filler, shape)
+        value = emit.select(writer.mask(one, shape), received, value)
+    return emit.broadcast(filler, shape) if value is None else value

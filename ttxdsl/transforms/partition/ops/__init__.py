@@ -1,0 +1,1 @@
+"""What each family of ops becomes on one device."""

@@ -1,0 +1,146 @@
+"""Running sums, maxima and products along a split dimension.
+
+A `reduce_window` whose windows reach from each element back to the first, or on to the
+last, is a running combination: `jnp.cumsum` and its like. Every device runs it over its
+own elements, and joins to each what the shards before hold altogether, of which only that
+one combination a shard is sent. Sums of floating-point numbers are rounded in another
+order then, as they are by an all-reduce.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.transforms.partition.by_factors import Plan, localize_by_factors
+from ttxdsl.transforms.partition.emitter import dims_attr
+from ttxdsl.transforms.partition.exchange.combiner import Combiner, combiner_of
+from ttxdsl.transforms.partition.exchange.halo import meeting, padding_attr
+from ttxdsl.transforms.partition.layout import Layout
+from ttxdsl.transforms.partition.localizer import Local, Localizer
+from ttxdsl.transforms.partition.ops.reduction import is_constant_number
+
+
+class Running(NamedTuple):
+    """A running combination along one dimension.
+
+    Attributes:
+        dim: the dimension.
+        combine: how elements join.
+        backwards: whether it begins at the end.
+    """
+
+    dim: int
+    combine: Combiner
+    backwards: bool
+
+
+def running_of(op: stablehlo.ReduceWindowOp) -> Running | None:
+    """The running combination that an op is, if it is one and looks at nothing else."""
+    combine = combiner_of(op.body) if len(op.inputs) == 1 else None
+    if combine is None or not (
+        combine.is_idempotent or is_constant_number(op.init_values[0], combine.neutral)
+    ):
+        return None  # the padding has the initial value, and counts, too
+    shape = shape_of(op.inputs[0])
+    rank = len(shape)
+    sizes = op.window_dimensions.get_values()
+    padding = padding_pairs(op.padding, rank)
+    ones = (1,) * rank
+    dims = [d for d in range(rank) if (sizes[d], padding[d]) != (1, (0, 0))]
+    if len(dims) != 1 or any(
+        window_values(some, rank) != ones
+        for some in (op.window_strides, op.base_dilations, op.window_dilations)
+    ):
+        return None
+    (dim,) = dims
+    others = shape[dim] - 1
+    if sizes[dim] != shape[dim] or padding[dim] not in ((others, 0), (0, others)):
+        return None
+    return Running(dim, combine, padding[dim][0] == 0)
+
+
+def localize_running(
+    ctx: Localizer, op: stablehlo.ReduceWindowOp, running: Running
+) -> bool:
+    """Write the local form of a running combination along a split dimension.
+
+    Returns:
+        Whether operand and result are split alike there, so that it could be done.
+    """
+    dim = running.dim
+    operand, initial = ctx.operands(op)
+    met = meeting(operand.placed, dim, ctx.target(op.results[0]), dim)
+    if met is None or operand.placed.uneven is not None or met[1].uneven is not None:
+        return False
+    before, planned = met
+    rest = operand.placed.axes[dim][len(before.axes[dim]) :]
+    operand = ctx.gather(operand, dim, rest)
+    rank, size = len(before.shape), before.local_shape[dim]
+    sizes = list(op.window_dimensions.get_values())
+    sizes[dim] = size
+    padding = [(0, 0)] * rank
+    padding[dim] = (0, size - 1) if running.backwards else (size - 1, 0)
+    changed: Mapping[str, Attribute] = {
+        "window_dimensions": dims_attr(sizes),
+        "padding": padding_attr(padding),
+    }
+
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        (made,) = ctx.rebuild(op, operands, plan.results, changed)
+        earlier = _earlier(ctx, operands[0], operands[1].value, running)
+        shape = shape_of(made.value)
+        kept = [one for one in range(rank) if one != dim]
+        everywhere = ctx.emitter.broadcast(earlier, shape, kept)
+        op_class = running.combine.op_class
+        value = ctx.emitter.binary(op_class, made.value, everywhere)
+        return [replace(made, value=value)]
+
+    localize_by_factors(
+        ctx, op, operands=[operand, initial], planned=[planned], write=write
+    )
+    return True
+
+
+def _earlier(
+    ctx: Localizer, local: Local, initial: SSAValue, running: Running
+) -> SSAValue:
+    """What the shards before hold altogether; the dimension is gone."""
+    emit, layout, dim = ctx.emitter, local.placed, running.dim
+    element, shape = element_of(local.value), shape_of(local.value)
+    combine = running.combine
+    # what may join again and again, or what changes nothing
+    start = (
+        initial if combine.neutral is None else emit.number(combine.neutral, element)
+    )
+
+    def joined(value: SSAValue) -> SSAValue:
+        return emit.one(
+            stablehlo.ReduceOp,
+            [value, start],
+            TensorType(element, [s for i, s in enumerate(shape) if i != dim]),
+            {"dimensions": dims_attr([dim])},
+            [combine.body(element)],
+        )
+
+    single = list(shape)
+    single[dim] = 1
+    total = emit.reshape(joined(local.value), single)
+    shards = list(layout.shape)
+    shards[dim] = layout.shards(dim)
+    stacked = Layout(layout.mesh, tuple(shards), layout.axes)
+    totals = ctx.gather(Local(total, stacked), dim, layout.axes[dim]).value
+    index = emit.broadcast(ctx.index_along(layout, dim), shape_of(totals))
+    before = emit.compare(
+        emit.iota(shape_of(totals), dim),
+        index,
+        ComparisonDirection.GT if running.backwards else ComparisonDirection.LT,
+    )
+    nothing = emit.broadcast(start, shape_of(totals))
+    return joined(emit.select(before, totals, nothing))
