@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 MARK = $(VENV)/.installed
 
-.PHONY: demo test tt lint format bench bench-small fuzz attack examples docs clean
+.PHONY: demo test tt lint format bench bench-small fuzz attack examples docs wheel clean
 
 demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
@@ -47,6 +47,15 @@ docs: $(MARK)-docs
 	$(BIN)/python docs/scripts/pictures.py
 	$(BIN)/python -m tests.conversion.lowering_page > docs/reference/lowering.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+
+# the package as users install it: a wheel in an empty environment, far from the sources
+wheel:
+	rm -rf build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	build/wheel/venv/bin/python -m pip install --quiet build/wheel/ttxdsl-*.whl
+	cp -r examples build/wheel/examples
+	cd build/wheel && venv/bin/python -P examples/demo.py
 
 # the examples export themselves anew from JAX
 examples: $(MARK)-test
