@@ -6,13 +6,17 @@ imported when first used, so that `import ttxdsl` costs nothing.
 
 from __future__ import annotations
 
+import sys
+
 from ttxdsl.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself would be most of what this costs
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from typing import Any
 
     from ttxdsl.api import Program, load
+    from ttxdsl.bridges.jax.programs import from_jax
     from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
     from ttxdsl.loading.plugins import load_plugin
 
@@ -21,6 +25,7 @@ __all__ = [
     "Program",
     "UnsupportedError",
     "__version__",
+    "from_jax",
     "load",
     "load_plugin",
 ]
@@ -29,6 +34,7 @@ _HOMES = {
     "CompileError": "ttxdsl.diagnostics.errors",
     "Program": "ttxdsl.api",
     "UnsupportedError": "ttxdsl.diagnostics.errors",
+    "from_jax": "ttxdsl.bridges.jax.programs",
     "load": "ttxdsl.api",
     "load_plugin": "ttxdsl.loading.plugins",
 }
@@ -43,3 +49,20 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+class _MovedModules:
+    """The last finder that `import` asks: for names that modules had before."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: object = None, target: object = None
+    ) -> ModuleSpec | None:
+        if not name.startswith("ttxdsl."):
+            return None
+        from ttxdsl.loading.moved import spec_of
+
+        return spec_of(name)
+
+
+sys.meta_path.append(_MovedModules)
