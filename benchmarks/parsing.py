@@ -68,7 +68,7 @@ def steps(text: str, generic: str) -> dict[str, float]:
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
-    from ttxdsl.ir.compat.speed.collector import without_collections
+    from ttxdsl.ir.collector import without_collections
     from ttxdsl.ir.traversal import all_ops
     from ttxdsl.loading.program import make_context
 

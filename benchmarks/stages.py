@@ -89,7 +89,7 @@ def compile_and_time(
 
     from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
     from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
-    from ttxdsl.ir.compat.speed.collector import without_collections
+    from ttxdsl.ir.collector import without_collections
     from ttxdsl.ir.traversal import all_ops
     from ttxdsl.loading.program import make_context
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -148,7 +148,7 @@ def main() -> None:
         from ttxdsl.cli.dataclass_methods import compiled_when_called
 
         with compiled_when_called():  # as the command does, and the others below
-            from ttxdsl.ir.compat.speed.collector import (
+            from ttxdsl.ir.collector import (
                 few_collections,
                 freeing_old_bodies,
             )

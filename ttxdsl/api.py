@@ -29,7 +29,7 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.insight.commands import Commands, printing
-from ttxdsl.ir.compat.speed.collector import freeing_old_bodies, without_collections
+from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.loading.program import (
     Form,
     form_of,

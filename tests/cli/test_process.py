@@ -172,7 +172,7 @@ sys.exit(script())
     "name",
     [
         "ttxdsl.cli.process",  # the first that is imported
-        "ttxdsl.ir.compat.speed.collector",
+        "ttxdsl.ir.collector",
         "xdsl.parser",
         "ttxdsl.transforms.pipeline",
         "ttxdsl.conversion.ttir_to_ttnn.convert",  # while compiling

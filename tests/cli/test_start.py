@@ -26,7 +26,7 @@ func.func @main(%a: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 SCRIPT = """
 import json, sys
-from ttxdsl.ir import definitions
+from ttxdsl.ir.compat.speed import definitions
 from ttxdsl.cli.main import main
 main(["compile", sys.argv[1], "-o", sys.argv[2]])
 loaded = sorted(sys.modules)

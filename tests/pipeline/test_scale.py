@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp
 
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
-from ttxdsl.ir.compat.speed.collector import freeing_old_bodies, without_collections
+from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        from ttxdsl.ir.compat.speed.collector import few_collections
+        from ttxdsl.ir.collector import few_collections
 
         with few_collections():
             return _execute(words)
@@ -86,7 +86,7 @@ def _last_command() -> int:
     """`main`, and then the process ends: Python need not look for garbage before."""
     import gc
 
-    from ttxdsl.ir.compat.speed.collector import few_collections
+    from ttxdsl.ir.collector import few_collections
 
     with few_collections():
         from ttxdsl.cli.dataclass_methods import compiled_when_called

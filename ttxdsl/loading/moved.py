@@ -23,7 +23,6 @@ MOVED = {
     "interpreters.engine": "interpreters.runtime.engine",
     "interpreters.implementing": "interpreters.ops.registry",
     "interpreters.run": "interpreters.runtime.run",
-    "ir.collector": "ir.compat.speed.collector",
     "on_jax.function": "bridges.jax.function",
     "plugins": "loading.plugins",
     "program": "loading.program",

@@ -14,10 +14,10 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.compat import mend_xdsl
 from ttxdsl.ir.compat.faults.dominance import DominanceError, verify_dominance
 from ttxdsl.ir.compat.faults.locations import PositionPrinter
-from ttxdsl.ir.compat.speed.collector import without_collections
 from ttxdsl.ir.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
 from ttxdsl.loading.artifacts.reading import artifact_text, not_readable

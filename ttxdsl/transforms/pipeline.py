@@ -107,7 +107,7 @@ from ttxdsl.dialects.boundary import (
     require_tensors,
 )
 from ttxdsl.dialects.replica_groups import require_one_replica
-from ttxdsl.ir.compat.speed.collector import without_collections
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding

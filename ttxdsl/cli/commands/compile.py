@@ -17,7 +17,7 @@ from ttxdsl.cli.input.programs import read_module
 from ttxdsl.cli.options import common as flags
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.ir.compat.speed.collector import freeing_old_bodies, without_collections
+from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.loading.files import write_whole
 from ttxdsl.loading.program import (
     form_of,

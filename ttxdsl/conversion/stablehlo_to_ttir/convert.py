@@ -79,7 +79,7 @@ from ttxdsl.dialects.ttcore import (
     ShardStatus,
     ShardStatusAttr,
 )
-from ttxdsl.ir.compat.speed.collector import discard_block, without_collections
+from ttxdsl.ir.collector import discard_block, without_collections
 from ttxdsl.ir.tensors import Tensor, shape_of, tensor_type
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes

@@ -24,7 +24,7 @@ from ttxdsl.dialects._tt.attributes import NumberError
 from ttxdsl.dialects.expressed import on_floats, quantization_of
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
-from ttxdsl.ir.compat.speed.collector import discard_regions, forget_uses
+from ttxdsl.ir.collector import discard_regions, forget_uses
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import Tensor, tensor_type

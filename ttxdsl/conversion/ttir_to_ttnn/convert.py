@@ -64,7 +64,7 @@ from ttxdsl.dialects._tt.tt_mlir_ops import TodayOp
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
-from ttxdsl.ir.compat.speed.collector import discard_block, without_collections
+from ttxdsl.ir.collector import discard_block, without_collections
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
 

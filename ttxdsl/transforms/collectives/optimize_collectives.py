@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing, emit_warning
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.compat.speed.collector import discard_block
+from ttxdsl.ir.collector import discard_block
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.collectives import (
     branches,

@@ -16,7 +16,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.ir.compat.speed.collector import without_collections
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.transforms.frontends.signs import says_something
 
 

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.quant import scaled_dim
-from ttxdsl.ir.compat.speed.collector import forget_uses
+from ttxdsl.ir.collector import forget_uses
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.operands import operands_of
 from ttxdsl.rules.division import Division, division

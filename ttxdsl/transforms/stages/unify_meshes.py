@@ -36,7 +36,7 @@ from ttxdsl.dialects.replica_groups import (
     with_mesh,
 )
 from ttxdsl.dialects.stablehlo.types import TokenType
-from ttxdsl.ir.compat.speed.collector import without_collections
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, sort_and_merge
 from ttxdsl.sharding.devices.common_mesh import ApartError, CommonMesh, common_mesh

@@ -27,7 +27,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.compat.speed.collector import discard_block
+from ttxdsl.ir.collector import discard_block
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.partition.emitter import Emitter

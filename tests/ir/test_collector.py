@@ -18,7 +18,7 @@ import ttxdsl
 from ttxdsl.cli.main import main
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
-from ttxdsl.ir.compat.speed.collector import (
+from ttxdsl.ir.collector import (
     discard_block,
     discard_regions,
     few_collections,
@@ -30,7 +30,7 @@ from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-EXAMPLE = Path(__file__).parents[4] / "examples/mlp_train_step.mlir"
+EXAMPLE = Path(__file__).parents[2] / "examples/mlp_train_step.mlir"
 
 
 def test_collections_are_off_inside_and_back_after_an_error():
