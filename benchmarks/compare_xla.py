@@ -198,7 +198,7 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 | `WhileLoopAllReduceCodeMotion`: what a loop accumulates is reduced behind it | `behind-loops` |
 | collectives of what no turn changes, moved by `WhileLoopInvariantCodeMotion` | `ahead-of-loops` |
 | `ConditionalSimplifier`, `HloDCE`, `WhileLoopSimplifier` (on all back ends): branches that are always taken, loops and carries that nobody uses | `known-branches`, `unused` |
-| `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | none, but for XLA's CPUs `join-collectives`: the time model counts joining and overlap, the back end does them |
+| `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | `joined-collectives`; for XLA's CPUs gathers, scatters and exchanges as rows by `join-collectives`. Overlap: the time model counts it, the back end does it |
 | `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `cheap-gathers` moves converts where that is cheaper |
 
 The partitioner itself sends pieces for a roll (a concatenation of what was cut from one

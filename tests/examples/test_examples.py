@@ -36,8 +36,8 @@ COLLECTIVES = {
     # which one is larger than what it is made of
     "mlp_train_step": {
         ("all_reduce", "model"): 1,
-        ("all_reduce", "data"): 4,
-        ("all_gather", "data"): 2,
+        ("all_reduce", "data"): 1,
+        ("all_gather", "data"): 1,
     },
     "transformer_block": {("all_reduce", "model"): 3},
 }

@@ -87,7 +87,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.attribution.origins import joined_parts, unmarked
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.diagnostics.errors import CompileError
@@ -578,7 +578,8 @@ def _ops_at(module: ModuleOp) -> OpsAt:
     by_location: dict[LocationAttr, list[Operation]] = {}
     wrappers = ops_of_type(module, sdy.ManualComputationOp)
     for op in (inner for wrapper in wrappers for inner in wrapper.body.walk()):
-        by_location.setdefault(unmarked(op.location), []).append(op)
+        for part in joined_parts(op.location):
+            by_location.setdefault(unmarked(part), []).append(op)
     return lambda location: by_location.get(unmarked(location), ())
 
 

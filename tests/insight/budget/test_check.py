@@ -37,6 +37,7 @@ def program() -> ttxdsl.Program:
         ("all_reduce==1", 1),
         ("all_to_all==0", 0),
         ("count<3", 2),
+        ("launches<3", 2),
         ("all_gather==1, axis=x", 1),
         ("all_gather==0, axis=y", 0),
         ("count==0, axis=x, axis=y", 0),

@@ -23,7 +23,7 @@ def program(tmp_path: Path) -> Path:
 def test_a_line_is_written_where_there_is_none(program: Path):
     assert main(["budget", str(program), "--update"]) == 0
     first, rest = program.read_text().split("\n", 1)
-    assert first.startswith("// COMM: count<=2, ")
+    assert first.startswith("// COMM: launches<=2, ")
     assert "all_gather<=1" in first and "bytes<=160B" in first and "memory<=" in first
     assert rest == PROGRAM
     # what holds stays, to the letter
@@ -48,7 +48,7 @@ def test_limits_that_do_not_hold_say_what_is_found(program: Path):
 def test_programs_of_one_file_have_lines_each(program: Path):
     program.write_text(f"{PROGRAM}// -----\n\n{PROGRAM}")
     assert main(["budget", str(program), "--update"]) == 0
-    assert program.read_text().count("// COMM: count<=2") == 2
+    assert program.read_text().count("// COMM: launches<=2") == 2
     assert "// -----\n\n// COMM:" in program.read_text()
 
 

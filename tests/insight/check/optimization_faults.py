@@ -5,7 +5,7 @@ They are part of stage 11, which is blamed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -33,6 +33,7 @@ from ttxdsl.transforms.collectives import (
     collective_cse,
     combine_all_reduces,
     gathered_products,
+    joined_collectives,
     loop_collectives,
     move_collectives,
     read_places,
@@ -65,6 +66,16 @@ def _first_one(
     before: object,
 ) -> SSAValue:
     return otherwise or value
+
+
+_JOIN = joined_collectives._join  # pyright: ignore[reportPrivateUsage]
+
+
+def _join_backwards(ops: Sequence[Operation]) -> Operation:
+    values = [value for op in ops for value in op.operands]
+    (use, *_) = [one for one in values[0].uses if one.operation is ops[0]]
+    use.operation.operands[use.index] = values[-1]
+    return _JOIN(ops)
 
 
 _GATHER = gather_before_slices._gather  # pyright: ignore[reportPrivateUsage]
@@ -206,6 +217,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "joined-permutes: everybody sends what the first one does",
         PROGRAMS["joined-permutes"],
         _instead(DeviceProgram, "on_devices", _first_one),
+    ),
+    (
+        "joined-collectives: each user gets another one's",
+        PROGRAMS["joined-collectives"],
+        _instead(joined_collectives, "_join", _join_backwards),
     ),
     (
         "joined-sums: along one axis of two",

@@ -9,9 +9,13 @@ from __future__ import annotations
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
 
 
-def _t(shape: str, *dims: str) -> str:
+def typed(shape: str, *dims: str) -> str:
+    """A tensor of f32 with the axes of each dimension, a letter each."""
     listed = ", ".join("{" + ", ".join(f'"{a}"' for a in dim) + "}" for dim in dims)
     return f"tensor<{shape}xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{listed}]>}}"
+
+
+_t = typed
 
 
 def _function(arguments: list[str], result: str, *lines: str) -> str:
@@ -408,6 +412,34 @@ JOINED_PERMUTES = _function(
 )
 """Shifts by one row and two, which go to the same devices, and to the other end and back."""
 
+_ROW = "tensor<8xf32>"
+
+
+def _sum(name: str, of: str) -> str:
+    return (
+        f"%{name} = stablehlo.reduce(%{of} init: %i) applies stablehlo.add across"
+        f" dimensions = [0] : ({S}, tensor<f32>) -> {_ROW}"
+    )
+
+
+JOINED_COLLECTIVES = _function(
+    [_t("8x8", "y", ""), _t("8x8", "y", "")],
+    f"{_ROW}, {_ROW}, {_ROW}, {S}, {S}",
+    "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+    _sum("0", "a"),
+    f"%1 = stablehlo.negate %0 : {_ROW}",
+    f"%2 = stablehlo.broadcast_in_dim %1, dims = [1] : ({_ROW}) -> {S}",
+    f"%3 = stablehlo.multiply %2, %b : {S}",
+    _sum("4", "b"),
+    f"%5 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f"%6 = stablehlo.negate %5 : {S}",
+    f"%7 = stablehlo.maximum %3, %b : {S}",
+    _sum("8", "7"),
+    f"%9 = sdy.sharding_constraint %b <@mesh, [{{}}, {{}}]> : {S}",
+    f"return %0, %4, %8, %6, %9 : {_ROW}, {_ROW}, {_ROW}, {S}, {S}",
+)
+"""Three sums, of which the last needs the first, and two gathers."""
+
 PROGRAMS = {
     "known-branches": KNOWN_BRANCHES,
     "unused": UNUSED,
@@ -426,6 +458,7 @@ PROGRAMS = {
     "cheap-exchanges": CHEAP_EXCHANGES,
     "small-permutes": SMALL_PERMUTES,
     "joined-permutes": JOINED_PERMUTES,
+    "joined-collectives": JOINED_COLLECTIVES,
     "joined-sums": JOINED_SUMS,
     "parts-of-parts": PARTS_OF_PARTS,
 }

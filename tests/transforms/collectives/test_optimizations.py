@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -10,6 +11,7 @@ from ml_dtypes import bfloat16, float8_e5m2
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, f32, i64
 
 import ttxdsl
+from tests.differential.oracle import Oracle
 from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
 from tests.transforms.collectives.programs import (
     BEFORE,
@@ -17,6 +19,7 @@ from tests.transforms.collectives.programs import (
     CUT_AND_GATHERED,
     IN_BRANCHES,
     MANY_PARTS,
+    MESH,
     MOVED_PRODUCT,
     PROGRAMS,
     REDUCED_IN_LOOPS,
@@ -25,17 +28,20 @@ from tests.transforms.collectives.programs import (
     UNUSED_CARRY,
     S,
     gradient,
+    typed,
 )
 from tests.work import calls
 from ttxdsl.analysis.attribution.origins import optimizations
-from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.analysis.usage.collectives import counts_of, list_collectives
+from ttxdsl.costs.machines import GENERIC
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import stablehlo
-from ttxdsl.insight.why.causes.collectives import OPTIMIZED
+from ttxdsl.insight.why.causes.optimized import OPTIMIZED
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.collectives import joined_collectives
 from ttxdsl.transforms.collectives.optimize_collectives import (
     OPTIMIZATIONS,
     OptimizeCollectivesPass,
@@ -55,6 +61,8 @@ SENT = {
     "cheap-exchanges": (96, 48),
     "small-permutes": (128, 16),
     "joined-permutes": (160, 96),
+    # as many bytes, in fewer messages
+    "joined-collectives": (528, 528),
     "joined-sums": (80, 56),
     "parts-of-parts": (48, 24),
     "same-values": (96, 48),
@@ -110,6 +118,80 @@ def computes_the_same(module: ModuleOp, text: str) -> None:
         run_module(module, arguments), run_module(whole, arguments), strict=True
     ):
         np.testing.assert_array_equal(found, wanted)
+
+
+def launches(module: ModuleOp) -> dict[str, int]:
+    return counts_of(list_collectives(module))
+
+
+def test_collectives_that_do_not_wait_for_each_other_are_one(oracle: Oracle):
+    module = local(PROGRAMS["joined-collectives"])
+    assert launches(module) == {"all_gather": 2, "all_reduce": 3}
+    optimized(module, "joined-collectives")
+    assert launches(module) == {"all_gather": 1, "all_reduce": 2}
+    first, second = ops_of_type(module, stablehlo.AllReduceOp)
+    assert (len(first.operands), len(second.operands)) == (2, 1)
+    oracle.run(str(module).replace("builtin.module", "module"))
+
+
+def test_what_is_joined_is_no_more_than_xla_joins(monkeypatch: pytest.MonkeyPatch):
+    few = replace(GENERIC, combine_bytes=63)
+    monkeypatch.setattr(joined_collectives, "GENERIC", few)
+    module = optimized(local(PROGRAMS["joined-collectives"]), "joined-collectives")
+    assert launches(module) == {"all_gather": 2, "all_reduce": 3}
+
+
+@pytest.mark.parametrize(("rows", "count"), [(64, 1), (4096, 2)])
+def test_large_gathers_stay_where_they_are(rows: int, count: int):
+    """Their values would be there for long, and latency is little of their time."""
+    text = f"""{MESH}func.func @main(
+        %a: {typed(f"{rows}x64", "y", "")}, %b: {typed(f"{rows}x64", "y", "")}
+    ) -> ({typed(f"{rows}x64", "", "")}) {{
+      %0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : tensor<{rows}x64xf32>
+      %1 = stablehlo.tanh %0 : tensor<{rows}x64xf32>
+      %2 = sdy.sharding_constraint %b <@mesh, [{{}}, {{}}]> : tensor<{rows}x64xf32>
+      %3 = stablehlo.add %1, %2 : tensor<{rows}x64xf32>
+      return %3 : tensor<{rows}x64xf32>
+    }}"""
+    module = optimized(local(text), "joined-collectives")
+    assert launches(module) == {"all_gather": count}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_order_of_sums_can_be_joined(seed: int):
+    """Random chains: each sum is of what some of those before it made."""
+    random, lines, known = Random(seed), list[str](), ["a", "b"]
+    for at in range(12):
+        one, other = random.choice(known), random.choice(known)
+        kind = random.choice(["maximum", "minimum"])
+        init = "m" if kind == "maximum" else "n"
+        lines += [
+            f"%p{at} = stablehlo.subtract %{one}, %{other} : {S}",
+            f"%q{at} = stablehlo.reduce(%p{at} init: %{init}) applies stablehlo.{kind}"
+            f" across dimensions = [{random.randrange(2)}] : ({S}, tensor<f32>)"
+            " -> tensor<8xf32>",
+            f"%r{at} = stablehlo.broadcast_in_dim %q{at}, dims = [1]"
+            f" : (tensor<8xf32>) -> {S}",
+        ]
+        known.append(f"r{at}")
+    last = known[-1]
+    for at, name in enumerate(known[:-1]):
+        lines.append(f"%s{at} = stablehlo.add %{last}, %{name} : {S}")
+        last = f"s{at}"
+    text = f"""{MESH}func.func @main(
+        %a: {typed("8x8", "y", "")}, %b: {typed("8x8", "", "x")}) -> {S} {{
+      %m = stablehlo.constant dense<-1.0e6> : tensor<f32>
+      %n = stablehlo.constant dense<1.0e6> : tensor<f32>
+      {chr(10).join(lines)}
+      return %{last} : {S}
+    }}"""
+    module = local(text)
+    before = launches(module)
+    bytes_before = sent(module)
+    optimized(module, "joined-collectives")
+    assert sum(launches(module).values()) <= sum(before.values())
+    assert sent(module) == bytes_before
+    computes_the_same(module, text)
 
 
 def in_loops(module: ModuleOp) -> int:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     LocationAttr,
     NameLoc,
+    NoneAttr,
     StringAttr,
     UnknownLoc,
 )
@@ -30,11 +31,13 @@ _OPTIMIZED = "ttxdsl.optimized="
 
 _WHOLE = "ttxdsl.whole"
 
+_JOINED = "ttxdsl.joined"
+
 Numbers = tuple[int, ...]
 
 
 def _is_mark(location: NameLoc) -> bool:
-    return location.desc.data.startswith((_PREFIX, _OPTIMIZED, _WHOLE))
+    return location.desc.data.startswith((_PREFIX, _OPTIMIZED, _WHOLE, _JOINED))
 
 
 def optimized(location: Attribute, name: str) -> LocationAttr:
@@ -49,8 +52,29 @@ def optimizations(location: Attribute) -> tuple[str, ...]:
         text = location.desc.data
         if text.startswith(_OPTIMIZED):
             names.append(text.removeprefix(_OPTIMIZED))
+        if text == _JOINED:
+            parts = joined_parts(location)
+            names += (name for part in parts for name in optimizations(part))
+            break
         location = location.location
     return tuple(dict.fromkeys(names))
+
+
+def joined(locations: Iterable[Attribute]) -> LocationAttr:
+    """Return the location of an op that does what several ops did, one an operand."""
+    fused = FusedLoc(cast(Any, tuple(locations)), NoneAttr())
+    return cast(Any, NameLoc(StringAttr(_JOINED), cast(Any, fused)))
+
+
+def joined_parts(location: Attribute) -> tuple[Attribute, ...]:
+    """Return the locations of the ops that were joined, of another op its own."""
+    inner = location
+    while isinstance(inner, NameLoc):
+        if inner.desc.data == _JOINED:
+            parts = cast(ArrayAttr[Attribute], cast(FusedLoc, inner.location).locations)
+            return tuple(one for part in parts for one in joined_parts(part))
+        inner = inner.location
+    return (location,)
 
 
 def on_whole_values(location: Attribute) -> LocationAttr:
@@ -77,6 +101,9 @@ def is_on_whole_values(location: Attribute) -> bool:
 def unmarked(location: Attribute) -> LocationAttr:
     """The location without numbers; of a call, only where both ends are known."""
     match location:
+        case NameLoc() if location.desc.data == _JOINED:
+            parts = dict.fromkeys(map(unmarked, joined_parts(location)))
+            return cast(Any, FusedLoc(cast(Any, tuple(parts)), NoneAttr()))
         case NameLoc() if _is_mark(location):
             return unmarked(location.location)
         case CallSiteLoc():
@@ -116,6 +143,13 @@ class Origins:
         """All numbers of an op, calls before callees: the same for all it became."""
         calls, own = self._numbers(op.location)
         return calls + own
+
+    def parts(self, op: Operation) -> list[list[Operation]]:
+        """Return the origins of each op that was joined to this one, or its own."""
+        return [
+            [self._marked[number][0] for number in self._numbers(part)[1]]
+            for part in joined_parts(op.location)
+        ]
 
     def callers(self, op: Operation) -> list[Operation]:
         """The calls through which `op` was inlined, the outermost first."""

@@ -30,7 +30,7 @@ class Purpose:
     Attributes:
         why: `FSDP`, `ZeRO`, `data parallel`, `partial sums`, `gathered`, `moved`.
         kind: which collective.
-        of: what is sent, the text of a `Role`.
+        of: what is sent, the text of a `Role`, or of several that are sent at once.
         axes: along which axes.
         count: how often they run.
         bytes: that a device sends for them.
@@ -99,7 +99,8 @@ def purposes(
                 why = "gathered"
             case _:
                 why = "moved"
-        key = why, one.kind, role.value, one.axes_text
+        sent = " and ".join(role.value for role in roles.all_of(op))
+        key = why, one.kind, sent, one.axes_text
         found.setdefault(key, []).append(one)
     lines = [
         Purpose(

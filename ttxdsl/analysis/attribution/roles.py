@@ -21,7 +21,7 @@ from ttxdsl.analysis.usage.collectives import collective_ops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _PRODUCTS = (
     stablehlo.ConvolutionOp,
@@ -91,20 +91,30 @@ class Roles:
             if made_of and not made_of & _DATA:
                 self._optimizer_state |= mask & ~self._parameters
 
-    def of(self, op: Operation) -> Role:
-        """What a collective sends."""
-        flow, at = self._flow, self._flow.number.get(op.operands[0])
+    def all_of(self, op: Operation) -> tuple[Role, ...]:
+        """Return what a collective of several tensors sends, of most bytes first."""
+        return tuple(dict.fromkeys(self.of(op, which) for which in _sent(op)))
+
+    def of(self, op: Operation, which: int | None = None) -> Role:
+        """What a collective sends: one of its tensors, by its number, or the largest."""
+        which = _sent(op)[0] if which is None else which
+        flow, at = self._flow, self._flow.number.get(op.operands[which])
         if at is None:
             return Role.ACTIVATIONS
         sources, made_of = flow.sources[at], self._made_of[at]
         if not flow.is_mixed[at] and flow.pieces[at]:
             return self._of_arguments(flow.pieces[at]) or Role.ARGUMENTS
-        ends, moved = self._reached(op, flow.ends), self._reached(op, flow.moved_ends)
+        ends, moved = (
+            self._reached(op, which, ends) for ends in (flow.ends, flow.moved_ends)
+        )
         whose = sources | self._depends[at]
         if not made_of and (known := self._of_arguments(whose)):
             return known
         if not made_of or made_of & _DATA:
-            used = any(flow.is_used[flow.number[result]] for result in op.results)
+            used = any(
+                flow.is_used[flow.number[result]]
+                for result in op.results[which : which + 1]
+            )
             is_result = ends and (flow.is_scalar[at] or not used)
             if is_result:
                 return Role.RESULTS
@@ -132,23 +142,30 @@ class Roles:
 
     def is_argument(self, op: Operation) -> bool:
         """Whether a collective sends what the caller gave, and nothing computed of data."""
-        at = self._flow.number.get(op.operands[0])
+        at = self._flow.number.get(op.operands[_sent(op)[0]])
         return at is not None and not self._made_of[at]
 
-    def arguments(self, op: Operation) -> list[BlockArgument]:
+    def arguments(self, op: Operation, which: int | None = None) -> list[BlockArgument]:
         """The arguments that a collective is there for, the nearest that there are.
+
+        Of one of its tensors, by its number, or of all.
 
         What it sends pieces of; else the parameters whose gradients or new values it
         sends; else what the op before it reads, or the ops behind it.
         """
-        flow, at = self._flow, self._flow.number.get(op.operands[0])
+        sent = _sent(op) if which is None else [which]
+        masks = (self._arguments_of(op, at) for at in sent)
+        return [self._arguments[index] for index in bits(union(masks))]
+
+    def _arguments_of(self, op: Operation, which: int) -> int:
+        flow, at = self._flow, self._flow.number.get(op.operands[which])
         if at is None:
-            return []
+            return 0
         mask = 0 if flow.is_mixed[at] else flow.pieces[at]
         if not mask:
-            match self.of(op):
+            match self.of(op, which):
                 case Role.PARAMETERS | Role.GRADIENTS | Role.UPDATES:
-                    ends = bits(self._reached(op, flow.ends))
+                    ends = bits(self._reached(op, which, flow.ends))
                     mask = union(self._trained[one] for one in ends)
                     mask = mask or flow.sources[at] & self._parameters
                 case Role.OPTIMIZER_STATE:
@@ -159,9 +176,10 @@ class Roles:
             at = before
         mask = mask or self._read(flow.makers[at])
         if not mask:
-            users = (use.operation for result in op.results for use in result.uses)
+            results = op.results[which : which + 1]
+            users = (use.operation for result in results for use in result.uses)
             mask = union(map(self._read, users))
-        return [self._arguments[index] for index in bits(mask)]
+        return mask
 
     def _read(self, op: Operation | None) -> int:
         """The arguments that operands of an op are pieces of."""
@@ -171,8 +189,9 @@ class Roles:
             flow.pieces[at] for at in known if at is not None and not flow.is_mixed[at]
         )
 
-    def _reached(self, op: Operation, ends: list[int]) -> int:
-        return union(ends[self._flow.number[one]] for one in op.results)
+    def _reached(self, op: Operation, which: int, ends: list[int]) -> int:
+        results = op.results[which : which + 1]
+        return union(ends[self._flow.number[result]] for result in results)
 
     def _of_arguments(self, mask: int) -> Role | None:
         """The role of what is made of arguments of the state alone; None of others."""
@@ -305,6 +324,12 @@ class Roles:
         return (
             0 if self._is_made[at] else self._flow.sources[at] | self._flow.pieces[at]
         )
+
+
+def _sent(op: Operation) -> list[int]:
+    """Return which operands a collective sends, the largest first; the first of a call."""
+    sent = range(max(1, min(len(op.operands), len(op.results))))
+    return sorted(sent, key=lambda at: -value_bytes(op.operands[at]))
 
 
 def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:

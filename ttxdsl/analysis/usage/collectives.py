@@ -157,13 +157,23 @@ def _axes_text(axes: Axes) -> str:
     return ", ".join(str(axis).replace('"', "") for axis in axes)
 
 
+_MOST_TYPES = 4
+"""Types of what one collective sends that are named."""
+
+
 def _type_text(values: Sequence[SSAValue]) -> str:
-    texts: list[str] = []
-    for value in values:
+    """`16x16xf32, 2 of 16xf32`: the types, those of most bytes first."""
+    texts: Counter[str] = Counter()
+    for value in sorted(values, key=value_bytes, reverse=True):
         assert isinstance(value.type, ShapedType)
         element = str(getattr(value.type, "element_type", ""))
-        texts.append("x".join((*map(str, value.type.get_shape()), element)))
-    return ", ".join(texts)
+        texts["x".join((*map(str, value.type.get_shape()), element))] += 1
+    named = [
+        f"{count} of {text}" if count > 1 else text
+        for text, count in list(texts.items())[:_MOST_TYPES]
+    ]
+    rest = sum(list(texts.values())[_MOST_TYPES:])
+    return ", ".join([*named, *([f"{rest} others"] if rest else [])])
 
 
 def _short(op: Operation) -> str:
@@ -174,8 +184,25 @@ def _short(op: Operation) -> str:
     return op.name.removeprefix("stablehlo.")
 
 
+_MOST_OPS = 3
+"""Kinds of ops that a reason names."""
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(dict.fromkeys(names))
+    if len(known) < 2:
+        return "".join(known)
+    *first, last = known[:_MOST_OPS]
+    if len(known) > _MOST_OPS:
+        first, last = [*first, last], "others"
+    return f"{', '.join(first)} and {last}"
+
+
 def _producer(op: Operation) -> str:
-    value = op.operands[0]
+    return _listed(map(_maker, op.operands if len(op.results) > 1 else op.operands[:1]))
+
+
+def _maker(value: SSAValue) -> str:
     # a lookup in a split table is masked where the row is on another device
     if isinstance(value, OpResult) and isinstance(value.op, stablehlo.SelectOp):
         chosen = value.op.on_true
@@ -185,7 +212,11 @@ def _producer(op: Operation) -> str:
 
 
 def _consumer(op: Operation) -> str:
-    users = [use.operation for result in op.results for use in result.uses]
+    return _listed(map(_first_user, op.results))
+
+
+def _first_user(result: SSAValue) -> str:
+    users = [use.operation for use in result.uses]
     if not users:
         return "nothing"
     if isinstance(users[0], sdy.ReturnOp | ReturnOp | stablehlo.ReturnOp):
@@ -400,6 +431,11 @@ def collective_seconds(one: CountedCollective, machine: Machine) -> float:
     return one.count * machine.collective_seconds(
         one.ring, one.bytes_each, one.group_size, one.axis_names, one.groups
     )
+
+
+def launches_of(collectives: Iterable[CountedCollective]) -> int:
+    """Return how many collectives run: each is one message, or a ring of them."""
+    return sum(one.count for one in collectives)
 
 
 def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:

@@ -373,9 +373,9 @@ def _unmoved(value: SSAValue) -> SSAValue:
     """What a value was before it was moved."""
     while isinstance(value, OpResult):
         op = value.op
-        if isinstance(op, stablehlo.OptimizationBarrierOp):
+        if isinstance(op, stablehlo.OptimizationBarrierOp) or op.get_trait(Collective):
             value = op.operands[value.index]
-        elif isinstance(op, _MOVES) or op.get_trait(Collective) is not None:
+        elif isinstance(op, _MOVES):
             value = op.operands[0]
         else:
             break

@@ -208,7 +208,8 @@ def _leave_callbacks(module: ModuleOp) -> None:
 def _open(module: ModuleOp, devices: int) -> None:
     """Say otherwise what XLA does not compile, or not as StableHLO means it.
 
-    It reduces across devices with a few computations only, and has no `chlo.mulhi` where
+    It reduces across devices with a few computations only, takes no all_reduce of several
+    tensors in a manual computation (it joins such itself), and has no `chlo.mulhi` where
     there are several devices. Of two dynamic slices, one of the other, it makes one at
     the sum of their indices, and forgets that each was clamped: so they are clamped
     before.
@@ -218,6 +219,8 @@ def _open(module: ModuleOp, devices: int) -> None:
             groups = device_groups(op, devices)
             by_exchange = _OPENED[type(op)]
             write_instead(op, partial(by_exchange, op, groups))
+        elif len(op.operands) > 1:
+            write_instead(op, partial(_one_by_one, op))
     for op in ops_of_type(module, stablehlo.ReduceScatterOp):
         _scatter_first(op)
     for op in ops_of_type(module, stablehlo.DynamicSliceOp):
@@ -225,6 +228,20 @@ def _open(module: ModuleOp, devices: int) -> None:
     for op in all_ops(module):
         if op.name == "chlo.mulhi" and integer_width(element_of(op.results[0])) == 32:
             write_instead(op, partial(_mulhi, op))
+
+
+def _one_by_one(op: Operation, w: Writer) -> list[SSAValue]:
+    """An all_reduce of each of several tensors."""
+    return [
+        w.one(
+            stablehlo.AllReduceOp,
+            [value],
+            result.type,
+            op.properties,
+            [region.clone() for region in op.regions],
+        )
+        for value, result in zip(op.operands, op.results, strict=True)
+    ]
 
 
 def _scatter_first(op: stablehlo.ReduceScatterOp) -> None:

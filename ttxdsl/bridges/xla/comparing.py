@@ -31,6 +31,7 @@ from ttxdsl.insight.check.rounding import RoundedRuns, hold
 from ttxdsl.insight.diff.side_by_side import (
     CollectiveRow,
     bytes_of_both,
+    launches_of_both,
     match_collectives,
 )
 from ttxdsl.interpreters.compare import Comparison, compare
@@ -127,6 +128,11 @@ class XlaComparison(Printed):
     def bytes(self) -> tuple[int, int]:
         """What a device sends in all: ours, XLA's."""
         return bytes_of_both(self.collectives)
+
+    @property
+    def launches(self) -> tuple[int, int]:
+        """How many collectives run: ours, XLA's."""
+        return launches_of_both(self.collectives)
 
 
 def _devices(numbers: Sequence[int]) -> str:

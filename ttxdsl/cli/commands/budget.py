@@ -44,7 +44,7 @@ from ttxdsl.insight.budget.written import (
 from ttxdsl.loading.files import require_writable, write_whole
 from ttxdsl.loading.program import read_text, split_programs
 
-_QUANTITIES = f"quantities: {' '.join(KINDS)} count bytes KIND.bytes memory peak"
+_QUANTITIES = f"quantities: {' '.join(KINDS)} launches bytes KIND.bytes memory peak"
 
 
 def _json(path: str, finding: Finding) -> dict[str, Any]:

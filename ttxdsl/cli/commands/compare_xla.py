@@ -47,12 +47,14 @@ def _row_json(row: CollectiveRow[HloCollective]) -> dict[str, Any]:
 
 def _json(comparison: XlaComparison) -> dict[str, Any]:
     ours, xla = comparison.bytes
+    launches = comparison.launches
     memory = comparison.memory
     return {
         "source": comparison.source,
         "devices": comparison.devices,
         "agree": comparison.agree,
         "bytes_per_device": {"ours": ours, "xla": xla},
+        "launches": {"ours": launches[0], "xla": launches[1]},
         "memory": {"ours": memory[0].data(), "xla": memory[1].data()},
         "peak_bytes": comparison.peak_bytes,
         "results": [
@@ -127,7 +129,7 @@ def _origins(one: HloCollective) -> list[str]:
 
 def _collective_table(comparison: XlaComparison, *, narrow: bool) -> Table:
     """Rows of both; where it is narrow, a kind and what it is among are in one column."""
-    table = Table("collective", title="Collectives, bytes a device")
+    table = Table("collective", title="Collectives: launches, bytes a device")
     table.title_justify = "left"
     if not narrow:
         table.add_column("among")
@@ -138,10 +140,13 @@ def _collective_table(comparison: XlaComparison, *, narrow: bool) -> Table:
         sides = (_side(row, ours=True), _side(row, ours=False))
         first = (f"{row.kind} {row.among}",) if narrow else (row.kind, row.among)
         table.add_row(*first, *sides, row.label.said_of("XLA"))
-    ours, xla = comparison.bytes
+    sides = [
+        f"{launches}: {bytes_text(sent)}"
+        for launches, sent in zip(comparison.launches, comparison.bytes, strict=True)
+    ]
     table.add_section()
     first = ("in all",) if narrow else ("in all", "")
-    table.add_row(*first, bytes_text(ours), bytes_text(xla), "")
+    table.add_row(*first, *sides, "")
     return table
 
 

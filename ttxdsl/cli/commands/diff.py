@@ -214,6 +214,7 @@ def _summary_table(found: Difference) -> Table:
 
     for kind in found.kinds:
         row(kind, lambda side, kind=kind: side.count(kind))
+    row("launches", lambda side: side.launches)
     row("bytes that a device sends", lambda side: side.bytes_sent, bytes_text)
     row("memory of a device", lambda side: side.memory.peak_bytes, bytes_text)
     row("of it arguments", lambda side: side.memory.argument_bytes, bytes_text)
@@ -295,6 +296,7 @@ def _json(found: Difference) -> dict[str, Any]:
         return {
             "name": one.name,
             "collectives": {kind: one.count(kind) for kind in found.kinds},
+            "launches": one.launches,
             "bytes_sent": one.bytes_sent,
             "peak_bytes": one.memory.peak_bytes,
             "argument_bytes": one.memory.argument_bytes,
@@ -319,19 +321,16 @@ def _json(found: Difference) -> dict[str, Any]:
 
 
 def _folder_table(found: Sequence[tuple[Path, Difference | str]]) -> Table:
-    """One row a program: collectives and bytes of both sides, or why there are none."""
+    """One row a program: launches and bytes of both sides, or why there are none."""
     table = Table("program", title_justify="left")
-    for heading in ("collectives A", "B", "bytes A", "B", "B - A"):
+    for heading in ("launches A", "B", "bytes A", "B", "B - A"):
         table.add_column(heading, justify="right", no_wrap=True)
     sums = [0, 0, 0, 0]
     for path, one in found:
         if isinstance(one, str):
             table.add_row(str(path), "", "", "", "", one)
             continue
-        counts = [
-            sum(side.count(kind) for kind in one.kinds)
-            for side in (one.left, one.right)
-        ]
+        counts = [one.left.launches, one.right.launches]
         sent = [one.left.bytes_sent, one.right.bytes_sent]
         sums = [a + b for a, b in zip(sums, (*counts, *sent), strict=True)]
         table.add_row(

@@ -20,6 +20,7 @@ from ttxdsl.analysis.attribution.purposes import Purpose, purposes
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     guesses_text,
+    launches_of,
     list_collectives,
     sent_text,
 )
@@ -142,8 +143,9 @@ def _collective_table(
         table.add_row(number, text, "", "", bytes_text(rest), "")
     total = sum(collective.bytes_per_device for collective in collectives)
     table.add_section()
-    count = sum(collective.count for collective in collectives)
-    table.add_row(str(count), "in all", "", "", bytes_text(total), "")
+    table.add_row(
+        str(launches_of(collectives)), "launches", "", "", bytes_text(total), ""
+    )
     return table
 
 
@@ -267,13 +269,15 @@ def print_outcome(
 def _report_data(file: Path, outcome: RunOutcome) -> dict[str, Any]:
     """The same as `print_outcome`, and the remarks, for JSON."""
     lowered = outcome.lowered
+    collectives = lowered.collectives(outcome.trip_count)
     return {
         "file": str(file),
         "engine": outcome.engine,
         "ok": outcome.ok,
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
-        "collectives": [one.data() for one in lowered.collectives(outcome.trip_count)],
+        "launches": launches_of(collectives),
+        "collectives": [one.data() for one in collectives],
         "summary": [asdict(purpose) for purpose in outcome.purposes],
         "peak_bytes": outcome.peak_bytes,
         "results": [_result_data(result) for result in outcome.results],

@@ -334,7 +334,7 @@ def _program_table(
     table.add_section()
     table.add_row(
         *blank,
-        f"{total.count} in all",
+        f"{total.launches} {'launch' if total.launches == 1 else 'launches'}",
         bytes_text(total.bytes),
         seconds_text(total.seconds),
     )
@@ -418,6 +418,8 @@ def _data(answer: Answer) -> dict[str, Any]:
         for entry, one in pairs:
             text = f"with {one.text}: {outcome_text(one.base, one.figures)}"
             entry["text"] = text
+    if isinstance(answer, answers.WhyProgram):
+        data["figures"]["launches"] = answer.figures.launches
     return data
 
 

@@ -8,7 +8,7 @@ The grammar; blanks may stand between any two words:
     line       = "//" "COMM:" item { "," item }
     item       = limit | axis | mesh | trips
     limit      = quantity comparator number
-    quantity   = kind | "count" | "bytes" | kind ".bytes" | "memory" | "peak"
+    quantity   = kind | "launches" | "count" | "bytes" | kind ".bytes" | "memory" | "peak"
     kind       = "all_gather" | "all_reduce" | "all_to_all" | "collective_broadcast"
                | "collective_permute" | "collective_reduce" | "ragged_all_to_all"
                | "reduce_scatter"
@@ -18,7 +18,7 @@ The grammar; blanks may stand between any two words:
     mesh       = "mesh" "=" digits { ("," | "x") digits }
     trips      = "trip_count" "=" digits
 
-A kind counts the collectives of that kind, `count` all of them, `bytes` what one device
+A kind counts the collectives of that kind, `launches` or `count` all of them, `bytes` what one device
 sends for all of them by the ring model; `memory` and `peak` are one thing, the most
 memory that one device needs. `axis` restricts all limits of its line to collectives that
 communicate along that axis of the mesh, alone or with others; several axes all have to
@@ -40,7 +40,8 @@ from ttxdsl.diagnostics.errors import CompileError
 KINDS = tuple(sorted(kind for kind in RINGS if kind.isidentifier()))
 MEMORY = ("memory", "peak")
 _BYTES = ("bytes", *(f"{kind}.bytes" for kind in KINDS))
-QUANTITIES = ("count", *KINDS, *_BYTES, *MEMORY)
+LAUNCHES = ("launches", "count")
+QUANTITIES = (*LAUNCHES, *KINDS, *_BYTES, *MEMORY)
 
 COMPARATORS: dict[str, Callable[[int, int], bool]] = {
     "<=": operator.le,
@@ -205,7 +206,7 @@ class _Reader:
             raise self.error(
                 _Item(quantity, item.start),
                 f"'{quantity}' is nothing that is counted",
-                hint=f"one of {', '.join(('count', *KINDS, 'bytes', 'memory'))}",
+                hint=f"one of {', '.join(('launches', *KINDS, 'bytes', 'memory'))}",
             )
         where = _Item(number, item.start + match.start(3))
         is_bytes = quantity in _BYTES or quantity in MEMORY

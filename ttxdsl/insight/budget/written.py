@@ -16,7 +16,7 @@ from ttxdsl.loading.program import read_text
 
 _NUMBER = re.compile(r"([\w.]+\s*(?:<=|>=|==|!=|<|>)\s*)([\d.]+\s*[A-Za-z]*)")
 _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
-_ALL = ("count", *KINDS, "bytes", "memory")
+_ALL = ("launches", *KINDS, "bytes", "memory")
 
 
 def size_text(count: int) -> str:

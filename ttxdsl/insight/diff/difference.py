@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
+from ttxdsl.analysis.usage.collectives import (
+    CountedCollective,
+    launches_of,
+    list_collectives,
+)
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.diagnostics.display import Printed
 
@@ -66,6 +70,11 @@ class Side:
     def bytes_sent(self) -> int:
         """What one device sends."""
         return sum(one.bytes_per_device for one in self.collectives)
+
+    @property
+    def launches(self) -> int:
+        """How many collectives run."""
+        return launches_of(self.collectives)
 
     def count(self, kind: str) -> int:
         """How many collectives of a kind run."""

@@ -106,6 +106,12 @@ def bytes_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:
     return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
 
 
+def launches_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:
+    """Return how many collectives run: ours, theirs."""
+    both = [(row.our_count, row.their_count) for row in rows]
+    return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
+
+
 def _among(kind: str, axes: Axes | None, size: int) -> str:
     if kind == "collective_permute":
         return "pairs"  # which axes it stays within says little

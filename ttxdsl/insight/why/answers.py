@@ -262,7 +262,7 @@ class Figures:
     guessed: str | None = None
 
     @property
-    def count(self) -> int:
+    def launches(self) -> int:
         """How many collectives run."""
         return sum(count for _, count in self.collectives)
 

@@ -30,6 +30,7 @@ from ttxdsl.transforms.collectives import (
     combine_permutes,
     gathered_products,
     hoist_slices,
+    joined_collectives,
     loop_collectives,
     move_collectives,
     parts_of_parts,
@@ -77,8 +78,12 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     parts_of_parts.NAME: parts_of_parts.cut_first,
     # others may have a use for all of what is gathered
     read_places.NAME: read_places.gather_read,
+    joined_collectives.NAME: joined_collectives.join_collectives,
 }
 """In the order in which they run, again and again until nothing changes."""
+
+_AT_LAST = frozenset((joined_collectives.join_collectives,))
+"""Those that run once, when the others are done: these look at ops of one operand."""
 
 ROUNDS = 4
 """How often at most: each round can only send less, by ever smaller steps."""
@@ -183,15 +188,21 @@ def _optimize(program: DeviceProgram, chosen: dict[Optimization, str]) -> None:
     if not blocks:
         return
     before, body = body_sends(program), Snapshot(program.block)
+    repeated = [one for one in chosen if one not in _AT_LAST]
     for block in blocks:
-        waiting = list(chosen)
-        for one in [*chosen] * ROUNDS:
+        waiting = list(repeated)
+        for one in repeated * ROUNDS:
             if one in waiting:
                 waiting.remove(one)
                 with doing(chosen[one]):
                     changed = one(program, block)
                 if changed:  # the others may find something new
-                    waiting = [other for other in chosen if other is not one]
+                    waiting = [other for other in repeated if other is not one]
+    for one in chosen:
+        if one in _AT_LAST:
+            with doing(chosen[one]):
+                for block in program.nesting.blocks():
+                    one(program, block)
     program.finish()
     after = body_sends(program)
     if after > before:

@@ -136,7 +136,7 @@ PROGRAMS = {
         ),
         ["all_gather", "all_gather"],
     ),
-    # joining both pairs would let each wait for the other
+    # joining both pairs would let each wait for the other: one is
     "two that wait for two others, crosswise": (
         program(
             gather("b", "a", 0, 8, 8),
@@ -149,7 +149,7 @@ PROGRAMS = {
             total("v", "e", 8, 32),
             adding="s t u v",
         ),
-        ["all_gather", "reduce_scatter", "reduce_scatter", "all_gather"],
+        ["all_gather", "reduce_scatter", "all_gather"],
     ),
 }
 

@@ -153,7 +153,7 @@ def test_each_kind_of_change_is_found():
 def test_best_first():
     changes = explainer(programs.TABLE).collective(0).counterfactuals
     assert changes[0].text == '%table annotated [{}, {"b"}]'
-    assert changes[0].figures.count == 0
+    assert changes[0].figures.launches == 0
     assert [c.figures.seconds for c in changes] == sorted(
         c.figures.seconds for c in changes
     )

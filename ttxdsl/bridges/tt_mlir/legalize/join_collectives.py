@@ -10,19 +10,17 @@ alone: XLA for CPUs turns the whole tensor for it, number by number, where the p
 stay together. Of 1 MiB that took 2 to 3.7 times the processor time.
 
 **Why it is right.** Each row is sent to the same device as before, and parts that are
-summed are summed with the same parts of the others. Those joined have the same number of
-collectives ahead of them on the longest way from the body's start. A collective has one
-more than any that it depends on, so none of them waits for another, and no two that were
-joined wait for each other by way of third ones.
+summed are summed with the same parts of the others. Those joined do not wait for each other
+(`independence.py`).
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -30,7 +28,8 @@ from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import combining_op
 from ttxdsl.bridges.tt_mlir.legalize.writing import Writer
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
-from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.collectives.independence import independent_groups, put_in_order
 from ttxdsl.transforms.partition.emitter import int_attr
 
 MOST_BYTES = 2**16
@@ -156,42 +155,32 @@ def _kind(op: _Joinable) -> Hashable:
     )
 
 
-def _sources(op: Operation) -> Iterator[Operation]:
-    """The ops of the same block whose results an op uses, itself or in its regions."""
-    for one in all_ops(op) if op.regions else (op,):
-        for value in one.operands:
-            if (
-                isinstance(value, OpResult)
-                and value.op is not op
-                and value.op.parent is op.parent
-            ):
-                yield value.op
-
-
 def _join_in(block: Block) -> None:
-    waiting: dict[Hashable, list[_Joinable]] = {}
-    ahead: dict[Operation, int] = {}
-    for op in block.ops:
-        ahead[op] = max((ahead[one] for one in _sources(op)), default=0)
-        if not isinstance(op, _Joinable):
-            continue
-        ahead[op] += 1
+    ops = [op for op in block.ops if isinstance(op, _Joinable)]
+    kinds: dict[Operation, Hashable] = {}
+    for op in ops:
         kind = _kind(op)
         if kind is None:
             continue
         is_large = max(map(value_bytes, (*op.operands, *op.results))) > MOST_BYTES
-        place = ahead[op], kind, op if is_large else None
-        waiting.setdefault(place, []).append(op)
-    joined = [ops for ops in waiting.values() if len(ops) > 1 or _is_inner(ops[0])]
-    for ops in joined:
-        _join(ops)
-    if joined:
-        _sort(block)
+        kinds[op] = kind, op if is_large else None
+    groups = independent_groups(kinds)
+    grouped = {op for group in groups for op in group}
+    groups += [
+        [op]
+        for op in ops
+        # XLA exchanges several tensors by other rules
+        if op in kinds and op not in grouped and (len(op.operands) > 1 or _is_inner(op))
+    ]
+    joint = [
+        _join([op for op in group if isinstance(op, _Joinable)]) for group in groups
+    ]
+    put_in_order(block, (op for ops in joint for op in ops))
 
 
-def _join(ops: Sequence[_Joinable]) -> None:
-    """One collective where the first of several stood."""
-    first = ops[0]
+def _join(ops: Sequence[_Joinable]) -> list[Operation]:
+    """One collective where the last of several stood; all ops that make it."""
+    first, last = ops[0], ops[-1]
     w = Writer(Block(), first.location)
     rows = [one for op in ops for one in _rows(op)]
     sent = w.concatenate([one.sent(w) for one in rows], 1)
@@ -212,23 +201,7 @@ def _join(ops: Sequence[_Joinable]) -> None:
     made = list(w.block.ops)
     for one in made:
         one.detach()
-    Rewriter.insert_op(made, InsertPoint.before(first))
+    Rewriter.insert_op(made, InsertPoint.before(last))
     for op in ops:
         Rewriter.erase_op(op)
-
-
-def _sort(block: Block) -> None:
-    """Let each op stand behind what it uses, otherwise as they stood."""
-    order: dict[Operation, None] = {}
-    for root in block.ops:
-        path = [(root, _sources(root))]
-        while path:
-            op, sources = path[-1]
-            source = next((one for one in sources if one not in order), None)
-            if source is not None:
-                path.append((source, _sources(source)))
-            else:
-                order[path.pop()[0]] = None
-    for op in order:
-        op.detach()
-        block.add_op(op)
+    return made

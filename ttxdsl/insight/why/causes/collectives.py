@@ -7,13 +7,12 @@ the reason.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
-from ttxdsl.analysis.attribution.origins import optimizations
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     collective_ops,
@@ -30,6 +29,7 @@ from ttxdsl.insight.why.answers import (
     Site,
     WhyCollective,
 )
+from ttxdsl.insight.why.causes.optimized import optimized_text
 from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.places import (
     Places,
@@ -39,7 +39,7 @@ from ttxdsl.insight.why.places import (
     sharding_text,
 )
 from ttxdsl.insight.why.trials.recording import COLLECTIVES, Demand, Insertion, Recorded
-from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.sharding.projection import Projection, project
@@ -104,9 +104,29 @@ class WhyCollectives:
         return [self.of(number) for number in range(len(self.listed))]
 
     def of(self, number: int) -> Found:
-        """The collective of a number, from 0."""
+        """The collective of a number, from 0; of several joined the largest, and the rest."""
+        op = self.listed[number][1]
+        parts = self.recorded.sources.get(op, [[]])
+        if len(parts) == len(op.operands):  # the largest first
+            sizes = dict(enumerate(map(value_bytes, op.operands)))
+            parts = [parts[at] for at in sorted(sizes, key=lambda at: -sizes[at])]
+        first, *others = [self._part(number, sources) for sources in parts]
+        if not others:
+            return first
+        answer, ops = first.answer, [one.answer.op for one in others]
+        names = ", ".join(dict.fromkeys(one.value or one.op for one in ops[:_NAMED]))
+        more = f" and {len(ops) - _NAMED} others" if len(ops) > _NAMED else ""
+        joined = tuple(f"joined with it: {one.answer.reason}" for one in others)
+        answer = replace(
+            answer,
+            summary=f"{answer.summary}; joined with that of {names}{more}",
+            details=(*answer.details, *joined),
+        )
+        return replace(first, answer=answer)
+
+    def _part(self, number: int, sources: list[Operation]) -> Found:
+        """A collective as that which some ops became."""
         collective, op = self.listed[number]
-        sources = self.recorded.sources.get(op, [])
         inserted = next((s for s in sources if s in self.recorded.insertions), None)
         constrained = next((s for s in sources if s in self.recorded.constraints), None)
         step = sources[0] if sources else None
@@ -141,7 +161,7 @@ class WhyCollectives:
             dims=story.dims,
             summary=story.summary,
             reason=story.reason,
-            details=story.details + _optimized(self.listed[number][1]),
+            details=story.details + optimized_text(self.listed[number][1]),
             reshard=texts,
             plan=plan,
             sides=story.sides,
@@ -152,7 +172,8 @@ class WhyCollectives:
         """The `sdy` collectives that a reshard became, in order."""
         found = dict.fromkeys(
             sources[0]
-            for sources in self.recorded.sources.values()
+            for parts in self.recorded.sources.values()
+            for sources in parts
             if reshard in sources
         )
         return tuple(op.name for op in found)
@@ -560,37 +581,8 @@ class WhyCollectives:
         )
 
 
-OPTIMIZED = {
-    "known-branches": "stood in a branch that is always taken",
-    "same-values": "serves all who want the same of the same values",
-    "out-of-branches": "is what every branch would do, once for all of them",
-    "ahead-of-loops": "does once ahead of a loop what each turn would do alike",
-    "behind-loops": "combines once behind a loop what it only accumulates",
-    "late-sums": "combines late what was partial: sums of it, or less of it, at once",
-    "early-slices": "leaves each device the part that its users want",
-    "small-sums": "combines parts ahead of what is done along other axes",
-    "joined-permutes": "sends at once what different devices send, or places side by side",
-    "joined-sums": "combines along several axes at once",
-    "cheap-gathers": "gathers where the value is smallest, once for all who want it",
-    "parts-of-parts": "leaves each device the part of its part that its users want",
-    "read-places": "sends only the places that slices read",
-    "cheap-exchanges": "exchanges where the value is smallest, once for all",
-    "gathered-products": "moves the operands of a product, which are smaller, instead of"
-    " summing products",
-    "scattered-products": "sums products, which are smaller, instead of gathering what they"
-    " are made of",
-    "turned-products": "gathers a side of a product instead of exchanging the product",
-    "small-permutes": "sends what the value is made of",
-}
-"""What an optimization does, by its name."""
-
-
-def _optimized(op: Operation) -> tuple[str, ...]:
-    """What optimizations made a collective be where and what it is, the last first."""
-    return tuple(
-        f"optimize-collectives made it, {name}: {OPTIMIZED[name]}"
-        for name in optimizations(op.location)
-    )
+_NAMED = 4
+"""How many of those that were joined to a collective its summary names."""
 
 
 def _clash(place: Site, side: str, dim: int, label: str, had: Axes, gets: Axes) -> str:

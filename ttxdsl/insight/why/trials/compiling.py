@@ -86,7 +86,7 @@ def compile_and_record(
                     pass
     recorded.remarks = remarks
     for op in collective_ops(module):
-        recorded.sources[op] = numbered.origins(op)
+        recorded.sources[op] = numbered.parts(op)
     return recorded
 
 

@@ -261,8 +261,8 @@ class Recorded:
             propagation left.
         insertions: what stage 8 inserted.
         constraints: reshards that stage 7 made, with the constraint.
-        sources: for each collective of the compiled program the ops that it came from:
-            at stage 10, before stage 10, and before that.
+        sources: for each collective of the compiled program, and each that was joined to
+            it, the ops that it came from: at stage 10, before stage 10, and before that.
         twins: for each op of the original its copies at stage 6, in program order.
         remarks: what the compiler said.
         edges: for the result of each data flow edge the value that owns the edge.
@@ -292,7 +292,7 @@ class Recorded:
         self.nodes_at: dict[int, list[tuple[int, int]]] = {}
         self.insertions: dict[Operation, Insertion] = {}
         self.constraints: dict[Operation, Operation] = {}
-        self.sources: dict[Operation, list[Operation]] = {}
+        self.sources: dict[Operation, list[list[Operation]]] = {}
         self.twins: dict[Operation, list[Operation]] = {}
         self.remarks: list[Remark] = []
         self.edges: dict[SSAValue, SSAValue] = {}

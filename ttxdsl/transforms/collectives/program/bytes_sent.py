@@ -56,6 +56,15 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
     return total, seconds
 
 
+def is_mostly_latency(op: Operation) -> bool:
+    """Return whether at least half the time of a collective is latency."""
+    ring, (sent, size) = _RINGS[type(op)], _sent(op)
+    whole, empty = (
+        DEFAULT_LINK.seconds_of_bytes(ring, count, size) for count in (sent, 0)
+    )
+    return 2 * empty >= whole
+
+
 def _sent(op: Operation) -> tuple[int, int]:
     """The bytes that a device sends for one collective, and how many take part."""
     ring = _RINGS[type(op)]

@@ -1,0 +1,25 @@
+// RUN: xdsl-opt %s -p tt-stablehlo-pipeline | filecheck %s
+// RUN: xdsl-opt %s -p "tt-stablehlo-pipeline{without=joined-collectives}" | filecheck %s --check-prefix=APART
+
+// Two sums that do not wait for each other are one op; who uses the first moves behind it.
+
+sdy.mesh @mesh = <["x"=4]>
+
+func.func @main(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+) -> (tensor<16x4xf32>, tensor<4x4xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<8x16xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+  %1 = stablehlo.tanh %0 : tensor<16x4xf32>
+  %2 = stablehlo.dot_general %b, %b, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %1, %2 : tensor<16x4xf32>, tensor<4x4xf32>
+}
+
+// CHECK:      %{{.*}}, %{{.*}} = "stablehlo.all_reduce"(%{{.*}}, %{{.*}})
+// CHECK:      }) : (tensor<16x4xf32>, tensor<4x4xf32>) -> (tensor<16x4xf32>, tensor<4x4xf32>)
+// CHECK-NEXT: stablehlo.tanh
+// CHECK-NOT:  "stablehlo.all_reduce"
+
+// APART: "stablehlo.all_reduce"(%{{.*}}) <
+// APART: stablehlo.tanh
+// APART: "stablehlo.all_reduce"(%{{.*}}) <

@@ -1,0 +1,119 @@
+"""`joined-collectives`: small collectives that do not wait for each other are one.
+
+Whatever a collective sends, it makes the devices meet: each round takes a latency. Those of
+one kind, among the same devices and of one element type become one op of many operands, as
+XLA's combiners make it: the sums of all gradients, say. They send as many bytes, in fewer
+messages.
+
+The first waits for the last then, and whoever uses a result for all of them. So all_reduces
+are joined up to the bytes that XLA joins (`Machine.combine_bytes`), and gathers and
+exchanges only where each of them mostly waits: there latency is half of its time, and what
+they make, which is larger than what they are made of, is not there for long before it is used.
+
+**Why it is right.** A collective of many operands does to each what one of it alone would.
+`independence.py` shows that the block can be put in order, and ops with effects keep theirs.
+It ends, for there are fewer collectives each time. The bytes are those of before.
+"""
+
+from collections.abc import Hashable, Sequence
+
+from xdsl.ir import Attribute, Block, Operation
+
+from ttxdsl.analysis.attribution.origins import joined, optimized
+from ttxdsl.costs.machines import GENERIC
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, value_bytes
+from ttxdsl.transforms.collectives.independence import independent_groups, put_in_order
+from ttxdsl.transforms.collectives.program.bytes_sent import is_mostly_latency
+from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.partition.exchange.combiner import combiner_of
+
+NAME = "joined-collectives"
+
+_CHANNEL = "channel_handle"
+"""What tells collectives apart that do the same."""
+
+
+def join_collectives(program: DeviceProgram, block: Block) -> bool:
+    """Join the collectives of one block; whether any were."""
+    numbers = _Numbers()
+    kinds = {
+        op: kind
+        for op in program.sending(block)
+        if (kind := _kind(op, numbers)) is not None
+    }
+    if len(set(kinds.values())) == len(kinds):
+        return False
+    groups = independent_groups(kinds, _bytes_made, GENERIC.combine_bytes)
+    if groups:
+        put_in_order(block, [_join(ops) for ops in groups])
+        program.has_new_ops(block)
+    return bool(groups)
+
+
+class _Numbers:
+    """A number for each attribute, the same for equal ones.
+
+    Stage 11 writes the very same attribute again and again: each is hashed once.
+    """
+
+    def __init__(self) -> None:
+        self._of_object: dict[int, int] = {}
+        self._of_equal: dict[Attribute, int] = {}
+
+    def of(self, attribute: Attribute) -> int:
+        """Return the number of an attribute, which something else has to keep."""
+        number = self._of_object.get(id(attribute))
+        if number is None:
+            number = self._of_equal.setdefault(attribute, len(self._of_equal))
+            self._of_object[id(attribute)] = number
+        return number
+
+
+def _kind(op: Operation, numbers: _Numbers) -> Hashable:
+    """Return what collectives that are joined have in common, None of one that stays."""
+    match op:
+        case stablehlo.AllReduceOp():
+            combined = combiner_of(op.computation)
+            if combined is None:
+                return None
+        case stablehlo.AllGatherOp() | stablehlo.AllToAllOp():
+            if not is_mostly_latency(op):
+                return None
+            combined = None
+        case _:
+            return None
+    elements = {numbers.of(element_of(one)) for one in (*op.operands, *op.results)}
+    said = sorted(
+        (name, -1 if name == _CHANNEL else numbers.of(value))
+        for name, value in (*op.properties.items(), *op.attributes.items())
+    )
+    return type(op), combined, frozenset(elements), tuple(said)
+
+
+def _bytes_made(op: Operation) -> int:
+    return sum(map(value_bytes, op.results))
+
+
+def _join(ops: Sequence[Operation]) -> Operation:
+    """Write one collective where the last of several stood."""
+    first, last = ops[0], ops[-1]
+    joint = type(first).create(
+        operands=[value for op in ops for value in op.operands],
+        result_types=[value.type for op in ops for value in op.results],
+        properties=first.properties,
+        attributes=first.attributes,
+        regions=[region.clone() for region in first.regions],
+        location=optimized(joined(op.location for op in ops), NAME),
+    )
+    block = last.parent
+    assert block is not None, "in a body that is"
+    block.insert_op_before(joint, last)
+    results = iter(joint.results)
+    for op in ops:
+        for old, new in zip(op.results, results, strict=False):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+    return joint
