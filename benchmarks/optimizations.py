@@ -36,6 +36,9 @@ from ttxdsl.transforms.collectives.optimize_collectives import (  # noqa: E402
     OptimizeCollectivesPass,
 )
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
+from ttxdsl.transforms.stages.batch_counting_indices import (  # noqa: E402
+    BatchCountingIndicesPass,
+)
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass  # noqa: E402
 from ttxdsl.transforms.stages.frame_uneven_values import (  # noqa: E402
     FrameUnevenValuesPass,
@@ -43,15 +46,22 @@ from ttxdsl.transforms.stages.frame_uneven_values import (  # noqa: E402
 from ttxdsl.transforms.stages.gather_before_slices import (  # noqa: E402
     GatherBeforeSlicesPass,
 )
+from ttxdsl.transforms.stages.pad_carries import PadCarriesPass  # noqa: E402
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (  # noqa: E402
     ShardyCCLCanonicalizationPass,
+)
+from ttxdsl.transforms.stages.sum_dynamic_slices import (  # noqa: E402
+    SumDynamicSlicesPass,
 )
 
 PAGE = ROOT / "docs" / "evidence" / "optimizations.md"
 SHARDY = ShardyCCLCanonicalizationPass.name
 EARLIER = (
     ConstantPlacesPass.name,
+    BatchCountingIndicesPass.name,
+    PadCarriesPass.name,
     FrameUnevenValuesPass.name,
+    SumDynamicSlicesPass.name,
     GatherBeforeSlicesPass.name,
 )
 """Those that change the program before it has collectives."""
@@ -198,7 +208,7 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         "## Alone",
         "",
         "Each by itself behind stage 11, `shardy-ccl-canonicalization` behind stage 10; the"
-        " first three are passes before stages 2 and 8 and behind it, and are added to the"
+        " first six are passes before stages 2, 6 and 8 and behind it, and are added to the"
         " pipeline without the others.",
         "",
         *head,

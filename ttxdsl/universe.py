@@ -82,6 +82,7 @@ PASSES: dict[str, str] = {
     "drop-idle-shardings": f"{_STAGES}.drop_idle_shardings:DropIdleShardingsPass",
     "even-out-shardings": f"{_STAGES}.even_out_shardings:EvenOutShardingsPass",
     "pad-borders": f"{_STAGES}.pad_borders:PadBordersPass",
+    "pad-carries": f"{_STAGES}.pad_carries:PadCarriesPass",
     "verify-stage": f"{_STAGES}.verify_stage:VerifyStagePass",
     "sdy-drop-sharding-rules": f"{_EXPORTING}.sdy_drop_sharding_rules:DropShardingRulesPass",
     "supply-sharding-rules": f"{_STAGES}.supply_sharding_rules:SupplyShardingRulesPass",

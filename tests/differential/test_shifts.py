@@ -67,7 +67,7 @@ BYTES: dict[str, tuple[int, int]] = {
     "thirds": (512, 1024),
     "in_twelve": (448, 2400),
     "interleaved": (0, 0),
-    "rotated_half": (768, 768),
+    "rotated_half": (256, 256),
 }
 """What a device sends on eight devices, for the function and for its gradient."""
 

@@ -47,7 +47,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   gathers, dynamic slices and updates at such static.
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension; what lies between
-  values that they do divide is computed in frames before (`frame-uneven-values`).
+  values that they do divide is computed in frames before (`frame-uneven-values`), and
+  carries of loops grow to what they divide where that sends less (`pad-carries`).
 - Before stage 8 `sum-dynamic-slices` lets slices at computed starts be summed of parts
   where that sends less.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one, and
@@ -174,6 +175,7 @@ from ttxdsl.transforms.stages.frame_uneven_values import FrameUnevenValuesPass
 from ttxdsl.transforms.stages.gather_before_slices import GatherBeforeSlicesPass
 from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
+from ttxdsl.transforms.stages.pad_carries import PadCarriesPass
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (
     ShardyCCLCanonicalizationPass,
 )
@@ -367,9 +369,17 @@ class TTStableHLOPipelinePass(ModulePass):
         """What devices send if a module goes on from stage 6."""
         for one in self._after(PROPAGATION_STAGE):
             one.apply(ctx, module)
+        return self._bytes_from(PROPAGATION_STAGE + 1, ctx, module)
+
+    def _bytes_with_carries(self, ctx: Context, module: ModuleOp) -> int:
+        """What devices send if a module goes on to stage 8 with its carries as they are."""
+        as_they_are = replace(self, without=(*self.without, PadCarriesPass.name))
+        return as_they_are._bytes_from(RESHARDS_STAGE, ctx, module)
+
+    def _bytes_from(self, stage: int, ctx: Context, module: ModuleOp) -> int:
         rest = replace(
             self,
-            first_stage=PROPAGATION_STAGE + 1,
+            first_stage=stage,
             last_stage=LOCAL_STAGE,
             verify_each=False,
             dump_dir=None,
@@ -418,7 +428,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [SupplyShardingRulesPass(), ManualAxesCleanupPass()]
             case 6:
                 return [
-                    BatchCountingIndicesPass(),
+                    *self._optional(BatchCountingIndicesPass()),
                     SupplyShardingRulesPass(),
                     ManualAxesCleanupPass(),
                     ShardingGroupImportPass(),
@@ -438,9 +448,10 @@ class TTStableHLOPipelinePass(ModulePass):
                     EvenOutShardingsPass(self.strict),
                 ]
             case 8:
+                carries = self._optional(PadCarriesPass(self._bytes_with_carries))
                 frames = self._optional(FrameUnevenValuesPass())
                 slices = self._optional(SumDynamicSlicesPass())
-                return [*frames, EvenOutShardingsPass(self.strict), *slices]
+                return [*carries, *frames, EvenOutShardingsPass(self.strict), *slices]
             case _:
                 return []
 

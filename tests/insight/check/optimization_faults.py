@@ -23,8 +23,9 @@ from tests.transforms.collectives.programs import (
     TURN,
     UNUSED_CARRY,
 )
-from tests.transforms.stages import shift_programs
+from tests.transforms.stages import shift_programs, test_batch_counting_indices
 from ttxdsl.analysis.calls.trip_counts import TripCounts
+from ttxdsl.analysis.values.counting import Count
 from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.check.failure import Mode
 from ttxdsl.ir.tensors import shape_of
@@ -44,7 +45,15 @@ from ttxdsl.transforms.collectives import (
 from ttxdsl.transforms.collectives.program import dims, positions
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.partition.emitter import Emitter
-from ttxdsl.transforms.stages import constant_places, frames, gather_before_slices
+from ttxdsl.transforms.stages import (
+    batch_counting_indices,
+    constant_places,
+    frame_sources,
+    frames,
+    gather_before_slices,
+    pad_carries,
+    sum_dynamic_slices,
+)
 
 _RIGHT = dims.held_in
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -86,6 +95,26 @@ def _first_slices(value: SSAValue, dim: int, slices: Any, sharding: Any) -> None
     for one in slices:
         one.op.start_indices = slices[0].op.start_indices
         one.op.limit_indices = slices[0].op.limit_indices
+
+
+_PADDING = frame_sources.Windowed.padding
+
+
+def _one_place_further(self: Any, place: Any, size: int) -> tuple[int, int]:
+    low, high = _PADDING(self, place, size)
+    return low - 1, high + 1
+
+
+_SLICE = Emitter.slice
+
+
+def _last_places(self: Emitter, value: SSAValue, starts: Any, limits: Any) -> SSAValue:
+    by = [n - limit for n, limit in zip(shape_of(value), limits, strict=True)]
+    return _SLICE(self, value, by, shape_of(value))
+
+
+def _first_position(emit: Emitter, start: SSAValue) -> SSAValue:
+    return emit.position(0)
 
 
 _MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
@@ -290,6 +319,32 @@ _BEFORE: list[tuple[str, str, Plant, str]] = [
         _instead(
             frames.Frames, "masked", lambda self, _, place, __: self.written[place]
         ),
+        "8 sdy-insert-explicit-reshards",
+    ),
+    (
+        "batch-counting-indices: rows that count down",
+        test_batch_counting_indices.gather(
+            test_batch_counting_indices.WRONG["reversed"]
+        ),
+        _instead(batch_counting_indices, "count_of", lambda *_: Count(0, 0)),
+        "6 sdy-user-priority-propagate",
+    ),
+    (
+        "sum-dynamic-slices: the first rows",
+        shift_programs.COMPUTED_START,
+        _instead(sum_dynamic_slices, "as_positions", _first_position),
+        "8 sdy-insert-explicit-reshards",
+    ),
+    (
+        "frame-uneven-values: windows of another place",
+        shift_programs.WINDOWS,
+        _instead(frame_sources.Windowed, "padding", _one_place_further),
+        "8 sdy-insert-explicit-reshards",
+    ),
+    (
+        "pad-carries: what was added is read",
+        shift_programs.CARRY,
+        _instead(pad_carries.Emitter, "slice", _last_places),
         "8 sdy-insert-explicit-reshards",
     ),
     (

@@ -86,6 +86,18 @@ READ = _program(
 )
 """The last two rows: the place that is asked for is behind them."""
 
+COMPUTED_START = _program(
+    f"{_X}, %i: tensor<i32>",
+    f"tensor<2x4xf32> {{{WHOLE}}}",
+    "%c = stablehlo.constant dense<5> : tensor<i32>",
+    "%0 = stablehlo.constant dense<0> : tensor<i32>",
+    "%1 = stablehlo.maximum %i, %c : tensor<i32>",
+    "%2 = stablehlo.dynamic_slice %x, %1, %0, sizes = [2, 4]"
+    f" : ({_T}, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>",
+    "return %2 : tensor<2x4xf32>",
+)
+"""Two rows, none of them of the first five."""
+
 SLICES = _program(
     _X,
     ", ".join([f"tensor<16x4xf32> {{{WHOLE}}}"] * 4),
@@ -101,3 +113,45 @@ HALVES = _program(
     "%2 = stablehlo.multiply %0, %1 : tensor<4x64xf32>",
     "return %2 : tensor<4x64xf32>",
 )
+
+WINDOWS = _program(
+    f"{_X}, %k: tensor<3x1x1xf32>",
+    "tensor<4xf32>",
+    _ZERO,
+    "%0 = stablehlo.reshape %x : (tensor<64x4xf32>) -> tensor<64x4x1xf32>",
+    "%1 = stablehlo.convolution(%0, %k) dim_numbers = [0, b, f]x[0, i, o]->[0, b, f],"
+    " window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+    " : (tensor<64x4x1xf32>, tensor<3x1x1xf32>) -> tensor<62x4x1xf32>",
+    "%2 = stablehlo.exponential %1 : tensor<62x4x1xf32>",
+    "%3 = stablehlo.reduce(%2 init: %z) applies stablehlo.add across dimensions = [0, 2]"
+    " : (tensor<62x4x1xf32>, tensor<f32>) -> tensor<4xf32>",
+    "return %3 : tensor<4xf32>",
+)
+"""A sum over what a convolution without padding makes, two rows fewer than it reads."""
+
+_C = "tensor<62x4xf32>"
+CARRY = _program(
+    f"%x: {_C}",
+    f"{_C}",
+    _ZERO,
+    "%c0 = stablehlo.constant dense<0> : tensor<i32>",
+    "%c1 = stablehlo.constant dense<1> : tensor<i32>",
+    "%c9 = stablehlo.constant dense<9> : tensor<i32>",
+    f'%s = sdy.sharding_constraint %x <@mesh, [{{"d"}}, {{}}]> : {_C}',
+    f"%0:2 = stablehlo.while(%i = %c0, %v = %s) : tensor<i32>, {_C}",
+    "cond {",
+    "  %c = stablehlo.compare LT, %i, %c9, SIGNED"
+    " : (tensor<i32>, tensor<i32>) -> tensor<i1>",
+    "  stablehlo.return %c : tensor<i1>",
+    "} do {",
+    f"  %1 = stablehlo.slice %v [0:56, 0:4] : ({_C}) -> tensor<56x4xf32>",
+    "  %e = stablehlo.tanh %1 : tensor<56x4xf32>",
+    "  %2 = stablehlo.pad %e, %z, low = [6, 0], high = [0, 0], interior = [0, 0]"
+    f" : (tensor<56x4xf32>, tensor<f32>) -> {_C}",
+    f"  %3 = stablehlo.add %2, %v : {_C}",
+    "  %n = stablehlo.add %i, %c1 : tensor<i32>",
+    f"  stablehlo.return %n, %3 : tensor<i32>, {_C}",
+    "}",
+    f"return %0#1 : {_C}",
+)
+"""A carry of 62 rows; each is added to what is made of the sixth ahead of it."""

@@ -23,6 +23,9 @@ SENT = {
     "SMOOTHNESS": (896, 16 + 28, "frame-uneven-values"),
     "UPDATE": (896, 0, "constant-places"),
     "READ": (896, 56, "constant-places", "sum-dynamic-slices"),
+    "COMPUTED_START": (896, 56, "sum-dynamic-slices"),
+    "WINDOWS": (896, 60, "frame-uneven-values"),
+    "CARRY": (7056, 1760, "pad-carries"),
     "SLICES": (1088, 896, "gather-before-slices"),
     "HALVES": (512, 384, "joined-permutes"),
 }

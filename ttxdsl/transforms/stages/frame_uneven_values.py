@@ -25,6 +25,9 @@ that place. Along the dimension in question
   of the one of x from n - s - m on;
 - an op that keeps the dimension (`held_in` of `dims.py`, with its size unchanged) computes
   place r of its result from place r of its operands, so that on F(x, s) it makes F(v, s);
+- a convolution or reduce_window reads, for place r, a window of x from r * stride - low on:
+  with other padding it makes F(v, s) of all of x. Where windows of v reach behind x, what
+  is outside of x becomes what the op pads with;
 - a value that is not looked into is padded or cut: that is its frame;
 - the result itself is F(v, 0) of its own size, in which all places are its own. A
   reduction of F(v, 0) counts what is outside of v as a number that changes nothing.
@@ -33,7 +36,9 @@ Each step goes from a result to operands, of which there are finitely many, and 
 dimension is looked at once, so it ends.
 
 It is done where that sends less: what the frames of split values send, against the
-gathers of those values that nobody needs any more.
+gathers of those values that nobody needs any more. Even values of another size on the way,
+such as 48 rows between values of 56, lie otherwise than the frames: they are looked into,
+too, where all results together then send less.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +68,14 @@ from ttxdsl.transforms.partition.exchange.combiner import combiner_of
 from ttxdsl.transforms.partition.exchange.pieces import cut_from, pieces_of
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 from ttxdsl.transforms.stages.even_out_shardings import leading_axes_that_divide
-from ttxdsl.transforms.stages.frames import Frames, Pieces, Place, is_numeric, made_of
+from ttxdsl.transforms.stages.frame_sources import (
+    Pieces,
+    Place,
+    is_numeric,
+    made_of,
+    windows_of,
+)
+from ttxdsl.transforms.stages.frames import Frames
 from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
 
 
@@ -76,20 +88,23 @@ class Root(NamedTuple):
         operands: the indices of the operands that are reduced along it, with their
             dimensions; none where it is the result.
         start: where their frames begin, which is ahead of them or at their start.
+        size: how long the frames are, once it is planned.
     """
 
     op: Operation
     dim: int
     operands: tuple[tuple[int, int], ...] = ()
     start: int = 0
+    size: int = 0
 
     @property
     def places(self) -> list[Place]:
         """The frames that it takes."""
         if not self.operands:
-            return [Place(self.op.results[0], self.dim, 0)]
+            return [Place(self.op.results[0], self.dim, 0, self.size)]
         return [
-            Place(self.op.operands[at], dim, self.start) for at, dim in self.operands
+            Place(self.op.operands[at], dim, self.start, self.size)
+            for at, dim in self.operands
         ]
 
 
@@ -128,12 +143,29 @@ _MOVING = (
 )
 
 
+_WINDOWED = (stablehlo.ConvolutionOp, stablehlo.ReduceWindowOp)
+
+
+class _Choice(NamedTuple):
+    """Roots that are made of frames.
+
+    Attributes:
+        gained: the bytes that this spares.
+        roots: which.
+        planned: the frames of each.
+    """
+
+    gained: int
+    roots: list[Root]
+    planned: dict[Root, tuple[Frames, list[Place]]]
+
+
 class _Block:
     """The roots of one block, and which of them pay."""
 
     def __init__(self, block: Block, mesh_of: MeshOf, dim: int | None = None):
         self.block, self.mesh_of, self.dim = block, mesh_of, dim
-        self.frames: dict[tuple[str | Mesh, Axes, int], Frames] = {}
+        self.frames: dict[tuple[str | Mesh, Axes, bool], Frames] = {}
         self.replaced: dict[SSAValue, SSAValue] = {}
         self.planned: dict[Root, tuple[Frames, list[Place]]] = {}
 
@@ -183,6 +215,8 @@ class _Block:
                 sharding = sdy.get_sharding(op.operands[at])
                 assert sharding is not None, "it has axes"
                 found.append((root, sharding, sharding.dims[dim].axes))
+            if isinstance(op, _WINDOWED):
+                found += self._windows(op, of_operands.get(0, frozenset()), uneven)
             if not isinstance(op, _MOVING):
                 continue
             (result,) = op.results
@@ -203,6 +237,24 @@ class _Block:
                 ):
                     found.append((Root(op, dim), sharding, one.axes))
         return found
+
+    def _windows(
+        self,
+        op: Operation,
+        of_operand: frozenset[int],
+        uneven: Mapping[SSAValue, frozenset[int]],
+    ) -> list[tuple[Root, TensorSharding, Axes]]:
+        """The even dimensions of a result that are windows of uneven ones."""
+        result = op.results[0]
+        sharding = sdy.get_sharding(result)
+        if not of_operand or sharding is None or sharding.unreduced:
+            return []
+        return [
+            (Root(op, dim), sharding, one.axes)
+            for dim, one in enumerate(sharding.dims)
+            if one.axes and dim not in uneven.get(result, ())
+            if (windows := windows_of(result, dim, 2)) and windows.dim in of_operand
+        ]
 
     def _joins(self) -> bool:
         """Whether there is a concatenation along a split dimension."""
@@ -231,8 +283,12 @@ class _Block:
         """The dimensions of what may be made of frames."""
         return {root.dim for root, _, _ in self.roots()}
 
-    def plan(self) -> None:
-        """Plan the frames of all roots along the dimension."""
+    def plan(self, *, is_deep: bool) -> None:
+        """Plan the frames of all roots along the dimension.
+
+        With `is_deep` each looks into even values, too, where it would send any.
+        """
+        self.planned = {}
         for root, sharding, axes in self.roots():
             if root.dim != self.dim:
                 continue
@@ -240,31 +296,37 @@ class _Block:
             if axes and shards == 1:
                 continue
             place = root.places[0]
-            count = shape_of(place.value)[place.dim]
+            count = place.extent
             if not count or not all(
                 is_numeric(element_of(place.value)) for place in root.places
             ):
                 continue
-            size = -(-count // shards) * shards
-            frames = self._frames(sharding, axes, size)
+            root = root._replace(size=-(-count // shards) * shards)
+            frames = self._frames(sharding, axes)
             places = frames.plan(root.places, self.block, is_made=not root.operands)
             if places is None:
                 continue
+            if is_deep and axes and frames.sent_for(places):
+                deep = self._frames(sharding, axes, is_deep=True)
+                found = deep.plan(root.places, self.block, is_made=not root.operands)
+                if found is not None:
+                    frames, places = deep, found
             best = frames.sent_for(places), root, frames, places
-            for aligned, wide in _aligned(root, frames, places, count):
-                frames = self._frames(sharding, axes, wide)
+            for aligned in _aligned(root, frames, places, count):
                 found = frames.plan(aligned.places, self.block, is_made=False)
                 if found is not None and frames.sent_for(found) < best[0]:
                     best = frames.sent_for(found), aligned, frames, found
             self.planned[best[1]] = best[2], best[3]
 
-    def _frames(self, sharding: TensorSharding, axes: Axes, size: int) -> Frames:
-        key = sharding.mesh, axes, size
+    def _frames(
+        self, sharding: TensorSharding, axes: Axes, *, is_deep: bool = False
+    ) -> Frames:
+        key = sharding.mesh, axes, is_deep
         found = self.frames.get(key)
         if found is None:
             mesh = self.mesh_of(sharding)
             found = self.frames[key] = Frames(
-                self.mesh_of, mesh, sharding.mesh, axes, size, self.replaced
+                self.mesh_of, mesh, sharding.mesh, axes, self.replaced, is_deep
             )
         return found
 
@@ -278,19 +340,28 @@ class _Block:
                 continue
             user = place.value.owner
             assert isinstance(user, Operation)
-            for operand in made.operands(place, frames.size):
+            for operand in made.operands(place):
                 if frames.is_split(operand.value, operand.dim):
                     axes = frames.axes_of(operand.value, operand.dim)
-                    kept = leading_axes_that_divide(
-                        axes, shape_of(place.value)[place.dim], frames.mesh
-                    )
+                    kept = leading_axes_that_divide(axes, place.extent, frames.mesh)
                     if isinstance(user, stablehlo.ConcatenateOp):
                         kept = ()
                     elif kept == axes:
                         continue  # which stage 11 does on shards
                     key = operand.value, operand.dim, kept
                     found.setdefault(key, set()).add(user)
+        for (value, _, _), users in found.items():
+            users |= {
+                use.operation
+                for use in value.uses
+                if isinstance(use.operation, (*_WINDOWED, stablehlo.DotGeneralOp))
+                and self._meets_uneven(use.operation)
+            }
         return found
+
+    def _meets_uneven(self, op: Operation) -> bool:
+        """Whether an op reads or makes what its axes do not divide."""
+        return any(map(self._uneven, (*op.operands, *op.results)))
 
     def _dead(self, roots: Sequence[Root]) -> set[Operation]:
         """The ops that nobody needs when some roots are made of frames."""
@@ -322,7 +393,7 @@ class _Block:
             op = op.prev_op
         return dead
 
-    def choose(self) -> list[Root]:
+    def choose(self) -> _Choice:
         """The roots that are made of frames, since that sends less."""
         gathers = {root: self._gathers(root) for root in self.planned}
         chosen = list(self.planned)
@@ -330,6 +401,11 @@ class _Block:
         dead = self._dead(split)
         # of the small whole ones those that others still need
         chosen = [root for root in chosen if root in split or root.op not in dead]
+        if any(frames.is_deep for frames, _ in self.planned.values()):
+            for root in split:
+                rest = [one for one in chosen if one != root]
+                if not root.operands and root.op in self._dead(rest):
+                    chosen = rest
         while chosen:
             dead = self._dead(chosen)
             useful = [
@@ -345,11 +421,12 @@ class _Block:
             {root: [place.value for place in self.planned[root][1]] for root in chosen}
         )
         paying: list[Root] = []
+        total = 0
         for group in groups:
             dead = self._dead(group)
             saved: dict[tuple[SSAValue, int], int] = {}
             kept: set[tuple[SSAValue, int]] = set()
-            sent: dict[tuple[int, Place], int] = {}
+            sent: dict[tuple[Axes, Place], int] = {}
             added = 0
             for root in group:
                 frames, places = self.planned[root]
@@ -363,21 +440,32 @@ class _Block:
                     bytes_ = (parts - 1) * held * frames.row_bytes(value, dim)
                     saved[value, dim] = max(bytes_, saved.get((value, dim), 0))
                 for place in places:
-                    if frames.made[place] is None:
-                        sent[id(frames), place] = frames.sent(place)
+                    sent[frames.axes, place] = frames.sent(place)
                 if root.operands:
                     (result,) = root.op.results
                     held = value_bytes(result)
                     added += ring_bytes(Ring.ALL_REDUCE, held, frames.shards)
             gained = sum(n for key, n in saved.items() if key not in kept)
-            if added + sum(sent.values()) < gained:
+            gained -= added + sum(sent.values())
+            if gained > 0:
                 paying += group
-        return paying
+                total += gained
+        return _Choice(total, paying, self.planned)
+
+    def _best(self) -> _Choice:
+        """The roots that are made of frames, and how, so that least is sent."""
+        self.plan(is_deep=False)
+        if not self.planned:
+            return _Choice(0, [], {})
+        shallow = self.choose()
+        self.plan(is_deep=True)
+        if not any(frames.is_deep for frames, _ in self.planned.values()):
+            return shallow
+        return max(shallow, self.choose(), key=lambda choice: choice.gained)
 
     def change(self) -> bool:
         """Make the roots that pay of frames; whether there are any."""
-        self.plan()
-        roots = self.choose() if self.planned else []
+        _, roots, self.planned = self._best()
         order = {op: at for at, op in enumerate(self.block.ops)}
         dead = self._dead(roots)
         for root in sorted(roots, key=lambda one: order[one.op]):
@@ -402,21 +490,21 @@ class _Block:
 
 def _aligned(
     root: Root, frames: Frames, places: Sequence[Place], count: int
-) -> list[tuple[Root, int]]:
-    """A reduction in frames that lie as split values do, and the size of these.
+) -> list[Root]:
+    """A reduction in frames that lie as split values do.
 
     To sum some rows of a value needs none of them moved: where the frames begin makes no
     difference, if they hold all that is reduced.
     """
     if not root.operands:
         return []
-    found: dict[Root, int] = {}
+    found: list[Root] = []
     for place in places:
         if frames.made[place] is None and frames.is_split(place.value, place.dim):
-            size, start = shape_of(place.value)[place.dim], -place.start
+            size, start = place.extent, -place.start
             if start <= 0 and count - start <= size:
-                found[root._replace(start=start)] = size
-    return list(found.items())[:4]
+                found.append(root._replace(start=start, size=size))
+    return list(dict.fromkeys(found))[:4]
 
 
 def _mask(emit: Emitter, frames: Frames, root: Root) -> None:

@@ -6,203 +6,53 @@ be made of the operands' frames; here is how each op is looked into, and what is
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
-    ComplexType,
-    DenseIntOrFPElementsAttr,
-    IntegerType,
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.windowed import padding_pairs
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_bytes
 from ttxdsl.sharding.axes import Axes, lists_overlap, total_size
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.collectives.program.dims import held_in
 from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
-from ttxdsl.transforms.partition.exchange.halo import Halo
+from ttxdsl.transforms.partition.exchange.halo import Halo, padding_attr
 from ttxdsl.transforms.partition.ops.creation import splat_of
 from ttxdsl.transforms.partition.ops.indexing import in_range
 from ttxdsl.transforms.shardy.meshes import MeshOf
+from ttxdsl.transforms.stages.frame_sources import (
+    Kept,
+    Made,
+    Piece,
+    Pieces,
+    Place,
+    Reversed,
+    Windowed,
+    is_numeric,
+    made_of,
+)
 
 MOST = 4096
 """How many frames are looked at for one result: what is larger stays as it is."""
 
-
-class Place(NamedTuple):
-    """Where a frame begins: at a place of a dimension, which may be outside."""
-
-    value: SSAValue
-    dim: int
-    start: int
-
-
-class Piece(NamedTuple):
-    """Places of a dimension that come from an operand, moved by a constant.
-
-    Attributes:
-        value: the operand.
-        shift: how much further they are in the result.
-        low: the first place in the result.
-        high: the one behind the last.
-        others: ranges of other dimensions that it is confined to.
-    """
-
-    value: SSAValue
-    shift: int
-    low: int
-    high: int
-    others: tuple[tuple[int, int, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """A value that is at each place the first piece that has it, or the filler."""
-
-    pieces: tuple[Piece, ...]
-    filler: SSAValue | None = None
-
-    def operands(self, place: Place, size: int) -> list[Place]:
-        """The frames that a frame of the value takes."""
-        return [
-            Place(piece.value, place.dim, place.start - piece.shift)
-            for piece in self.pieces
-            if max(piece.low, place.start) < min(piece.high, place.start + size)
-        ]
-
-
-@dataclass(frozen=True)
-class Reversed:
-    """A value whose places are those of an operand in the opposite order.
-
-    Attributes:
-        value: the operand.
-        dims: all dimensions that are reversed.
-    """
-
-    value: SSAValue
-    dims: tuple[int, ...]
-
-    def operands(self, place: Place, size: int) -> list[Place]:
-        """The frame that a frame of the value takes."""
-        count = shape_of(self.value)[place.dim]
-        return [Place(self.value, place.dim, count - place.start - size)]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A value that is made place by place.
-
-    Attributes:
-        held: operands, and the dimension of each that holds the places, if one does.
-    """
-
-    held: tuple[tuple[SSAValue, int | None], ...]
-
-    def operands(self, place: Place, size: int) -> list[Place]:
-        """The frames that a frame of the value takes."""
-        return [Place(v, dim, place.start) for v, dim in self.held if dim is not None]
-
-
-Made = Pieces | Reversed | Kept
-
-
-def _scalar(value: SSAValue) -> int | None:
-    """The number that a scalar is written as."""
-    held = value.owner.value if isinstance(value.owner, stablehlo.ConstantOp) else None
-    if not isinstance(held, DenseIntOrFPElementsAttr):
-        return None
-    (number,) = held.get_values()
-    return int(number)
-
-
-def is_numeric(element: Attribute) -> bool:
-    """Whether elements are numbers that can be chosen between and masked."""
-    return isinstance(element, IntegerType | AnyFloat | ComplexType)
-
-
-def made_of(value: SSAValue, dim: int) -> Made | None:
-    """How the places of a dimension are made from those of operands; None if unknown."""
-    op = value.owner
-    if not isinstance(op, Operation) or len(op.results) != 1:
-        return None
-    size = shape_of(value)[dim]
-    if 0 in shape_of(value):
-        return Pieces(())
-    match op:
-        case stablehlo.SliceOp() if op.strides.get_values()[dim] == 1:
-            start = op.start_indices.get_values()[dim]
-            return Pieces((Piece(op.operand, -start, 0, size),))
-        case stablehlo.PadOp() if not op.interior_padding.get_values()[dim]:
-            low = op.edge_padding_low.get_values()[dim]
-            end = low + shape_of(op.operand)[dim]
-            piece = Piece(op.operand, low, max(0, low), min(size, end))
-            return Pieces((piece,), op.padding_value)
-        case stablehlo.ConcatenateOp() if op.dimension.value.data == dim:
-            pieces: list[Piece] = []
-            at = 0
-            for operand in op.inputs:
-                end = at + shape_of(operand)[dim]
-                pieces.append(Piece(operand, at, at, end))
-                at = end
-            return Pieces(tuple(pieces))
-        case stablehlo.DynamicUpdateSliceOp():
-            return _updated(op, dim)
-        case stablehlo.ReverseOp() if dim in op.dimensions.get_values():
-            return Reversed(op.operand, tuple(op.dimensions.get_values()))
-        case stablehlo.IotaOp() if op.iota_dimension.value.data == dim:
-            return Kept(())
-        case stablehlo.ConstantOp() if splat_of(op.value, shape_of(value)) is None:
-            return None
-        case _:
-            held = held_in(op, dim)
-            if held is None:
-                return None
-            operands = tuple(zip(op.operands, held, strict=True))
-            keeps = all(at is None or shape_of(v)[at] == size for v, at in operands)
-            return Kept(operands) if keeps else None
-
-
-def _updated(op: stablehlo.DynamicUpdateSliceOp, dim: int) -> Made | None:
-    starts = [_scalar(start) for start in op.start_indices]
-    whole, part = shape_of(op.operand), shape_of(op.update)
-    if part[dim] == whole[dim]:
-        held = (dim, dim, *[None] * len(op.start_indices))
-        return Kept(tuple(zip(op.operands, held, strict=True)))
-    ranges: list[tuple[int, int]] = []
-    for start, size, length in zip(starts, whole, part, strict=True):
-        if start is None:
-            return None
-        low = min(max(start, 0), size - length)
-        ranges.append((low, low + length))
-    low, high = ranges[dim]
-    others = tuple(
-        (at, *ends)
-        for at, ends in enumerate(ranges)
-        if at != dim and ends != (0, whole[at])
-    )
-    return Pieces(
-        (
-            Piece(op.update, low, low, high, others),
-            Piece(op.operand, 0, 0, whole[dim]),
-        )
-    )
+MOST_DEEP = 256
+"""The same where even values are looked into."""
 
 
 @dataclass
 class Frames:
-    """The frames of one size that are split by some axes.
+    """The frames that are split by some axes.
 
     Attributes:
         mesh_of: finds the mesh of a sharding.
         mesh: the mesh.
         axes: of the dimension.
-        size: how many places they have.
         replaced: what stands for values that were made of frames.
+        is_deep: whether even values are looked into, too: 48 rows between values of 56
+            are split otherwise than these.
         made: how the frame of each place is made; None if the value is not looked into.
         written: the frames that are there.
     """
@@ -211,8 +61,8 @@ class Frames:
     mesh: Mesh
     mesh_name: str | Mesh
     axes: Axes
-    size: int
     replaced: dict[SSAValue, SSAValue]
+    is_deep: bool = False
     made: dict[Place, Made | None] = field(default_factory=dict[Place, Made | None])
     written: dict[Place, SSAValue] = field(default_factory=dict[Place, SSAValue])
 
@@ -233,13 +83,14 @@ class Frames:
         return even and bool(axes) and (axes == self.axes or not self.axes)
 
     def _is_leaf(self, place: Place, block: Block) -> bool:
-        value, dim, _ = place
+        value, dim, start, size = place
         if not isinstance(value, OpResult) or value.op.parent is not block:
             return True
-        axes, size = self.axes_of(value, dim), shape_of(value)[dim]
-        if not axes:  # whole, unless it is only since no axis fits
-            return size % self.shards == 0
-        return size % total_size(axes, self.mesh) == 0
+        if self.is_deep and (start or place.extent != size):
+            return False
+        # whole, unless it is only since no axis fits
+        axes = self.axes_of(value, dim) or self.axes
+        return place.extent % total_size(axes, self.mesh) == 0
 
     def plan(
         self, places: Iterable[Place], block: Block, *, is_made: bool
@@ -260,13 +111,15 @@ class Frames:
                 return None  # nothing fills such a frame
             if place not in self.made:
                 leaf = place not in first and self._is_leaf(place, block)
-                self.made[place] = None if leaf else made_of(place.value, place.dim)
+                self.made[place] = (
+                    None if leaf else made_of(place.value, place.dim, self.shards)
+                )
             made = self.made[place]
-            for operand in () if made is None else made.operands(place, self.size):
+            for operand in () if made is None else made.operands(place):
                 if operand not in seen:
                     seen[operand] = None
                     waiting.append(operand)
-            if len(seen) > MOST:
+            if len(seen) > (MOST_DEEP if self.is_deep else MOST):
                 return None
         return list(seen)
 
@@ -279,6 +132,9 @@ class Frames:
                 return [value for value, dim in held if dim is None]
             case Pieces(_, filler) if filler is not None:
                 return [filler]
+            case Windowed():
+                assert isinstance(place.value, OpResult), "an op makes it"
+                return list(place.value.op.operands[1:])
             case _:
                 return []
 
@@ -292,24 +148,38 @@ class Frames:
         return tensor_bytes(shape, element_of(value))
 
     def sent(self, place: Place) -> int:
-        """What a device sends for the frame of a value that is not looked into."""
-        value, dim, start = place
-        count, axes = shape_of(value)[dim], self.axes_of(value, dim)
+        """What a device sends for a frame, beside what it is made of."""
+        made = self.made[place]
+        if isinstance(made, Windowed):
+            return self._sent_for_windows(place, made)
+        if made is not None:
+            return 0
+        value, dim, start, size = place
+        count, axes = place.extent, self.axes_of(value, dim)
         if not axes or count % total_size(axes, self.mesh):
             return 0  # whole by then
         if not self.axes:
-            low, high = max(start, 0), min(start + self.size, count)
+            low, high = max(start, 0), min(start + size, count)
             return 2 * max(0, high - low) * self.row_bytes(value, dim)
         if axes != self.axes:
             return count * self.row_bytes(value, dim)
-        held, wanted = count // self.shards, self.size // self.shards
+        held, wanted = count // self.shards, size // self.shards
         halo = Halo(dim, 0, 0, start, wanted, wanted - held)
         rows = min(halo.elements_sent(self.shards, held), (self.shards - 1) * held)
         return rows * self.row_bytes(value, dim)
 
+    def _sent_for_windows(self, place: Place, made: Windowed) -> int:
+        (operand,) = made.operands(place)
+        low, _ = made.padding(place, operand.size)
+        held, wanted = operand.size // self.shards, place.size // self.shards
+        length = (wanted - 1) * made.stride + made.window
+        halo = Halo(made.dim, 0, 0, -low, length, wanted * made.stride - held)
+        rows = min(halo.elements_sent(self.shards, held), (self.shards - 1) * held)
+        return rows * self.row_bytes(made.value, made.dim)
+
     def sent_for(self, places: Iterable[Place]) -> int:
         """What a device sends for some frames."""
-        return sum(self.sent(place) for place in places if self.made[place] is None)
+        return sum(map(self.sent, places))
 
     # Writing
 
@@ -334,7 +204,7 @@ class Frames:
                 waiting.pop()
                 continue
             made = self.made[place]
-            operands = [] if made is None else made.operands(place, self.size)
+            operands = [] if made is None else made.operands(place)
             if isinstance(made, Pieces) and self._padded(place, made) is not None:
                 operands = []
             missing = [one for one in operands if one not in self.written]
@@ -348,7 +218,7 @@ class Frames:
         return value
 
     def _frame(self, emit: Emitter, place: Place, made: Made | None) -> SSAValue:
-        value, dim, start = place
+        value, dim, start, size = place
         sharding = self.sharding(value, dim)
         match made:
             case None:
@@ -357,35 +227,65 @@ class Frames:
             case Pieces():
                 return self._moved(emit, place, made, sharding)
             case Reversed():
-                (operand,) = made.operands(place, self.size)
+                (operand,) = made.operands(place)
                 frame = self.written[operand]
                 dims: dict[str, Attribute] = {"dimensions": dims_attr(made.dims)}
                 turned = emit.one(stablehlo.ReverseOp, [frame], frame.type, dims)
                 return self._say(turned, sharding)
+            case Windowed():
+                return self._say(self._windows(emit, place, made), sharding)
             case Kept():
                 operands = [
                     self.replaced.get(operand, operand)
                     if at is None
-                    else self.written[Place(operand, at, start)]
+                    else self.written[Place(operand, at, start, size)]
                     for operand, at in made.held
                 ]
                 return self._say(
-                    _resized(emit, value, operands, dim, self.size, start), sharding
+                    _resized(emit, value, operands, dim, size, start), sharding
                 )
+
+    def _windows(self, emit: Emitter, place: Place, made: Windowed) -> SSAValue:
+        """The windows of a frame of all of the operand."""
+        op = place.value.owner
+        assert isinstance(op, stablehlo.ConvolutionOp | stablehlo.ReduceWindowOp)
+        (operand,) = made.operands(place)
+        frame = self.written[operand]
+        if operand.size > operand.extent and made.reads_behind(place):
+            frame = self.masked(emit, operand, made.filler or 0)
+        # a negative padding leaves places out
+        spatial = len(shape_of(place.value))
+        if isinstance(op, stablehlo.ConvolutionOp):
+            spatial = len(op.dimension_numbers.data.input_spatial_dimensions)
+        padding = list(padding_pairs(op.padding, spatial))
+        padding[made.at] = made.padding(place, operand.size)
+        others = [self.replaced.get(one, one) for one in op.operands[1:]]
+        shape = [*shape_of(place.value)]
+        shape[place.dim] = place.size
+        new = emit.emit(
+            type(op),
+            [frame, *others],
+            [TensorType(element_of(place.value), shape)],
+            {**op.properties, "padding": padding_attr(padding)},
+            sdy.without_sdy(op.attributes),
+            [region.clone() for region in op.regions],
+        )
+        new.results[0].name_hint = place.value.name_hint
+        return new.results[0]
 
     def _cut(
         self, emit: Emitter, place: Place, filler: SSAValue, sharding: TensorSharding
     ) -> SSAValue:
         """The frame of a value itself, with a filler outside of it."""
-        value, dim, start = place
+        value, dim, start, size = place
         value = self.replaced.get(value, value)
         count = shape_of(value)[dim]
-        if start == 0 and count == self.size:
+        if start == 0 and count == size:
             return value
         low, high = [0] * len(shape_of(value)), [0] * len(shape_of(value))
-        low[dim], high[dim] = -start, self.size - count + start
-        if -start > self.size or start > count:  # nothing of it is there
-            low[dim], high[dim] = 0, self.size - count
+        low[dim], high[dim] = -start, size - count + start
+        if -start > size or start > count:  # nothing of it is there
+            low[dim], high[dim] = 0, size - count
         if max(low + high) <= 0:
             limits = [n + at for n, at in zip(shape_of(value), high, strict=True)]
             cut = emit.slice(value, [-at for at in low], limits)
@@ -395,11 +295,11 @@ class Frames:
 
     def _padded(self, place: Place, made: Pieces) -> Place | None:
         """The value that a padded one is a frame of, with its filler outside of it."""
-        value, dim, start = place
+        value, dim, start, size = place
         if made.filler is None or len(made.pieces) != 1:
             return None
         (piece,) = made.pieces
-        inner = Place(piece.value, dim, start - piece.shift)
+        inner = Place(piece.value, dim, start - piece.shift, size)
         while isinstance(self.made.get(inner), Pieces):
             one = self.made[inner]
             assert isinstance(one, Pieces)
@@ -407,7 +307,9 @@ class Frames:
                 return None
             if not _only_along(inner.value, dim):
                 return None
-            inner = Place(one.pieces[0].value, dim, inner.start - one.pieces[0].shift)
+            inner = inner._replace(
+                value=one.pieces[0].value, start=inner.start - one.pieces[0].shift
+            )
         if inner not in self.made or self.made[inner] is not None:
             return None
         if not _only_along(value, dim):
@@ -417,22 +319,20 @@ class Frames:
             (piece.low - start, piece.high - start),
             (-inner.start, shape_of(inner.value)[dim] - inner.start),
         )
-        inside = {
-            (max(low, 0, -start), min(high, self.size, end)) for low, high in ends
-        }
+        inside = {(max(low, 0, -start), min(high, size, end)) for low, high in ends}
         return inner if len(inside) == 1 else None
 
     def _moved(
         self, emit: Emitter, place: Place, made: Pieces, sharding: TensorSharding
     ) -> SSAValue:
-        value, dim, start = place
+        value, dim, start, size = place
         inner = self._padded(place, made)
         if inner is not None:
             assert made.filler is not None
             return self._cut(emit, inner, made.filler, sharding)
         shape = [*shape_of(value)]
-        shape[dim] = self.size
-        first, last = max(0, -start), min(self.size, shape_of(value)[dim] - start)
+        shape[dim] = size
+        first, last = max(0, -start), min(size, shape_of(value)[dim] - start)
         chosen: SSAValue | None = None
         if made.filler is not None:
             chosen = self._say(emit.broadcast(made.filler, shape), sharding)
@@ -440,7 +340,7 @@ class Frames:
             low, high = max(piece.low - start, first), min(piece.high - start, last)
             if low >= high:
                 continue
-            at = Place(piece.value, dim, start - piece.shift)
+            at = Place(piece.value, dim, start - piece.shift, size)
             content = self._of_other_dims(emit, value, piece, dim, self.written[at])
             if content is not self.written[at]:
                 self._say(content, sharding)
@@ -515,7 +415,7 @@ class Frames:
 
     def masked(self, emit: Emitter, place: Place, number: SSAValue | float) -> SSAValue:
         """A frame that holds all of a value, with a number outside of it."""
-        value, dim, start = place
+        value, dim, start, _ = place
         frame, sharding = self.written[place], self.sharding(value, dim)
         shape = shape_of(frame)
         if not isinstance(number, SSAValue):

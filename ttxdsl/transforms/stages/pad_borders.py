@@ -39,7 +39,7 @@ from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 Tensor = TensorType[Attribute]
 
 
-def _grown(
+def even_type(
     type_: Attribute, sharding: TensorSharding | None, mesh_of: MeshOf
 ) -> Tensor | None:
     """The least type of which all shards are alike, None if it is the same."""
@@ -92,7 +92,7 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
     )
     head = Emitter(Block(), function.location)
     for at, sharding in enumerate(shardings):
-        new = _grown(inputs[at], sharding, mesh_of)
+        new = even_type(inputs[at], sharding, mesh_of)
         if new is None or _is_moved(block.args[at]):
             continue
         _warn(function, f"argument {at}", inputs[at], new)
@@ -114,7 +114,7 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
     )
     tail = Emitter(Block(), end.location)
     for at, sharding in enumerate(shardings):
-        new = _grown(outputs[at], sharding, mesh_of)
+        new = even_type(outputs[at], sharding, mesh_of)
         if new is None:
             continue
         _warn(function, f"result {at}", outputs[at], new)

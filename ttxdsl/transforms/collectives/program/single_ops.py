@@ -109,8 +109,11 @@ def read_by(op: Operation) -> Sequence[SSAValue]:
 
 
 def makes_results_alone(op: Operation) -> bool:
-    """Whether nothing is lost with an op whose results nobody uses."""
-    return (
+    """Whether nothing is lost with an op whose results nobody uses.
+
+    The end of a region is pure and has none, and the region is lost without it.
+    """
+    return bool(op.results) and (
         op.has_trait(Pure, value_if_unregistered=False)
         or isinstance(op, (*MOVED, *OF_OPERANDS))
         or slice_of(op) is not None
