@@ -70,13 +70,11 @@ def large(world: World) -> int:
     """More than is sent at once, each way."""
     everyone, rows = range(world.size), np.full((world.size, 1 << 20), world.rank)
     counts = [1] * world.size
-    back = world.routed(everyone, rows, counts, counts, True)
-    same = np.array_equal(back, world.routed(everyone, rows, counts, counts))
     after, before = (world.rank + 1) % world.size, (world.rank - 1) % world.size
     into = np.empty_like(rows[0])
     world.traded({after: rows[0]}, {before: into})
     whole = world.gathered(everyone, rows[:1], counts, world.size - 1)
-    right = same and (back[:, 0] == [*everyone]).all() and (into == before).all()
+    right = bool((into == before).all())
     if whole is not None:
         right &= (whole[:, -1] == [*everyone]).all()
     counted = world.gathered(everyone, np.array([right]), counts)

@@ -43,7 +43,10 @@ PUBLIC: dict[str, str] = {
 }
 """What only users call, by `module.Class.method`, and why it is there."""
 
-REGISTERING = re.compile(r"irdl_(op|attr)_definition|impl\w*\(|register\w*")
+REGISTERING = re.compile(
+    r"irdl_(op|attr)_definition|impl\w*\(|register\w*"
+    r"|(compiles|compiled|computes|computed|interpreted|on_mesh|_of_each|_collective)\("
+)
 """Decorators that hand what they decorate to somebody who calls it."""
 
 _ENTRY = re.compile(r"[\w.]+:(\w+)")

@@ -109,8 +109,8 @@ def written_in_place(
     found: list[bool] = []
     update = getattr(indexing, kernel)
 
-    def watched(*args: Any) -> Any:
-        result = update(*args)
+    def watched(*args: Any, **options: Any) -> Any:
+        result = update(*args, **options)
         found.append(result is not None)
         return result
 
@@ -348,7 +348,7 @@ def test_a_pass_costs_the_kernels_alone():
 
 def names(plan: RegionPlan) -> list[str]:
     """The ops that are left after the first pass."""
-    return [step.op.name for run in plan.rest or () for step in run.steps]
+    return [step.op.name for run in plan.groups for step in run.steps]
 
 
 def test_what_follows_from_constants_is_computed_once():
@@ -365,5 +365,5 @@ def test_what_follows_from_constants_is_computed_once():
     plans = session(runner.interpreter).plans.values()
     left = {name for plan in plans for name in names(plan)}
     assert "stablehlo.constant" not in left
-    body = max(plans, key=lambda plan: len(plan.steps) if plan.loops else 0)
+    body = max(plans, key=lambda plan: len(plan.steps) if plan.repeats else 0)
     assert names(body).count("stablehlo.add") == 2

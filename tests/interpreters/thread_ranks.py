@@ -69,24 +69,6 @@ class ThreadRank:
             return None
         return np.concatenate([found[rank] for rank in ranks])
 
-    def routed(
-        self,
-        ranks: Sequence[int],
-        rows: Array,
-        sent: Sequence[int],
-        received: Sequence[int],
-        one_each: bool = False,
-    ) -> Array:
-        assert not one_each or {*sent, *received} == {1}
-        self.calls += 1
-        ends = np.cumsum(sent)
-        assert ends[-1] == len(rows)
-        out = {r: rows[e - n : e] for r, e, n in zip(ranks, ends, sent, strict=True)}
-        found = self._meeting.shared(tuple(ranks), self.rank, out)
-        into = [found[rank][self.rank] for rank in ranks]
-        assert [len(one) for one in into] == list(received)
-        return np.concatenate(into)
-
     def traded(self, sent: Mapping[int, Array], received: Mapping[int, Array]) -> None:
         self.calls += 1
         for rank, array in sent.items():

@@ -62,7 +62,7 @@ def test_they_are_combined_in_the_order_of_one_array(data: st.DataObject):
         rng = np.random.default_rng(0)
         x = np.eye(k, dtype=np.float32)[rng.integers(0, k, (*ours, m))]
         y = rng.standard_normal((*theirs, k, n)).astype(np.float32)
-        later, plain = MATRICES.later(x, y), MATRICES(x, y)
+        later, plain = MATRICES.deferred(x, y), MATRICES(x, y)
         if plain.size * k < 2:
             return
         assert isinstance(later, Summands) and later.shape == plain.shape
@@ -85,11 +85,11 @@ def test_they_are_combined_in_the_order_of_one_array(data: st.DataObject):
 def test_where_numbers_are_a_devices_own_they_are_made_at_once():
     x = np.ones((3, 2, 4), np.float32)
     y = np.ones((3, 4, 2), np.float32)
-    assert isinstance(MATRICES.later(x, y), Summands)
+    assert isinstance(MATRICES.deferred(x, y), Summands)
     with apart():
-        assert isinstance(MATRICES.later(x, y), np.ndarray)
+        assert isinstance(MATRICES.deferred(x, y), np.ndarray)
     # narrow floats are rounded before they are added
-    assert isinstance(MATRICES.later(x.astype(np.float16), y), np.ndarray)
+    assert isinstance(MATRICES.deferred(x.astype(np.float16), y), np.ndarray)
 
 
 def summed(value: str, shape: str) -> str:
@@ -183,7 +183,7 @@ def test_any_groups_of_any_devices(
     y = rng.standard_normal((*lead, 4, 2)).astype(np.float32)
     for x in (rng.standard_normal((*lead, 2, 4)), np.ones((1, 1, 2, 4))):
         sides = x.astype(np.float32), y
-        later, plain = MATRICES.later(*sides), MATRICES(*sides)
+        later, plain = MATRICES.deferred(*sides), MATRICES(*sides)
         assert isinstance(later, Summands)
         found = mesh.all_reduce(later, 2, groups, AllReducer(Reducer.named("add")))
         wanted = mesh.all_reduce(plain, 2, groups, AllReducer(Reducer.named("add")))

@@ -17,7 +17,7 @@ from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.interpreters.kernels.elements import tensor_of, widen
 from ttxdsl.interpreters.kernels.elementwise import BINARY, UFUNCS, UNARY
 from ttxdsl.interpreters.runtime import fusion, threads
-from ttxdsl.interpreters.runtime.compiled_op import PREPARES, Prepared, Rows
+from ttxdsl.interpreters.runtime.compiled_op import COMPILERS, CompiledOp, RowKernel
 from ttxdsl.interpreters.runtime.memory import pool
 from ttxdsl.interpreters.runtime.memory.pool import Spare, empty, release, reusing
 from ttxdsl.interpreters.runtime.regions import LocatedError, session
@@ -164,7 +164,7 @@ def test_what_is_made_on_the_way_is_never_whole(monkeypatch: pytest.MonkeyPatch)
     runner.run([np.ones(SHAPE, np.float32)])
     assert asked == [SHAPE]
     (plan,) = session(runner.interpreter).plans.values()
-    assert [len(run.steps) for run in plan.rest or ()] == [4, 1]
+    assert [len(run.steps) for run in plan.groups] == [4, 1]
 
 
 def softmax(*shape: int) -> str:
@@ -203,7 +203,7 @@ def test_a_softmax_goes_row_by_row(
     x, w = (rng.standard_normal(one).astype(np.float32) for one in (shape, shape[-1]))
     (found,) = runner.run([x, w])
     (plan,) = session(runner.interpreter).plans.values()
-    (run,) = (one for one in plan.rest or () if len(one.steps) > 1)
+    (run,) = (one for one in plan.groups if len(one.steps) > 1)
     names = [step.op.name.removeprefix("ttnn.") for step in run.steps]
     assert [name for name in names if name not in ("reshape", "repeat")] == [
         *("max", "subtract", "exp", "sum", "divide", "multiply")
@@ -240,8 +240,8 @@ def test_rows_are_not_repeated_beside_what_is_whole():
         part = x / (two - two * high)
         np.testing.assert_array_equal(found, part * (part * (two * high)))
     (plan,) = session(runner.interpreter).plans.values()
-    (run,) = (one for one in plan.rest or () if len(one.steps) > 1)
-    repeats = [one for one in run.moves if one.op.name == "ttnn.repeat"]
+    (run,) = (one for one in plan.groups if len(one.steps) > 1)
+    repeats = [one for one in run.row_steps if one.op.name == "ttnn.repeat"]
     kept = [one.kernel(np.ones((2, 1))).shape for one in repeats]
     assert kept == [(2, 1), (2, 5), (2, 1)]
 
@@ -271,9 +271,7 @@ def test_what_has_nothing_to_do_with_a_run_is_one_of_its_own():
         ):
             np.testing.assert_array_equal(one, wanted)
     (plan,) = session(runner.interpreter).plans.values()
-    runs = [
-        [step.op.name.split(".")[1] for step in run.steps] for run in plan.rest or ()
-    ]
+    runs = [[step.op.name.split(".")[1] for step in run.steps] for run in plan.groups]
     assert runs == [
         ["reshape"],
         ["multiply", "subtract", "add"],
@@ -329,8 +327,8 @@ def test_what_a_view_looks_at_is_not_written():
         (found,) = runner.run([x])
         np.testing.assert_array_equal(found, (x * x + x) * (x * x) + x)
     (plan,) = session(runner.interpreter).plans.values()
-    run, _ = plan.rest or ()
-    assert [move.over is not None for move in run.moves] == [
+    run, _ = plan.groups
+    assert [step.over is not None for step in run.row_steps] == [
         *(False, False, False, True, True)
     ]
 
@@ -366,7 +364,7 @@ def test_an_error_names_its_op(monkeypatch: pytest.MonkeyPatch):
     module = parse(GELU)
     (tanh,) = (type(op) for op in module.walk() if op.name == "stablehlo.tanh")
     monkeypatch.setitem(
-        PREPARES, tanh, lambda _: Prepared(broken, rows=Rows(2, broken))
+        COMPILERS, tanh, lambda _: CompiledOp(broken, rows=RowKernel(2, broken))
     )
     runner = Runner(module)
     with pytest.raises(LocatedError, match=r"'stablehlo.tanh'.*\n?.*no such function"):
@@ -390,8 +388,8 @@ def test_what_cannot_be_prepared_is_an_error_of_its_turn(
     def watched(op: Any) -> Any:
         return lambda x, y: ran.append("multiply") or x * y
 
-    monkeypatch.setitem(PREPARES, tanh, broken)
-    monkeypatch.setitem(PREPARES, first, watched)
+    monkeypatch.setitem(COMPILERS, tanh, broken)
+    monkeypatch.setitem(COMPILERS, first, watched)
     with pytest.raises(LocatedError, match=r"'stablehlo.tanh'.*\n?.*no such function"):
         Runner(module).run([np.ones(SHAPE, np.float32)])
     assert len(ran) == 2

@@ -120,52 +120,8 @@ class World:
         self._wait([request], ranks, found.nbytes)
         return found if receives else None
 
-    def routed(
-        self,
-        ranks: Sequence[int],
-        rows: Array,
-        sent: Sequence[int],
-        received: Sequence[int],
-        one_each: bool = False,
-    ) -> Array:
-        """The rows for each of `ranks` there, and those that they have for this one."""
-        rows = np.ascontiguousarray(rows)
-        if len(ranks) == 1:
-            return rows
-        found = np.empty((sum(received), *rows.shape[1:]), rows.dtype)
-        self.sent += (len(rows) - sent[list(ranks).index(self.rank)]) * _row_bytes(rows)
-        if one_each:
-            requests = [self._among(ranks).Ialltoall(_bytes(rows), _bytes(found))]
-        else:
-            # what MPI has for parts of other sizes is much slower than this
-            requests = self._exchanged(ranks, rows, found, sent, received)
-        self._wait(requests, ranks, found.nbytes)
-        return found
-
-    def _exchanged(
-        self,
-        ranks: Sequence[int],
-        rows: Array,
-        found: Array,
-        sent: Sequence[int],
-        received: Sequence[int],
-    ) -> list[Any]:
-        """Requests that send rows to `ranks`, and receive what these send."""
-        out, into = (np.cumsum([0, *counts]) for counts in (sent, received))
-        parts = [
-            (rank, rows[out[at] : out[at + 1]], found[into[at] : into[at + 1]])
-            for at, rank in enumerate(ranks)
-        ]
-        for rank, there, here in parts:
-            if rank == self.rank:
-                here[...] = there
-        others = [part for part in parts if part[0] != self.rank]
-        return [
-            self._data.Irecv(_bytes(here), rank, _TRADE) for rank, _, here in others
-        ] + [self._data.Isend(_bytes(there), rank, _TRADE) for rank, there, _ in others]
-
     def traded(self, sent: Mapping[int, Array], received: Mapping[int, Array]) -> None:
-        """Arrays to some ranks, and into the memory of `received` from some."""
+        """Send arrays to some ranks, and receive into the memory of `received`."""
         requests: list[Any] = []
         for rank, array in received.items():
             requests.append(self._data.Irecv(_bytes(array), rank, _TRADE))

@@ -12,7 +12,7 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
 from math import gcd, prod
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
@@ -49,23 +49,8 @@ class Ranks(Protocol):
         """
         ...
 
-    def routed(
-        self,
-        ranks: Sequence[int],
-        rows: Array,
-        sent: Sequence[int],
-        received: Sequence[int],
-        one_each: bool = False,
-    ) -> Array:
-        """The rows for each of `ranks` there, and those that they have for this one.
-
-        `sent` and `received` count them; both lie one rank after the other. `one_each`
-        says that all of `ranks` have one row for each.
-        """
-        ...
-
     def traded(self, sent: Mapping[int, Array], received: Mapping[int, Array]) -> None:
-        """Arrays to some ranks, and into the memory of `received` from some."""
+        """Send arrays to some ranks, and receive into the memory of `received`."""
         ...
 
 
@@ -86,17 +71,11 @@ class _Routes:
     index: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class _Exchange:
-    """Parts for the members of groups: which (own device, place) goes out and comes in.
+class _Moves(NamedTuple):
+    """Rows that go from process to process: for each rank their places, in one order."""
 
-    Rows are numbered own device by own device, place by place in its group.
-    """
-
-    outgoing: Array
-    sent: tuple[int, ...]
-    incoming: Array
-    received: tuple[int, ...]
+    out: dict[int, list[int]]
+    into: dict[int, list[int]]
 
 
 @dataclass(frozen=True)
@@ -349,39 +328,52 @@ class RankMesh(DeviceMesh):
         row_of = {at: row for row, at in enumerate(rows)}
         return _Routes(ordered, row_of, members, index)
 
-    def _exchange(self, groups: Groups) -> _Exchange:
-        found = self._known.get(("exchange", groups))
-        if not isinstance(found, _Exchange):
-            found = self._known["exchange", groups] = self._find_exchange(groups)
-        return found
+    def _moves(self, pairs: Iterable[tuple[int, int, int, int]]) -> _Moves:
+        """Return the moves of rows.
 
-    def _find_exchange(self, groups: Groups) -> _Exchange:
-        routes = self._routes(groups)
-        group_of = {at: group for group in groups for at in group}
-        own = {at: index for index, at in enumerate(self._own)}
-        size, me = len(groups[0]), self.world.rank
-        outgoing, incoming = list[int](), list[int]()
-        sent, received = list[int](), list[int]()
-        for rank in routes.ranks:
-            out = [
-                own[at] * size + place
-                for at in self._own
-                for place, to in enumerate(group_of[at])
-                if self._owner[to] == rank
-            ]
-            into = [
-                own[to] * size + group_of[at].index(at)
-                for at in self._held[rank]
-                for to in group_of[at]
-                if self._owner[to] == me
-            ]
-            outgoing += out
-            incoming += into
-            sent.append(len(out))
-            received.append(len(into))
-        return _Exchange(
-            np.array(outgoing), tuple(sent), np.array(incoming), tuple(received)
-        )
+        Args:
+            pairs: positions of source and target, and the places of the row in the rows
+                of the source's process and in the results of the target's.
+        """
+        moves, me = _Moves({}, {}), self.world.rank
+        for source, target, row, place in pairs:
+            of, to = int(self._owner[source]), int(self._owner[target])
+            if of == me:
+                moves.out.setdefault(to, []).append(row)
+            if to == me:
+                moves.into.setdefault(of, []).append(place)
+        return moves
+
+    def _moved(self, rows: Array, moves: _Moves, result: Array) -> Array:
+        """Put rows of all processes into their places in `result`."""
+        me = self.world.rank
+        sent = {to: rows[at] for to, at in moves.out.items()}
+        own = sent.pop(me, None)
+        received = {
+            of: np.empty((len(at), *rows.shape[1:]), rows.dtype)
+            for of, at in moves.into.items()
+            if of != me
+        }
+        self.world.traded(sent, received)
+        if own is not None:
+            received[me] = own
+        for of, at in moves.into.items():
+            result[at] = received[of]
+        return result
+
+    def _exchange(self, groups: Groups) -> _Moves:
+        """Return the moves of part j of each device to member j of its group."""
+        moves = self._known.get(("exchange", groups))
+        if not isinstance(moves, _Moves):
+            size = len(groups[0])
+            row = {at: n * size for held in self._held for n, at in enumerate(held)}
+            moves = self._known["exchange", groups] = self._moves(
+                (source, target, row[source] + to, row[target] + of)
+                for group in groups
+                for of, source in enumerate(group)
+                for to, target in enumerate(group)
+            )
+        return moves
 
     def _heard(self, rows: Array, groups: Groups) -> list[Array]:
         """For each own device the rows of its group, in the group's order."""
@@ -399,19 +391,9 @@ class RankMesh(DeviceMesh):
 
     def _routed(self, parts: Array, groups: Groups) -> Array:
         """Part j of each own device at member j: `[own device, member, …]` both ways."""
-        exchange, routes = self._exchange(groups), self._routes(groups)
         rows = parts.reshape((prod(parts.shape[:2]), *parts.shape[2:]))
-        found = self.world.routed(
-            routes.ranks,
-            rows[exchange.outgoing],
-            exchange.sent,
-            exchange.received,
-            # a device a process, which has one part for each of its one group
-            self.world.size == self.num_devices,
-        )
-        ordered = np.empty_like(found)
-        ordered[exchange.incoming] = found
-        return ordered.reshape(parts.shape)
+        rows = self._moved(rows, self._exchange(groups), np.empty_like(rows))
+        return rows.reshape(parts.shape)
 
     # collectives
 
@@ -528,29 +510,13 @@ class RankMesh(DeviceMesh):
     def _taken(self, x: Array, rank: int, sources: Array) -> Array:
         """The value at position `sources[p]` for each position p, zeros for -1."""
         rows = self.linear(x, rank)
-        own = {at: row for row, at in enumerate(self._own)}
-        me = self.world.rank
-        result = np.zeros_like(rows)
-        out: dict[int, list[int]] = {}
-        into: dict[int, list[int]] = {}
-        for target, source in enumerate(map(int, sources)):
-            if source < 0:
-                continue
-            if target in own and source in own:
-                result[own[target]] = rows[own[source]]
-            elif source in own:
-                out.setdefault(int(self._owner[target]), []).append(own[source])
-            elif target in own:
-                into.setdefault(int(self._owner[source]), []).append(own[target])
-        sent = {to: rows[at] for to, at in out.items() if to != me}
-        received = {
-            of: np.empty((len(at), *rows.shape[1:]), rows.dtype)
-            for of, at in into.items()
-        }
-        self.world.traded(sent, received)
-        for of, at in into.items():
-            result[at] = received[of]
-        return self.gridded(result)
+        row = {at: n for held in self._held for n, at in enumerate(held)}
+        moves = self._moves(
+            (source, target, row[source], row[target])
+            for target, source in enumerate(map(int, sources))
+            if source >= 0
+        )
+        return self.gridded(self._moved(rows, moves, np.zeros_like(rows)))
 
 
 def _own_memory(x: Array) -> Array:

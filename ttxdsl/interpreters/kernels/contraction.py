@@ -166,8 +166,8 @@ class Contraction:
             result = result.astype(self._dtype)
         return result.reshape(layout.sizes).transpose(layout.order)
 
-    def later(self, lhs: Array, rhs: Array) -> Array | Summands:
-        """The same for a collective, not computed yet where that saves memory."""
+    def deferred(self, lhs: Array, rhs: Array) -> Array | Summands:
+        """Return the product for a collective, not computed yet where that saves memory."""
         plain = lhs.dtype == rhs.dtype == self._dtype and self._dtype in PLAIN
         if is_apart() or not plain:
             return self(lhs, rhs)

@@ -337,12 +337,15 @@ def total_order_key(x: Array) -> Array:
     return bits ^ ((bits >> dtype.type(8 * dtype.itemsize - 1)) & low)
 
 
-def top_k(x: Array, count: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """The largest of the last dimension, NaN first, and where they were."""
+def top_k(
+    x: Array, count: int, dtype: DType, axis: int = -1, *, largest: bool = True
+) -> tuple[Array, Array]:
+    """Return the largest along an axis, NaN first (or the least), and their places."""
     key = total_order_key(x) if is_float(x.dtype) else widen(x)
     # the complement turns the order around and keeps equals in theirs
-    order = np.argsort(~key, axis=-1, kind="stable")[..., :count]
-    return np.take_along_axis(x, order, -1), order.astype(dtype)
+    order = np.argsort(~key if largest else key, axis=axis, kind="stable")
+    order = order.take(range(min(count, order.shape[axis])), axis=axis)
+    return np.take_along_axis(x, order, axis), order.astype(dtype)
 
 
 def _complex_compare(x: Array, y: Array, direction: str) -> Array:
@@ -366,6 +369,21 @@ def compare(x: Array, y: Array, direction: str, total_order: bool = False) -> Ar
 def expand_scalar(x: Array, rank: int) -> Array:
     """A scalar tensor (leading dimensions only) to be broadcast over `rank` more."""
     return x.reshape(x.shape + (1,) * rank) if rank else x
+
+
+def aligned(x: Array, rank: int, to: int, dims: tuple[int, ...] | None = None) -> Array:
+    """Return a tensor of `rank` with dimensions of size 1 where it lacks some of `to`.
+
+    Its own are `dims` of the result, or the last ones.
+    """
+    if rank == to:
+        return x
+    lead = x.ndim - rank
+    local = [1] * to
+    places = range(to - rank, to) if dims is None else dims
+    for place, extent in zip(places, x.shape[lead:], strict=True):
+        local[place] = extent
+    return x.reshape((*x.shape[:lead], *local))
 
 
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
@@ -542,14 +560,16 @@ def reverse(x: Array, rank: int, dims: Sequence[int]) -> Array:
     return np.flip(x, tuple(x.ndim - rank + dim for dim in dims)) if dims else x
 
 
-def concatenate(arrays: Sequence[Array], rank: int, dim: int) -> Array:
-    """`arrays` one after the other along `dim`."""
+def concatenated(rank: int, dim: int, *arrays: Array) -> Array:
+    """Return arrays of `rank` one after the other along `dim`."""
     if len(arrays) == 1:
         return arrays[0]
     leads = {x.shape[: x.ndim - rank] for x in arrays}
     if len(leads) > 1:
         lead = np.broadcast_shapes(*leads)
-        arrays = [np.broadcast_to(x, lead + x.shape[x.ndim - rank :]) for x in arrays]
+        arrays = tuple(
+            np.broadcast_to(x, lead + x.shape[x.ndim - rank :]) for x in arrays
+        )
     return np.concatenate(arrays, axis=arrays[0].ndim - rank + dim)
 
 

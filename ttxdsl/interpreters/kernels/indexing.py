@@ -99,11 +99,14 @@ def _take(
     return taken.transpose([*range(lead + batch), *(slots[d] for d in range(rank))])
 
 
-def _lifted(arrays: Sequence[tuple[Array, int]]) -> tuple[int, list[Array]]:
-    """The number of leading dimensions, and the arrays with all of them."""
-    lead = max((x.ndim - rank for x, rank in arrays), default=0)
+def with_leads(
+    arrays: Sequence[Array], ranks: Sequence[int]
+) -> tuple[int, list[Array]]:
+    """Return the number of leading dimensions, and the arrays with all of them."""
+    pairs = list(zip(arrays, ranks, strict=True))
+    lead = max((x.ndim - rank for x, rank in pairs), default=0)
     return lead, [
-        x.reshape((1,) * (lead + rank - x.ndim) + x.shape) for x, rank in arrays
+        x.reshape((1,) * (lead + rank - x.ndim) + x.shape) for x, rank in pairs
     ]
 
 
@@ -133,7 +136,7 @@ def dynamic_slice(x: Array, starts: Sequence[Array], sizes: Sequence[int]) -> Ar
         if lead > x.ndim - rank:
             x = x.reshape((1,) * (lead + rank - x.ndim) + x.shape)
         return x[(..., *cuts)] if rank else x
-    lead, (x, *lifted) = _lifted([(x, rank), *((s, 0) for s in starts)])
+    lead, (x, *lifted) = with_leads([x, *starts], [rank, *[0] * rank])
     places = [
         _clamped(start, size, extent)
         for start, size, extent in zip(lifted, sizes, local, strict=True)
@@ -170,8 +173,8 @@ def update_slice_in_place(
 def dynamic_update_slice(x: Array, update: Array, starts: Sequence[Array]) -> Array:
     """`x` with `update` written at `starts`, moved so far that it lies inside."""
     rank = len(starts)
-    lead, (x, update, *lifted) = _lifted(
-        [(x, rank), (update, rank), *((s, 0) for s in starts)]
+    lead, (x, update, *lifted) = with_leads(
+        [x, update, *starts], [rank, rank, *[0] * rank]
     )
     local, sizes = x.shape[lead:], update.shape[lead:]
     leads = lead_shape((x, rank), (update, rank), *((s, 0) for s in lifted))
@@ -214,7 +217,7 @@ def gather(
 
     With `outside_is_zero` a slice that would have to be moved is zeros instead.
     """
-    lead, (x, indices) = _lifted([(x, ranks[0]), (indices, ranks[1])])
+    lead, (x, indices) = with_leads((x, indices), ranks)
     vectors = _index_vectors(indices, ranks[1], dims.index_vector_dim)
     batch = ranks[1] - (dims.index_vector_dim < ranks[1])
     local = x.shape[lead:]
@@ -271,15 +274,13 @@ def scatter(
     `in_place` nobody else looks at the inputs, and results may be these, written into.
     """
     rank, index_rank, update_rank = ranks
-    lead, lifted = _lifted(
-        [
-            (indices, index_rank),
-            *((x, rank) for x in inputs),
-            *((u, update_rank) for u in updates),
-        ]
+    count = len(inputs)
+    lead, lifted = with_leads(
+        [indices, *inputs, *updates],
+        [index_rank, *[rank] * count, *[update_rank] * count],
     )
-    indices, arrays = lifted[0], lifted[1 : 1 + len(inputs)]
-    news = lifted[1 + len(inputs) :]
+    indices, arrays = lifted[0], lifted[1 : 1 + count]
+    news = lifted[1 + count :]
     leads = np.broadcast_shapes(*(x.shape[:lead] for x in lifted))
     local, space = arrays[0].shape[lead:], news[0].shape[lead:]
     total = lead + update_rank
@@ -494,13 +495,16 @@ def sort_by_key(
 ) -> Arrays:
     """`arrays` along `dim` in the order of `key`, stably."""
     axis = dim - rank
-    if descending:
-        # stable: reversed, sorted upwards, and reversed back
-        order = np.flip(np.argsort(np.flip(key, axis), axis=axis, kind="stable"), axis)
-        order = key.shape[axis] - 1 - order
-    else:
-        order = np.argsort(key, axis=axis, kind="stable")
-    return _reordered(arrays, rank, axis, order)
+    return _reordered(arrays, rank, axis, order_by_key(key, axis, descending))
+
+
+def order_by_key(key: Array, axis: int, descending: bool) -> Array:
+    """Return the places of a key's elements in order along an axis, stably."""
+    if not descending:
+        return np.argsort(key, axis=axis, kind="stable")
+    # stable: reversed, sorted upwards, and reversed back
+    order = np.flip(np.argsort(np.flip(key, axis), axis=axis, kind="stable"), axis)
+    return key.shape[axis] - 1 - order
 
 
 def _reordered(arrays: Sequence[Array], rank: int, axis: int, order: Array) -> Arrays:

@@ -6,6 +6,7 @@ Those that are on the devices, of programs written for tt-mlir, have local types
 whole tensors all the same.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
 from ttxdsl.dialects.boundary import unpadded_shape
 from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
+from ttxdsl.interpreters.mesh.axes import Dims
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.mesh.scattered import Scattered
@@ -25,19 +27,28 @@ from ttxdsl.interpreters.runtime.engine import Devices
 from ttxdsl.sharding.axes import AxisRef
 
 Array = NDArray[Any]
+Shards = Mapping[str, tuple[int, ...]]
+"""The fields of `mesh_shard` that say how a whole tensor lies on the devices."""
 Entries = ArrayAttr[DictionaryAttr] | None
 
 
-def _shards(entries: Entries, at: int) -> dict[str, tuple[int, ...]] | None:
-    """What is said of an end, None if it is not on the devices."""
-    said = entries.data[at].data.get(SHARDS_ATTRIBUTE) if entries else None
-    if not isinstance(said, DictionaryAttr):
-        return None
-    return {name: ints(cast(DenseInts, one)) for name, one in said.data.items()}
+def _shards(entries: Entries, at: int) -> Shards | None:
+    """Return how a whole tensor lies on the devices, None if it does not."""
+    shards = entries.data[at].data.get(SHARDS_ATTRIBUTE) if entries else None
+    return shards_of(shards.data) if isinstance(shards, DictionaryAttr) else None
+
+
+def shards_of(attributes: Mapping[str, Attribute]) -> Shards:
+    """Return how a whole tensor lies on the devices, in the fields of `mesh_shard`."""
+    return {
+        name: ints(cast(DenseInts, attributes[name]))
+        for name in ("shard_shape", "shard_dims", "device_parts", "device_summands")
+        if name in attributes
+    }
 
 
 def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
-    """The type of the whole tensor that an argument or result is a part of."""
+    """Return the type of the whole tensor that an argument or result is a part of."""
     if not isinstance(type, TensorType):
         return type
     tensor = _placed_type(cast("TensorType[Attribute]", type), entries, at)
@@ -48,7 +59,7 @@ def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
 def _placed_type(
     tensor: TensorType[Attribute], entries: Entries, at: int
 ) -> TensorType[Attribute]:
-    """The type of what is placed or taken as an argument or result."""
+    """Return the type of what is placed or taken as an argument or result."""
     shards = _shards(entries, at)
     if shards is None:
         return tensor
@@ -66,16 +77,43 @@ def _mesh(devices: Devices, function: FuncOp) -> DeviceMesh:
     return devices.mesh(tuple((f"axis{at}", size) for at, size in enumerate(sizes)))
 
 
-def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[AxisRef]]:
-    dims: list[list[AxisRef]] = [[] for _ in shards["shard_shape"]]
-    for axis, dim in enumerate(shards["shard_dims"]):
-        if dim >= 0:
-            dims[dim].append(AxisRef(mesh.names[axis]))
-    return dims
+def axes_by_dim(mesh: DeviceMesh, rank: int, dims: Sequence[int | None]) -> Dims:
+    """Return the axes that split each dimension, of the one that each axis splits."""
+    split: list[list[AxisRef]] = [[] for _ in range(rank)]
+    for axis, dim in enumerate(dims):
+        if dim is not None and dim >= 0:
+            split[dim].append(AxisRef(mesh.names[axis]))
+    return split
+
+
+def distribute(mesh: DeviceMesh, shards: Shards, value: Array, rank: int) -> Array:
+    """Return the devices' parts of a whole tensor."""
+    if (parts := shards.get("device_parts")) is not None:
+        local = mesh.place(value, shards["shard_shape"], parts)
+    else:
+        local = mesh.shard(value, axes_by_dim(mesh, rank, shards["shard_dims"]))
+    summands = shards.get("device_summands")
+    return local if summands is None else mesh.first_summands(local, rank, summands)
+
+
+def assemble(
+    mesh: DeviceMesh, shards: Shards, value: Array, rank: int
+) -> Array | Scattered:
+    """Return the whole tensor of which the devices have parts.
+
+    Raises:
+        ReplicaMismatchError: devices differ that should hold the same part.
+    """
+    dims = axes_by_dim(mesh, rank, shards["shard_dims"])
+    parts, summands = shards.get("device_parts"), shards.get("device_summands")
+    if parts is None and summands is None:
+        return mesh.whole(value, dims)
+    held = mesh.parts_of(dims) if parts is None else parts
+    return mesh.collect(value, shards["shard_shape"], held, summands or ())
 
 
 def padded(function: FuncOp, at: int, value: Array) -> Array:
-    """A whole tensor for argument `at` as it is placed: with what it lacks, zeros."""
+    """Return a whole tensor for argument `at` with the zeros that it lacks."""
     type_ = function.function_type.inputs.data[at]
     if not isinstance(type_, TensorType):
         return value
@@ -88,7 +126,7 @@ def padded(function: FuncOp, at: int, value: Array) -> Array:
 
 
 def unpadded(function: FuncOp, at: int, value: Array | Scattered) -> Array | Scattered:
-    """Of what was collected as result `at` the whole tensor."""
+    """Return the whole tensor of what was collected as result `at`."""
     shape = unpadded_shape(function.res_attrs, at, value.shape)
     if shape is None:
         return value
@@ -98,49 +136,27 @@ def unpadded(function: FuncOp, at: int, value: Array | Scattered) -> Array | Sca
 
 
 def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
-    """What the devices have of the whole tensor given for argument `at`."""
-    value = padded(function, at, value)
-    shards = _shards(function.arg_attrs, at)
+    """Return what the devices have of the whole tensor given for argument `at`."""
+    value, shards = padded(function, at, value), _shards(function.arg_attrs, at)
     if shards is None:
         return value
-    mesh, counts = _mesh(devices, function), shards["shard_shape"]
-    parts = shards.get("device_parts")
-    if parts is None:
-        local = mesh.shard(value, _dims(mesh, shards))
-    else:
-        local = mesh.place(value, counts, parts)
-    summands = shards.get("device_summands")
-    return (
-        local if summands is None else mesh.first_summands(local, len(counts), summands)
-    )
+    return distribute(_mesh(devices, function), shards, value, value.ndim)
 
 
 def to_whole(
     devices: Devices, function: FuncOp, at: int, value: Array
 ) -> Array | Scattered:
-    """The whole tensor of which the devices have parts as result `at`.
+    """Return the whole tensor of which the devices have parts as result `at`.
 
     Raises:
         ReplicaMismatchError: devices differ that should hold the same part.
     """
-    try:
-        whole = _collected(devices, function, at, value)
-    except ReplicaMismatchError as error:
-        error.locate(function, f"result {at}", "'ttxdsl.shards' calls them alike")
-        raise
+    whole: Array | Scattered = value
+    if (shards := _shards(function.res_attrs, at)) is not None:
+        rank = len(shards["shard_shape"])
+        try:
+            whole = assemble(_mesh(devices, function), shards, value, rank)
+        except ReplicaMismatchError as error:
+            error.locate(function, f"result {at}", "'ttxdsl.shards' calls them alike")
+            raise
     return unpadded(function, at, whole)
-
-
-def _collected(
-    devices: Devices, function: FuncOp, at: int, value: Array
-) -> Array | Scattered:
-    shards = _shards(function.res_attrs, at)
-    if shards is None:
-        return value
-    mesh, counts = _mesh(devices, function), shards["shard_shape"]
-    parts, summands = shards.get("device_parts"), shards.get("device_summands")
-    dims = _dims(mesh, shards)
-    if parts is None and summands is None:
-        return mesh.whole(value, dims)
-    held = mesh.parts_of(dims) if parts is None else parts
-    return mesh.collect(value, counts, held, summands or ())

@@ -13,9 +13,7 @@ from ttxdsl.dialects import check
 from ttxdsl.interpreters.kernels.elements import constant, is_complex, widen
 from ttxdsl.interpreters.kernels.elementwise import Array, total_order_key
 from ttxdsl.interpreters.mesh.collectives import same_values
-from ttxdsl.interpreters.ops.registry import (
-    implements,
-)
+from ttxdsl.interpreters.ops.registry import computes, implements
 from ttxdsl.interpreters.runtime.regions import LocatedError, Values, session
 
 
@@ -82,46 +80,40 @@ def _tolerance(op: Any) -> float:
     return check.DEFAULT_TOLERANCE if given is None else float(given.value.data)
 
 
-@implements(check.ExpectEqOp)
-def _expect_eq(_: Interpreter, op: check.ExpectEqOp, args: Values) -> Values:
-    """Equal."""
-    expect_eq(op, args[0], args[1])
+Assertion = tuple[()]
+
+
+@computes(check.ExpectEqOp)
+def _expect_eq(op: check.ExpectEqOp, found: Array, expected: Array) -> Assertion:
+    expect_eq(op, found, expected)
     return ()
 
 
-@implements(check.ExpectEqConstOp)
-def _expect_eq_const(_: Interpreter, op: check.ExpectEqConstOp, args: Values) -> Values:
-    """Equal to a constant."""
-    expect_eq(op, args[0], constant(op.value))
+@computes(check.ExpectEqConstOp)
+def _expect_eq_const(op: check.ExpectEqConstOp, found: Array) -> Assertion:
+    expect_eq(op, found, constant(op.value))
     return ()
 
 
-@implements(check.ExpectAlmostEqOp)
-def _expect_almost_eq(
-    _: Interpreter, op: check.ExpectAlmostEqOp, args: Values
-) -> Values:
-    """Nearly equal."""
-    expect_almost_eq(op, args[0], args[1], _tolerance(op))
+@computes(check.ExpectAlmostEqOp)
+def _expect_almost_eq(op: check.ExpectAlmostEqOp, x: Array, y: Array) -> Assertion:
+    expect_almost_eq(op, x, y, _tolerance(op))
     return ()
 
 
-@implements(check.ExpectAlmostEqConstOp)
-def _expect_almost_eq_const(
-    _: Interpreter, op: check.ExpectAlmostEqConstOp, args: Values
-) -> Values:
-    """Nearly equal to a constant."""
-    expect_almost_eq(op, args[0], constant(op.value), _tolerance(op))
+@computes(check.ExpectAlmostEqConstOp)
+def _expect_almost_eq_const(op: check.ExpectAlmostEqConstOp, x: Array) -> Assertion:
+    expect_almost_eq(op, x, constant(op.value), _tolerance(op))
     return ()
 
 
-@implements(check.ExpectCloseOp)
-def _expect_close(_: Interpreter, op: check.ExpectCloseOp, args: Values) -> Values:
-    """Few floats apart."""
+@computes(check.ExpectCloseOp)
+def _expect_close(op: check.ExpectCloseOp, x: Array, y: Array) -> Assertion:
     most, least = op.max_ulp_difference, op.min_ulp_difference
     expect_close(
         op,
-        args[0],
-        args[1],
+        x,
+        y,
         0 if least is None else least.value.data,
         1 if most is None else most.value.data,
     )
@@ -132,7 +124,6 @@ def _expect_close(_: Interpreter, op: check.ExpectCloseOp, args: Values) -> Valu
 def _expect_serialized_eq(
     interpreter: Interpreter, op: check.ExpectSerializedEqOp, args: Values
 ) -> Values:
-    """What a probe saw."""
     seen = session(interpreter).probes.get(op.probe_id.data, [])
     at = 0 if op.iteration is None else op.iteration.value.data
     if at >= len(seen):

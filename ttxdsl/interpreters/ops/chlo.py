@@ -4,6 +4,7 @@ Source: the op descriptions of StableHLO's chlo dialect.
 """
 
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from ttxdsl.dialects import chlo
 from ttxdsl.interpreters.kernels import contraction, elements, elementwise, special
 from ttxdsl.interpreters.kernels.elementwise import Array, Kernel, UnaryKernel
 from ttxdsl.interpreters.ops.registry import (
-    implement_by_kernels,
+    compiles,
+    computes,
+    elementwise_compiler,
     implements,
 )
 from ttxdsl.interpreters.runtime.regions import Values, run_region
@@ -97,99 +100,65 @@ _BINARY: dict[str, Kernel] = {
 }
 
 
-def _aligned(x: Array, rank: int, to: int, dims: tuple[int, ...] | None) -> Array:
-    """`x` of `rank` with dimensions of extent 1 where it lacks some of `to`."""
-    if rank == to:
-        return x
-    places = tuple(range(to - rank, to)) if dims is None else dims
-    local = [1] * to
-    lead = x.shape[: x.ndim - rank]
-    for place, extent in zip(places, x.shape[len(lead) :], strict=True):
-        local[place] = extent
-    return x.reshape((*lead, *local))
-
-
-def _broadcast(op: Operation, args: Values, kernel: Kernel) -> Array:
-    """`kernel` of two operands whose dimensions of size 1 stretch."""
+def _broadcast(kernel: Kernel, op: Operation, *args: Array) -> Array:
+    """Do `kernel` with operands whose dimensions of size 1 stretch."""
     ranks = [elements.rank_of(value.type) for value in op.operands]
-    found: Any = op.properties.get("broadcast_dimensions")
-    dims = None if found is None else tuple(found.get_values())
-    to = max(ranks)
+    attribute: Any = op.properties.get("broadcast_dimensions")
+    dims = None if attribute is None else tuple(attribute.get_values())
     return kernel(
-        *(_aligned(x, rank, to, dims) for x, rank in zip(args, ranks, strict=True))
+        *map(elementwise.aligned, args, ranks, repeat(max(ranks)), repeat(dims))
     )
-
-
-def _run_broadcast(
-    kernel: Kernel, _: Interpreter, op: Operation, args: Values
-) -> Values:
-    return (_broadcast(op, args, kernel),)
 
 
 def _number(attribute: object, dtype: elements.DType) -> Array:
-    """An attribute's number (or the one element of a dense one) of a type."""
+    """Return an attribute's number (or the one element of a dense one) of a type."""
     match attribute:
-        case FloatAttr():
-            return elementwise.convert(np.array(attribute.value.data), dtype)
-        case IntegerAttr():
-            return elementwise.convert(np.array(attribute.value.data), dtype)
+        case FloatAttr() | IntegerAttr():
+            value: Any = attribute.value.data
         case DenseIntOrFPElementsAttr():
             (value,) = set(attribute.get_values())
-            return elementwise.convert(np.array(value), dtype)
         case _:
             raise UnsupportedError(f"a number given as {attribute}")
+    return elementwise.convert(np.array(value), dtype)
 
 
-@implements(chlo.BroadcastCompareOp)
-def _broadcast_compare(
-    _: Interpreter, op: chlo.BroadcastCompareOp, args: Values
-) -> Values:
-    """Compared with stretched dimensions."""
+@computes(chlo.BroadcastCompareOp)
+def _broadcast_compare(op: chlo.BroadcastCompareOp, x: Array, y: Array) -> Array:
     direction = op.comparison_direction.data.value
     total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
-
-    def kernel(x: Array, y: Array) -> Array:
-        return elementwise.compare(x, y, direction, total)
-
-    return (_broadcast(op, args, kernel),)
+    kernel = partial(elementwise.compare, direction=direction, total_order=total)
+    return _broadcast(kernel, op, x, y)
 
 
-@implements(chlo.ConstantLikeOp)
-def _constant_like(_: Interpreter, op: chlo.ConstantLikeOp, args: Values) -> Values:
-    """One number in the operand's shape."""
-    x: Array = args[0]
+@computes(chlo.ConstantLikeOp)
+def _constant_like(op: chlo.ConstantLikeOp, x: Array) -> Array:
     shape = x.shape[x.ndim - elements.rank_of(op.operand.type) :]
     number = _number(op.value, elements.tensor_of(op.result.type)[1])
-    return (np.broadcast_to(number, shape),)
+    return np.broadcast_to(number, shape)
 
 
-@implements(chlo.TopKOp)
-def _top_k(_: Interpreter, op: chlo.TopKOp, args: Values) -> Values:
+@computes(chlo.TopKOp)
+def _top_k(op: chlo.TopKOp, x: Array) -> tuple[Array, Array]:
     """The largest of the last dimension, NaN first, and where they were."""
-    return elementwise.top_k(
-        args[0], op.k.value.data, elements.tensor_of(op.indices.type)[1]
-    )
+    return elementwise.top_k(x, op.k.value.data, elements.tensor_of(op.indices.type)[1])
 
 
-@implements(chlo.RaggedDotOp)
-def _ragged_dot(_: Interpreter, op: chlo.RaggedDotOp, args: Values) -> Values:
+@computes(chlo.RaggedDotOp)
+def _ragged_dot(op: chlo.RaggedDotOp, lhs: Array, rhs: Array, sizes: Array) -> Array:
     """A product for each group of rows."""
-    lhs, rhs, sizes = args
     dims = op.ragged_dot_dimension_numbers.data
     if elements.rank_of(op.group_sizes.type) != 1:
         raise UnsupportedError("group sizes that differ by batch", op)
-    return (
-        contraction.ragged_dot(
-            lhs,
-            rhs,
-            sizes,
-            (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
-            (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
-            dims.lhs_ragged_dimensions[0],
-            dims.rhs_group_dimensions,
-            (elements.rank_of(op.lhs.type), elements.rank_of(op.rhs.type)),
-            elements.tensor_of(op.result.type)[1],
-        ),
+    return contraction.ragged_dot(
+        lhs,
+        rhs,
+        sizes,
+        (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
+        (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
+        dims.lhs_ragged_dimensions[0],
+        dims.rhs_group_dimensions,
+        (elements.rank_of(op.lhs.type), elements.rank_of(op.rhs.type)),
+        elements.tensor_of(op.result.type)[1],
     )
 
 
@@ -229,15 +198,15 @@ def _scan(interpreter: Interpreter, op: chlo.ScanOp, args: Values) -> Values:
 
 
 def _implement_by_name() -> None:
-    """Functions by the tables, and every `chlo.broadcast_x` by the kernel of x."""
+    """Run functions by the tables, and every `chlo.broadcast_x` by the kernel of x."""
     plain = {**_UNARY, **_BINARY}
     broadcast = {**elementwise.BINARY, **_BINARY, "select": elementwise.select}
     for op_class in chlo.Chlo.operations:
         name = op_class.name.removeprefix("chlo.")
         if name in plain:
-            implement_by_kernels({op_class: plain[name]})
+            compiles(op_class)(elementwise_compiler(plain[name]))
         elif (kernel := broadcast.get(name.removeprefix("broadcast_"))) is not None:
-            implements(op_class)(partial(_run_broadcast, kernel))
+            computes(op_class)(partial(_broadcast, kernel))
 
 
 _implement_by_name()

@@ -139,9 +139,9 @@ def _python_callback(
             f" @{op.call_target_name.data} to"
             " ttxdsl.interpreters.ops.custom_calls.CUSTOM_CALLS",
         )
-    told = session(interpreter).told
-    if op not in told:
-        told.add(op)
+    warned = session(interpreter).warned
+    if op not in warned:
+        warned.add(op)
         emit_remark(
             "calls back a Python function, which is not in the program: not called", op
         )

@@ -1,4 +1,4 @@
-"""What runs the ops of every dialect: each module here adds its functions to the table."""
+"""The functions of every dialect: each module here adds its own to the table."""
 
 from xdsl.interpreter import InterpreterFunctions
 
@@ -12,20 +12,17 @@ from ttxdsl.interpreters.ops import (
 from ttxdsl.interpreters.ops.func import FuncFunctions
 from ttxdsl.interpreters.ops.registry import implementations
 from ttxdsl.interpreters.ops.stablehlo import (
-    calls as calls,
     collective as collective,
     contraction as contraction,
     control_flow as control_flow,
     data_movement as data_movement,
     elementwise as elementwise,
     indexing as indexing,
-    normalization as normalization,
     reduction as reduction,
-    rng as rng,
 )
-from ttxdsl.interpreters.ops.tt import table as table
+from ttxdsl.interpreters.ops.tt import registration as registration
 
 
 def all_functions() -> tuple[type[InterpreterFunctions], ...]:
-    """The table as xDSL's interpreter takes it, and how functions are called."""
+    """Return the table for xDSL's interpreter, and what calls functions."""
     return FuncFunctions, implementations()

@@ -28,8 +28,8 @@ from ttxdsl.interpreters.ops.registry import (
     implements,
 )
 from ttxdsl.interpreters.runtime.regions import (
+    ChannelEmptyError,
     LocatedError,
-    Nothing,
     Values,
     find_symbol,
     on_mesh,
@@ -97,7 +97,7 @@ def _run_apart(
                     done[process] = interpreter.call_op(
                         programs[process], tuple(inputs[process])
                     )
-            except Nothing:
+            except ChannelEmptyError:
                 state.channels = before
                 again.append(process)
         if again == waiting:
@@ -220,5 +220,5 @@ def _recv(interpreter: Interpreter, op: stablehlo.RecvOp, args: Values) -> Value
     """Out of the channel, what came first."""
     queue = session(interpreter).channels.get(op.channel_handle.data.handle)
     if not queue:
-        raise Nothing("nothing was sent to this channel", op)
+        raise ChannelEmptyError("nothing was sent to this channel", op)
     return (*queue.pop(0), None)

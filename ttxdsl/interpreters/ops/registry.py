@@ -1,23 +1,22 @@
-"""Which function runs an op: one table for all dialects, filled where functions stand.
+"""The functions that run ops: one table for all dialects, filled where functions stand.
 
-    @implements(stablehlo.TransposeOp)
-    def _transpose(_: Interpreter, op: stablehlo.TransposeOp, args: Values) -> Values:
-        return (kernels.transpose(args[0], op.permutation.get_values()),)
+    @computes(stablehlo.TransposeOp)
+    def _transpose(op: stablehlo.TransposeOp, x: Array) -> Array:
+        return kernels.transpose(x, op.permutation.get_values())
 
-A function gets the values of the operands and answers with those of the results. Where
-nothing but their arrays and the op itself matters, the function says once of an op by
-which kernel it is computed:
+- `computes`: a function of the op and its operands' arrays returns the result (or a tuple
+  of results).
+- `compiles`: a function of the op reads attributes and types once, and returns the kernel
+  of arrays, or a `CompiledOp` that says more of it.
+- `implements`: a function of the interpreter, the op and its operands' values returns a
+  tuple of results. For ops with regions, on meshes, and with state.
 
-    @prepares(stablehlo.TransposeOp)
-    def _transpose(op: stablehlo.TransposeOp) -> Kernel:
-        return partial(kernels.transpose, permutation=op.permutation.get_values())
-
-What is added last is what runs; a plug-in may add at any time.
+The function that is added last is used; a plug-in may add at any time.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, TypeVar, cast
 
 from xdsl.interpreter import (
     Interpreter,
@@ -33,14 +32,17 @@ from xdsl.ir import Operation
 from ttxdsl.interpreters.kernels.elements import rank_of
 from ttxdsl.interpreters.runtime.compiled_op import (
     COMBINES,
-    PREPARES,
+    COMPILERS,
+    CompiledOp,
+    Compiler,
     Kernel,
-    Prepared,
     elementwise,
 )
-from ttxdsl.interpreters.runtime.regions import Values, prepared_of, session
+from ttxdsl.interpreters.runtime.regions import Values, compiled_op_of, session
 
 Run = Callable[[Interpreter, Any, Values], Values]
+OpKernel = Callable[..., Any]
+"""A kernel whose first argument is the op: (op, arrays…) -> result or tuple of results."""
 
 _OpT = TypeVar("_OpT", bound=Operation)
 
@@ -51,17 +53,17 @@ _RETURNS: list[type[Operation]] = []
 def implements(
     *op_classes: type[_OpT], combines: bool = False
 ) -> Callable[[Callable[[Interpreter, _OpT, Values], Values]], Run]:
-    """Decorator: the function runs ops of these classes.
+    """Decorate a function that runs ops of these classes.
 
     Args:
-        op_classes: what it runs.
+        op_classes: the classes.
         combines: whether it takes products that are not computed yet (`Summands`).
     """
 
     def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
         _RUNS.update(dict.fromkeys(op_classes, run))
         for op_class in op_classes:
-            PREPARES.pop(op_class, None)
+            COMPILERS.pop(op_class, None)
         (COMBINES.update if combines else COMBINES.difference_update)(op_classes)
         implementations.cache_clear()
         return run
@@ -69,69 +71,81 @@ def implements(
     return add
 
 
-Prepare = Callable[[_OpT], Kernel | Prepared | None]
+_CompilerT = TypeVar("_CompilerT", bound=Compiler)
+_OpKernelT = TypeVar("_OpKernelT", bound=OpKernel)
 
 
-def prepares(
-    *op_classes: type[_OpT], otherwise: Run | None = None
-) -> Callable[[Prepare[_OpT]], Prepare[_OpT]]:
-    """Decorator: the function says by what ops of these classes are computed.
+def compiles(
+    *op_classes: type[Operation], otherwise: Run | None = None
+) -> Callable[[_CompilerT], _CompilerT]:
+    """Decorate a function that compiles ops of these classes, which have one result.
 
     Args:
-        op_classes: classes of ops with one result.
-        otherwise: runs the ops for which it says None.
+        op_classes: the classes.
+        otherwise: runs the ops for which the function returns None.
     """
 
-    def add(prepare: Prepare[_OpT]) -> Prepare[_OpT]:
-        implements(*op_classes)(_run_prepared(otherwise))
-        PREPARES.update(dict.fromkeys(op_classes, prepare))
-        return prepare
+    def add(compiler: _CompilerT) -> _CompilerT:
+        implements(*op_classes)(partial(_run_compiled, otherwise))
+        COMPILERS.update(dict.fromkeys(op_classes, compiler))
+        return compiler
 
     return add
 
 
-def _run_prepared(otherwise: Run | None) -> Run:
-    """Runs an op by what is prepared for it, when it is met first."""
-
-    def run(interpreter: Interpreter, op: Operation, args: Values) -> Values:
-        state = session(interpreter)
-        prepared = prepared_of(state, op)
-        if prepared is None:
-            assert otherwise is not None
-            return otherwise(interpreter, op, args)
-        if state.room and prepared.into is not None:
-            value = prepared.into(state.room, *args)
-            if value is not None:
-                return (value,)
-        return (prepared.kernel(*args),)
-
-    return run
+def _run_compiled(
+    otherwise: Run | None, interpreter: Interpreter, op: Operation, args: Values
+) -> Values:
+    """Run the kernel of an op, which is compiled when it is met first."""
+    compiled = compiled_op_of(session(interpreter), op)
+    if compiled is not None:
+        return (compiled.kernel(*args),)
+    assert otherwise is not None
+    return otherwise(interpreter, op, args)
 
 
-def implement_by_kernels(kernels: Mapping[type[Operation], Kernel]) -> None:
-    """Ops of these classes do the same with every element of their operands."""
-    for op_class, kernel in kernels.items():
-        prepares(op_class)(_elementwise(kernel))
+def computes(*op_classes: type[Operation]) -> Callable[[_OpKernelT], _OpKernelT]:
+    """Decorate a function of the op and its operands' arrays."""
+
+    def add(kernel: _OpKernelT) -> _OpKernelT:
+        def run(_: Interpreter, op: Operation, args: Values) -> Values:
+            results = kernel(op, *args)
+            if isinstance(results, tuple):
+                return cast("Values", results)
+            return (results,)
+
+        def compiler(op: Operation) -> Kernel | None:
+            return partial(kernel, op) if len(op.results) == 1 else None
+
+        compiles(*op_classes, otherwise=run)(compiler)
+        return kernel
+
+    return add
 
 
-def _elementwise(kernel: Kernel) -> Callable[[Operation], Prepared]:
-    return lambda op: elementwise(kernel, rank_of(op.results[0].type))
+def elementwise_compiler(kernel: Kernel) -> Compiler:
+    """Return the compiler of ops that do `kernel` with every element."""
+
+    def compiler(op: Operation) -> CompiledOp:
+        return elementwise(kernel, rank_of(op.results[0].type))
+
+    return compiler
 
 
 def implement_returns(*op_classes: type[Operation]) -> None:
-    """Ops of these classes end a region and hand their operands back."""
+    """Let ops of these classes end a region and return their operands."""
     _RETURNS.extend(op_classes)
 
 
 @cache
 def implementations() -> type[InterpreterFunctions]:
-    """The table as xDSL's interpreter takes it."""
-    found: dict[str, Any] = {"__doc__": "Every op of the table."}
+    """Return the table in the form that xDSL's interpreter takes."""
+    functions: dict[str, Any] = {"__doc__": "Every op of the table."}
     for op_class, run in _RUNS.items():
-        found[f"run {op_class.name}"] = impl(op_class)(_as_method(run))
+        functions[f"run {op_class.name}"] = impl(op_class)(_as_method(run))
     for op_class in _RETURNS:
-        found[f"run {op_class.name}"] = impl_terminator(op_class)(_return)
-    return register_impls(type("Implementations", (InterpreterFunctions,), found))
+        functions[f"run {op_class.name}"] = impl_terminator(op_class)(_return)
+    return register_impls(type("Implementations", (InterpreterFunctions,), functions))
 
 
 def _as_method(run: Run) -> Callable[[Any, Interpreter, Operation, Values], Values]:

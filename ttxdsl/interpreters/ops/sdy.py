@@ -20,11 +20,7 @@ from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.interpreters.kernels.elements import tensor_of
 from ttxdsl.interpreters.mesh.collectives import Array, DeviceMesh
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.ops.registry import (
-    implement_returns,
-    implements,
-    prepares,
-)
+from ttxdsl.interpreters.ops.registry import computes, implement_returns, implements
 from ttxdsl.interpreters.runtime.engine import Devices
 from ttxdsl.interpreters.runtime.regions import (
     LocatedError,
@@ -37,7 +33,7 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import TensorSharding
 
 
-def _identity(value: Array) -> Array:
+def _identity(_: Operation, value: Array) -> Array:
     return value
 
 
@@ -169,5 +165,5 @@ def _manual_op(
     return tuple(results)
 
 
-prepares(*_IDENTITIES)(lambda _: _identity)
+computes(*_IDENTITIES)(_identity)
 implement_returns(sdy.ReturnOp)

@@ -25,6 +25,7 @@ from ttxdsl.dialects.calls.tenstorrent import (
     number,
     roles,
 )
+from ttxdsl.interpreters.kernels.attention import attend
 from ttxdsl.interpreters.kernels.elements import tensor_of, widen
 
 Array = NDArray[Any]
@@ -66,23 +67,17 @@ Kernel = Callable[[_Call], tuple[Array, ...]]
 
 
 def _attend(
-    call: _Call, query: Array, key: Array, value: Array, bias: Array | None
+    call: _Call,
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Array | None = None,
+    visible: Array | None = None,
 ) -> Array:
-    """`[b, h, s, d]`, `[b, g, t, d]`, `[b, g, t, v] -> [b, h, s, v]`, g dividing h.
-
-    The bias is added to the scaled scores; -inf is what is not looked at.
-    """
     if call.get("attention_sink") is not None:
         raise call.refusal("has an attention sink, which is not documented")
-    repeats = query.shape[1] // key.shape[1]
-    key, value = (np.repeat(one, repeats, axis=1) for one in (key, value))
     scale = call.number("scale", query.shape[-1] ** -0.5)
-    scores = query @ np.swapaxes(key, -1, -2) * query.dtype.type(scale)
-    if bias is not None:
-        scores = scores + bias
-    most = np.max(scores, axis=-1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isfinite(most), most, 0))
-    return weights / np.sum(weights, axis=-1, keepdims=True) @ value
+    return attend(query, key, value, scale, bias, visible)
 
 
 def _behind(stands: Array, keys: int) -> Array:
@@ -94,12 +89,8 @@ def _numbers(count: int) -> Array:
     return np.arange(count)
 
 
-def _hiding(visible: Array, dtype: np.dtype[Any]) -> Array:
-    """The bias that hides what is not visible."""
-    return np.where(visible, 0.0, -np.inf).astype(dtype)
-
-
-def _bias_of_prefill(call: _Call, query: Array, length: int) -> Array | None:
+def _mask(call: _Call, query: Array, length: int) -> tuple[Array | None, Array | None]:
+    """Return the bias of scores of a prefill, and which keys are visible."""
     mask = call.get("attention_mask")
     causal = call.flag("is_causal", True)
     window = int(call.number("sliding_window_size", 0))
@@ -110,9 +101,9 @@ def _bias_of_prefill(call: _Call, query: Array, length: int) -> Array | None:
             "has a window around what it looks at, not documented enough"
         )
     if not causal:
-        return mask
+        return mask, None
     behind = _behind(_numbers(query.shape[-2]), length)
-    return _hiding((behind >= 0) & (not window or behind < window), query.dtype)
+    return None, (behind >= 0) & (not window or behind < window)
 
 
 def _attention(call: _Call) -> tuple[Array, ...]:
@@ -120,9 +111,8 @@ def _attention(call: _Call) -> tuple[Array, ...]:
     one_head = query.ndim == 3
     if one_head:
         query, key, value = (one[:, None] for one in (query, key, value))
-    bias = _bias_of_prefill(call, query, key.shape[-2])
-    made = _attend(call, query, key, value, bias)
-    return (made[:, 0] if one_head else made,)
+    y = _attend(call, query, key, value, *_mask(call, query, key.shape[-2]))
+    return (y[:, 0] if one_head else y,)
 
 
 def _value_of(call: _Call, key: Array, width: int) -> Array:
@@ -134,8 +124,7 @@ def _value_of(call: _Call, key: Array, width: int) -> Array:
 def _latent_prefill(call: _Call) -> tuple[Array, ...]:
     query, key = call["query"], call["key"]
     value = _value_of(call, key, tensor_of(call.op.results[0].type)[0][-1])
-    bias = _bias_of_prefill(call, query, key.shape[-2])
-    return (_attend(call, query, key, value, bias),)
+    return (_attend(call, query, key, value, *_mask(call, query, key.shape[-2])),)
 
 
 def _pages(call: _Call, cache: Array) -> Array:
@@ -152,20 +141,21 @@ def _decode(call: _Call, value: Array) -> tuple[Array, ...]:
     query = np.swapaxes(query, 1, 2)  # [u, h, 1, d]
     position, mask = call.get("cur_pos_tensor"), call.get("attention_mask")
     window = int(call.number("sliding_window_size", 0))
+    bias = visible = None
     if call.flag("is_causal", True):
         if position is None or mask is not None:
             raise call.refusal("is causal and has a mask or no positions")
         behind = _behind(position, key.shape[-2])
-        visible = (behind >= 0) & (not window or behind < window)
-        bias = _hiding(visible[:, None, None], query.dtype)
+        seen = (behind >= 0) & (not window or behind < window)
+        visible = seen[:, None, None]
     elif window:
         raise call.refusal("has a window and is not causal, which is not documented")
     else:
         bias = mask
         if mask is not None and call.target == Target.PAGED_DECODE:
             bias = np.swapaxes(mask, 1, 2)  # [u, 1, h, t] as the query stands
-    made = _attend(call, query, key, _pages(call, value), bias)
-    return (np.swapaxes(np.swapaxes(made, 1, 2), 0, 1),)
+    y = _attend(call, query, key, _pages(call, value), bias, visible)
+    return (np.swapaxes(np.swapaxes(y, 1, 2), 0, 1),)
 
 
 def _paged_decode(call: _Call) -> tuple[Array, ...]:
@@ -184,7 +174,7 @@ def _chunked(call: _Call) -> tuple[Array, ...]:
     )
     start = int(call["chunk_start_idx"].reshape(-1)[0])
     behind = _behind(start + _numbers(query.shape[-2]), key.shape[-2])
-    return (_attend(call, query, key, value, _hiding(behind >= 0, query.dtype)),)
+    return (_attend(call, query, key, value, visible=behind >= 0),)
 
 
 def _write(cache: Array, table: Array, user: int, position: int, new: Array) -> None:
@@ -227,7 +217,7 @@ def _indexer(call: _Call) -> tuple[Array, ...]:
     scores = np.maximum(query @ np.swapaxes(key, -1, -2), 0) * call["weights"]
     start = int(call.number("chunk_start_idx", 0))
     behind = _behind(start + _numbers(query.shape[-2]), key.shape[-2])
-    return (scores.sum(axis=1, keepdims=True) + _hiding(behind >= 0, query.dtype),)
+    return (np.where(behind >= 0, scores.sum(axis=1, keepdims=True), -np.inf),)
 
 
 def _rms_norm(call: _Call) -> tuple[Array, ...]:

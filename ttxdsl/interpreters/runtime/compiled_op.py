@@ -1,7 +1,7 @@
-"""Ops that are functions of their operands' arrays alone: made once, run many times.
+"""Ops that are functions of their operands' arrays alone, compiled once and run often.
 
-What an op's attributes and types say is read when it is prepared; a pass through a
-region then calls the kernel and nothing else (`regions.run_region`).
+What an op's attributes and types say is read when it is compiled. The plain run calls the
+kernel; the planned run (`plan.py`) may also write over an operand, or compute rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,22 +14,22 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.interpreters.kernels.elementwise import UFUNCS, Array, Kernel
 
-Into = Callable[..., Array | None]
-"""A kernel with, first, arrays of the result's type that it may write the result into.
+InPlace = Callable[..., Array | None]
+"""A kernel that may write its result into one of the arrays given first.
 
-Nobody else looks at these any more, also not through a view; each is an operand. None
-where none of them fits, and nothing was written.
+Nobody else looks at these any more, also not through a view; each is an operand of the
+result's type. It returns None if it wrote nothing.
 """
 
 
-class Rows(NamedTuple):
-    """How an op that works row by row makes some of its rows.
+class RowKernel(NamedTuple):
+    """A kernel that computes some rows of a result from the same rows of its operands.
 
     Attributes:
         keeps: leading dimensions of its tensors in which an element of the result follows
             from those of the operands that are at the same place.
         kernel: takes operands of which the mesh's dimensions and these are any part.
-        view: whether the result is another look at the operand.
+        view: whether the result is a view of the operand.
     """
 
     keeps: int
@@ -38,13 +38,13 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """How an op's arrays become its only result."""
+class CompiledOp:
+    """The kernels of an op with one result; the first is the op's meaning."""
 
     kernel: Kernel
-    into: Into | None = None
-    rows: Rows | None = None
-    later: Callable[..., Any] | None = None
+    in_place: InPlace | None = None
+    rows: RowKernel | None = None
+    deferred: Callable[..., Any] | None = None
     """The kernel of a product that only a collective reads (`matrices.Summands`)."""
 
 
@@ -52,20 +52,15 @@ PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 """Types that a ufunc computes in as they are."""
 
 
-def elementwise(kernel: Kernel, rank: int) -> Prepared:
-    """An op that does the same with every element, of operands that broadcast.
-
-    Args:
-        kernel: what it does.
-        rank: of its result.
-    """
+def elementwise(kernel: Kernel, rank: int) -> CompiledOp:
+    """Compile an op of rank `rank` that does the same with every element."""
     ufunc = UFUNCS.get(kernel)
-    into = None if ufunc is None else _by_ufunc(ufunc)
-    return Prepared(kernel, into, Rows(rank, kernel))
+    in_place = None if ufunc is None else _ufunc_in_place(ufunc)
+    return CompiledOp(kernel, in_place, RowKernel(rank, kernel))
 
 
 def same_dims(before: Sequence[int], after: Sequence[int]) -> int:
-    """How many leading dimensions two shapes have in common."""
+    """Return how many leading dimensions two shapes have in common."""
     pairs = zip(before, after, strict=False)
     return next(
         (at for at, (x, y) in enumerate(pairs) if x != y), min(len(before), len(after))
@@ -73,24 +68,22 @@ def same_dims(before: Sequence[int], after: Sequence[int]) -> int:
 
 
 def row_of(x: Array, rank: int, keeps: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The shape of a result, of which `x` says the mesh's dimensions and the first ones."""
+    """Return a result's shape: the mesh's and first `keeps` dimensions are those of `x`."""
     return (*x.shape[: x.ndim - rank + keeps], *shape[keeps:])
 
 
-def reshaping(before: Sequence[int], shape: Sequence[int]) -> Prepared:
-    """An op that gives its operand another shape."""
+def reshaping(before: Sequence[int], shape: Sequence[int]) -> CompiledOp:
+    """Compile an op that gives its operand another shape."""
     keeps, rank = same_dims(before, shape), len(before)
 
     def run(x: Array) -> Array:
         return x.reshape(row_of(x, rank, keeps, shape))
 
-    return Prepared(run, rows=Rows(keeps, run, view=True))
+    return CompiledOp(run, rows=RowKernel(keeps, run, view=True))
 
 
-def _by_ufunc(ufunc: np.ufunc) -> Into:
-    """An op that is one ufunc on plain types, which may write anywhere."""
-
-    def into(room: Sequence[Array], *args: Array) -> Array | None:
+def _ufunc_in_place(ufunc: np.ufunc) -> InPlace:
+    def run(room: Sequence[Array], *args: Array) -> Array | None:
         if args[0].dtype not in PLAIN:
             return None
         shape = np.broadcast_shapes(*(x.shape for x in args))
@@ -99,11 +92,22 @@ def _by_ufunc(ufunc: np.ufunc) -> Into:
                 return ufunc(*args, out=array)
         return None
 
-    return into
+    return run
 
 
-def selecting(room: Sequence[Array], pred: Array, on_true: Any, on_false: Any) -> Any:
-    """A choice between two arrays, written where it differs from the second one."""
+def writing_first(write: InPlace) -> InPlace:
+    """Return `write`, which overwrites its first operand, called where it may do so."""
+
+    def run(room: Sequence[Array], x: Array, *args: Array) -> Array | None:
+        return write(x, *args) if any(x is array for array in room) else None
+
+    return run
+
+
+def select_in_place(
+    room: Sequence[Array], pred: Array, on_true: Any, on_false: Any
+) -> Any:
+    """Write a choice between two arrays where it differs from the second one."""
     for array in room:
         # rows as they lie, so that the result lies as a new one would
         if (
@@ -117,7 +121,7 @@ def selecting(room: Sequence[Array], pred: Array, on_true: Any, on_false: Any) -
     return None
 
 
-COMPUTING = (
+COMPUTE_ERRORS = (
     InterpretationError,
     ValueError,
     TypeError,
@@ -126,12 +130,12 @@ COMPUTING = (
     np.exceptions.AxisError,
     MemoryError,
 )
-"""What a function that computes an op may raise."""
+"""Exceptions that a kernel may raise."""
 
 
-Prepare = Callable[[Any], Kernel | Prepared | None]
-PREPARES: dict[type[Operation], Prepare] = {}
-"""What says of ops of a class how they are computed, once; None where it does not know."""
+Compiler = Callable[[Any], Kernel | CompiledOp | None]
+COMPILERS: dict[type[Operation], Compiler] = {}
+"""Compilers of ops by class; one that returns None leaves the op to its plain function."""
 
 COMBINES: set[type[Operation]] = set()
 """Collectives that combine devices' values, also of products not computed yet."""

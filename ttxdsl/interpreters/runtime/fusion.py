@@ -1,9 +1,9 @@
-"""Ops that work row by row and follow each other, computed together on large arrays.
+"""Fusion of ops that work row by row: a group of them computed on large arrays.
 
-What they make for each other is never whole: a stretch of the rows goes through all of
-them (a softmax, a norm, an activation) while it is in a core's cache, and threads share
-the stretches. New memory is taken for what is used later alone, or that of an operand
-which nobody else looks at.
+Values inside of a group are never whole: a stretch of the rows goes through all of its ops
+(a softmax, a norm, an activation) while it is in a core's cache, and threads share the
+stretches. Only what is used later takes new memory, or that of an operand which nobody else
+looks at.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +15,9 @@ import numpy as np
 from xdsl.ir import Operation
 
 from ttxdsl.interpreters.kernels.elementwise import Array
-from ttxdsl.interpreters.runtime.compiled_op import COMPUTING
+from ttxdsl.interpreters.runtime.compiled_op import COMPUTE_ERRORS
 from ttxdsl.interpreters.runtime.memory.pool import empty, release
-from ttxdsl.interpreters.runtime.plan import Together
+from ttxdsl.interpreters.runtime.plan import OpGroup
 from ttxdsl.interpreters.runtime.threads import (
     LARGE,
     SIZE,
@@ -31,8 +31,8 @@ _REFERENCES = 4
 
 
 def free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
-    """The operands that nobody else looks at, also not through a view."""
-    found: list[Array] = []
+    """Return the operands that nobody else looks at, also not through a view."""
+    arrays: list[Array] = []
     for index in at:
         array: Any = inputs[index]
         if not isinstance(array, np.ndarray) or not array.flags.writeable:
@@ -46,16 +46,16 @@ def free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
             not isinstance(base, np.ndarray) or getrefcount(base) > _REFERENCES - 1
         ):
             continue
-        found.append(cast(Array, array))
-    return found
+        arrays.append(cast(Array, array))
+    return arrays
 
 
 Located = Callable[[Exception, Operation, Sequence[Any]], Exception]
-"""The error that says in which op, of which operands, another one happened."""
+"""Makes of an error the one that names the op and its operands."""
 
 
-def compute(run: Together, frame: list[Any], located: Located) -> bool:
-    """Compute a run of ops into the frame of a pass.
+def compute_group(group: OpGroup, frame: list[Any], located: Located) -> bool:
+    """Compute a group of ops into the frame of a pass.
 
     Returns:
         Whether it was worth it; nothing happened otherwise.
@@ -63,50 +63,50 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     Raises:
         Exception: what `located` makes of an error in an op.
     """
-    inputs = [frame[at] for at, _ in run.inputs]
+    inputs = [frame[at] for at, _ in group.inputs]
     if all(x.size < LARGE for x in inputs):
         return False
-    lead = _common_lead(run, inputs)
-    if lead is None or not (lead or run.keeps):
+    lead = _common_lead(group, inputs)
+    if lead is None or not (lead or group.keeps):
         return False  # no rows
-    rows = (*lead, *run.steps[0].results[0][1][: run.keeps])
-    ranks = [rank for _, rank in run.inputs]
+    rows = (*lead, *group.steps[0].results[0][1][: group.keeps])
+    ranks = [rank for _, rank in group.inputs]
 
     def lifted() -> list[Array]:
         pairs = zip(inputs, ranks, strict=True)
-        return [_lifted(x, rank, rows, run) for x, rank in pairs]
+        return [_lifted(x, rank, rows, group) for x, rank in pairs]
 
     order = _order_of(lifted(), len(rows))
     # while nobody here looks at the operands
-    outs = _room_for(run, inputs, rows, order)
+    outs = _room_for(group, inputs, rows, order)
 
     def in_order(x: Array) -> Array:
         return x.transpose((*order, *range(len(rows), x.ndim)))
 
-    reads = {at: in_order(x) for (at, _), x in zip(run.inputs, lifted(), strict=True)}
+    reads = {at: in_order(x) for (at, _), x in zip(group.inputs, lifted(), strict=True)}
     writes = {at: in_order(out) for at, out in outs.items()}
-    last = run.moves[-1] if run.steps[-1] in run.outputs else None
+    last = group.row_steps[-1] if group.steps[-1] in group.outputs else None
 
     def work(part: Stretch) -> None:
         values = {at: x[part] for at, x in reads.items()}
-        for move in run.moves:
-            args = [values[at] for at in move.uses]
+        for row_step in group.row_steps:
+            args = [values[at] for at in row_step.uses]
             try:
-                if move.ufunc is None:
-                    values[move.makes] = move.kernel(*args)
-                    if (found := values[move.makes].dtype) != move.dtype:
+                if row_step.ufunc is None:
+                    values[row_step.makes] = row_step.kernel(*args)
+                    if (found := values[row_step.makes].dtype) != row_step.dtype:
                         raise TypeError(f"gives values of type {found}")
-                elif move is last:
+                elif row_step is last:
                     # nobody reads it from here on
-                    move.ufunc(*args, out=writes[move.makes][part])
+                    row_step.ufunc(*args, out=writes[row_step.makes][part])
                 else:
-                    room = None if move.over is None else values[move.over]
-                    values[move.makes] = move.ufunc(*args, out=room)
+                    room = None if row_step.over is None else values[row_step.over]
+                    values[row_step.makes] = row_step.ufunc(*args, out=room)
                     del room
-            except COMPUTING as error:
-                raise located(error, move.op, args) from error
+            except COMPUTE_ERRORS as error:
+                raise located(error, row_step.op, args) from error
             del args
-            for dead in move.frees:
+            for dead in row_step.frees:
                 values.pop(dead, None)
         for at, out in writes.items():
             if at in values:
@@ -119,7 +119,7 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
         looks.clear()
     inputs.clear()
     del arrays
-    for step in run.steps:
+    for step in group.steps:
         for at in step.frees:
             release(frame, at)
     for at, out in outs.items():
@@ -127,29 +127,29 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     return True
 
 
-def _common_lead(run: Together, inputs: Sequence[Array]) -> tuple[int, ...] | None:
+def _common_lead(group: OpGroup, inputs: Sequence[Array]) -> tuple[int, ...] | None:
     """The devices' dimensions of all results, if they have the same.
 
     A result that is the same on more devices than another one has smaller ones.
     """
     leads = {
         at: x.shape[: x.ndim - rank]
-        for (at, rank), x in zip(run.inputs, inputs, strict=True)
+        for (at, rank), x in zip(group.inputs, inputs, strict=True)
     }
     found = {*leads.values()}
     if len(found) == 1:
         return found.pop()
     found.clear()
-    for step in run.steps:
+    for step in group.steps:
         lead = np.broadcast_shapes(*(leads[at] for at in step.uses))
         leads[step.makes[0]] = lead
         found.add(lead)
     return None if len(found) > 1 else found.pop()
 
 
-def _lifted(x: Array, rank: int, rows: tuple[int, ...], run: Together) -> Array:
+def _lifted(x: Array, rank: int, rows: tuple[int, ...], group: OpGroup) -> Array:
     """An operand with all of the rows in front, repeated if need be (a view)."""
-    more = len(rows) - run.keeps + rank - x.ndim
+    more = len(rows) - group.keeps + rank - x.ndim
     if not more and x.shape[: len(rows)] == rows:
         return x
     x = x.reshape((*(1,) * more, *x.shape))
@@ -180,18 +180,18 @@ def _order_of(arrays: Sequence[Array], count: int) -> tuple[int, ...]:
 
 
 def _room_for(
-    run: Together, inputs: list[Array], rows: tuple[int, ...], order: Sequence[int]
+    group: OpGroup, inputs: list[Array], rows: tuple[int, ...], order: Sequence[int]
 ) -> dict[int, Array]:
     """Memory for what is used later: new, or for a lone result an operand's that dies."""
     room: list[Array] = []
-    if len(run.outputs) == 1:
-        dying = {at for step in run.steps for at in step.frees}
-        places = [at for at, (place, _) in enumerate(run.inputs) if place in dying]
+    if len(group.outputs) == 1:
+        dying = {at for step in group.steps for at in step.frees}
+        places = [at for at, (place, _) in enumerate(group.inputs) if place in dying]
         room = free(inputs, places)
     found: dict[int, Array] = {}
-    for step in run.outputs:
+    for step in group.outputs:
         _, local, dtype = step.results[0]
-        shape = (*rows, *local[run.keeps :])
+        shape = (*rows, *local[group.keeps :])
         fits = (x for x in room if x.shape == shape and x.dtype == dtype)
         if (out := next(fits, None)) is None:
             turned = (*order, *range(len(rows), len(shape)))

@@ -1,7 +1,8 @@
-"""What there is to do in a region, found out once.
+"""The plan of a region: operands and results as places in a frame, and groups of ops.
 
 Each op's operands, results and what dies with it are places in a list, the frame of a
-pass; what follows from constants alone is known from the first pass on.
+pass. A planned run computes values that follow from constants once, and lets ops that
+work row by row run as a group (`fusion.py`).
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -15,23 +16,24 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.interpreters.kernels.elements import DType, rank_of, tensor_of
 from ttxdsl.interpreters.kernels.elementwise import UFUNCS, Kernel
-from ttxdsl.interpreters.runtime.compiled_op import COMBINES, PLAIN, Prepared
+from ttxdsl.interpreters.runtime.compiled_op import COMBINES, PLAIN, CompiledOp
 from ttxdsl.interpreters.runtime.threads import SIZE
 
 Array = NDArray[Any]
 
 
 _KEPT = 1 << 22
-"""Bytes that a region keeps of what follows from its constants."""
+"""Bytes that a region keeps of values that follow from its constants."""
 
 
 @dataclass(slots=True)
 class PlannedOp:
-    """An op of a region, what its results must look like, and what dies with it."""
+    """An op of a region, the types of its results, and its places in the frame."""
 
     op: Operation
     results: tuple[tuple[SSAValue, tuple[int, ...], DType | None], ...]
     dead: tuple[SSAValue, ...]
+    """Values that nobody uses after the op."""
     shadow: Operation | None
     """For an op on quantized tensors the same on floats."""
     returns: bool
@@ -39,30 +41,30 @@ class PlannedOp:
     last_use: tuple[int, ...]
     """Operands that die here and are of the type of the only result."""
     leaves: bool
-    """Whether the function only hands the results out."""
+    """Whether only the function's return uses the results."""
     uses: tuple[int, ...]
     makes: tuple[int, ...]
     frees: tuple[int, ...]
-    """Where in the frame operands, results and what dies are."""
+    """Places of operands, of results, and of what dies here."""
     captured: tuple[tuple[SSAValue, int], ...]
-    """What the regions of the op use, and where that is."""
-    prepared: Prepared | None = None
-    """How arrays become the only result, once it is known that nothing else matters."""
-    later: bool = False
-    """Whether only a collective reads the product that this is, which combines it."""
+    """Values that the regions of the op use, and their places."""
+    compiled: CompiledOp | None = None
+    """The kernels of the op in a planned run, if it has any."""
+    deferred: bool = False
+    """Whether the op is a product that only a collective reads, which combines it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """What is done for an op with some of the rows.
+class RowStep:
+    """What an op of a group does with some of the rows.
 
     Attributes:
         op: the op.
         uses, makes, frees: places of operands, of the result, and of what dies here.
-        kernel: what it does.
+        kernel: the kernel of rows.
         dtype: of the result.
-        ufunc: what the kernel is on these types, if it is one ufunc.
-        over: the operand that this may write over: another one made it, it dies here, and
+        ufunc: the ufunc that the kernel is on these types, if it is one.
+        over: the operand that this may write over: another step made it, it dies here, and
             no view looks at it.
     """
 
@@ -77,12 +79,12 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class OpGroup:
     """Ops that work row by row on the same rows, or one op of another kind.
 
     Attributes:
         steps: the ops.
-        moves: what they do with some of the rows; none of another kind.
+        row_steps: what they do with some of the rows; none of another kind.
         keeps: leading dimensions that all their tensors have in common: what is computed
             at one place of them follows from what is there.
         inputs: places in the frame, and ranks, of what they read and none of them makes;
@@ -91,14 +93,14 @@ class Together:
     """
 
     steps: tuple[PlannedOp, ...]
-    moves: tuple[Move, ...] = ()
+    row_steps: tuple[RowStep, ...] = ()
     keeps: int = 0
     inputs: tuple[tuple[int, int], ...] = ()
     outputs: tuple[PlannedOp, ...] = ()
 
 
 class _Run:
-    """Ops that may be computed together, as they are found."""
+    """A run of ops being grouped."""
 
     def __init__(self) -> None:
         self.steps: list[PlannedOp] = []
@@ -106,11 +108,11 @@ class _Run:
         self.made: set[int] = set()
         self.used: set[int] = set()
         self.read: set[int] = set()
-        """What is used and is no constant."""
+        """Values that are used and are no constants."""
         self.waiting: list[int] = []
-        """What is to die with an op that was moved ahead, and is read here, too."""
+        """Values that die with an op that was moved ahead, and are read here, too."""
 
-    def joins(self, step: PlannedOp) -> bool:
+    def add(self, step: PlannedOp) -> bool:
         """Add an op, if it works on the same rows of what is made or read here.
 
         A view only of what is made. What has nothing to do with the others may be the
@@ -145,10 +147,11 @@ class _Run:
             prod(shape[common:]) <= SIZE for shape in shapes
         )
 
-    def moves_ahead(self, step: PlannedOp) -> PlannedOp | None:
-        """An op that needs nothing from here, as it is ahead of the run."""
-        prepared = step.prepared
-        if prepared is None or prepared.rows is None or self.made & {*step.uses}:
+    def moved_ahead(self, step: PlannedOp) -> PlannedOp | None:
+        """Return the op in its place ahead of the run, if it needs nothing from here."""
+        if step.compiled is None or step.compiled.rows is None:
+            return None
+        if self.made & {*step.uses}:
             return None
         staying = [at for at in step.frees if at in self.used]
         if not staying:
@@ -157,8 +160,8 @@ class _Run:
         frees = tuple(at for at in step.frees if at not in staying)
         return replace(step, frees=frees, last_use=())
 
-    def done(self) -> list[Together]:
-        """What was found, and start again.
+    def finish(self) -> list[OpGroup]:
+        """Return the groups of the run, and start again.
 
         Views that nobody here looks at come after it: here they would be copies.
         """
@@ -176,19 +179,19 @@ class _Run:
         looked_at = {at for step in after for at in step.uses}
         for at, step in enumerate(inside):
             if early := looked_at & {*step.frees}:
-                frees = tuple(one for one in step.frees if one not in early)
+                frees = tuple(place for place in step.frees if place not in early)
                 inside[at] = replace(step, frees=frees, last_use=())
                 waiting += early
         ordered = [*reversed(inside), *reversed(after)]
         if waiting:
             last = ordered[-1]
             ordered[-1] = replace(last, frees=(*last.frees, *waiting), last_use=())
-        together = 0 if all(map(_is_view, inside)) else len(inside)
-        found = [Together((step,)) for step in ordered[together:]]
-        return [_together(ordered[:together], keeps), *found] if together else found
+        count = 0 if all(map(_is_view, inside)) else len(inside)
+        single = [OpGroup((step,)) for step in ordered[count:]]
+        return [_group(ordered[:count], keeps), *single] if count else single
 
 
-def _together(steps: Sequence[PlannedOp], keeps: int) -> Together:
+def _group(steps: Sequence[PlannedOp], keeps: int) -> OpGroup:
     made = {step.makes[0] for step in steps}
     read = {
         at: rank_of(value.type)
@@ -198,37 +201,37 @@ def _together(steps: Sequence[PlannedOp], keeps: int) -> Together:
     }
     dead = {at for step in steps for at in step.frees}
     outputs = tuple(step for step in steps if step.makes[0] not in dead)
-    return Together(
-        tuple(steps), tuple(_moves_of(steps)), keeps, tuple(read.items()), outputs
+    return OpGroup(
+        tuple(steps), tuple(_row_steps(steps)), keeps, tuple(read.items()), outputs
     )
 
 
-def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
+def _row_steps(steps: Sequence[PlannedOp]) -> Iterator[RowStep]:
     shapes: dict[int, tuple[int, ...]] = {}
-    """Of what may be written over."""
+    """Shapes of values that may be written over."""
     short: set[int] = set()
-    """What is to be repeated, and is not."""
+    """Values that are to be repeated, and are not."""
     readers: dict[int, list[PlannedOp]] = {}
     for step in steps:
         for at in step.uses:
             readers.setdefault(at, []).append(step)
     for step in steps:
         _, shape, dtype = step.results[0]
-        assert step.prepared is not None and step.prepared.rows is not None
-        kernel = step.prepared.rows.kernel
+        assert step.compiled is not None and step.compiled.rows is not None
+        kernel = step.compiled.rows.kernel
         if _is_repeated_anyway(step, readers.get(step.makes[0], ()), short):
             short.update(step.makes)
             kernel = _itself
-        move = Move(step.op, step.uses, step.makes[0], step.frees, kernel, dtype)
+        row_step = RowStep(step.op, step.uses, step.makes[0], step.frees, kernel, dtype)
         ufunc = _ufunc_of(step)
         if ufunc is None:
             for at in step.uses:
                 shapes.pop(at, None)
-            yield move
+            yield row_step
             continue
         dying = (at for at in step.uses if at in step.frees and shapes.get(at) == shape)
-        yield replace(move, ufunc=ufunc, over=next(dying, None))
-        shapes[move.makes] = shape
+        yield replace(row_step, ufunc=ufunc, over=next(dying, None))
+        shapes[row_step.makes] = shape
 
 
 def _itself(x: Array) -> Array:
@@ -238,7 +241,7 @@ def _itself(x: Array) -> Array:
 def _is_repeated_anyway(
     step: PlannedOp, readers: Sequence[PlannedOp], short: Set[int]
 ) -> bool:
-    """Whether an op repeats its operand for ufuncs alone, beside what is whole.
+    """Whether an op repeats its operand only for ufuncs that also read a whole one.
 
     They do so by themselves, and a view of each stretch takes NumPy as long as what a
     ufunc does before it starts.
@@ -267,8 +270,8 @@ def _is_repeated_anyway(
 
 
 def _ufunc_of(step: PlannedOp) -> np.ufunc | None:
-    """What an op is on arrays of its type, if it is one ufunc."""
-    rows = None if step.prepared is None else step.prepared.rows
+    """Return the ufunc that an op is on arrays of its type, if it is one."""
+    rows = None if step.compiled is None else step.compiled.rows
     return UFUNCS.get(rows.kernel) if rows is not None and _is_plain(step) else None
 
 
@@ -280,7 +283,7 @@ def _is_plain(step: PlannedOp) -> bool:
 
 
 def _is_view(step: PlannedOp) -> bool:
-    rows = None if step.prepared is None else step.prepared.rows
+    rows = None if step.compiled is None else step.compiled.rows
     return rows is not None and rows.view
 
 
@@ -289,45 +292,45 @@ def _is_constant(value: SSAValue) -> bool:
 
 
 def _keeps(step: PlannedOp) -> int | None:
-    """Dimensions that an op works along row by row; None of one that does not."""
-    if step.prepared is None or step.prepared.rows is None:
+    """Return the dimensions that an op works along row by row; None if it does not."""
+    if step.compiled is None or step.compiled.rows is None:
         return None
     _, shape, dtype = step.results[0]
     ranks = {rank_of(value.type) for value in step.op.operands}
     if dtype is None or (len(step.uses) > 1 and ranks != {len(shape)}):
         return None
-    keeps = step.prepared.rows.keeps
+    keeps = step.compiled.rows.keeps
     return keeps if keeps or not shape else None
 
 
-def runs_of(steps: Sequence[PlannedOp]) -> list[Together]:
-    """Steps, those that may be computed together as one.
+def grouped(steps: Sequence[PlannedOp]) -> list[OpGroup]:
+    """Return the steps in groups of those that are computed together.
 
     Others that work row by row, come between them and need none of them go ahead: views
     alone, what is computed as a run of its own.
     """
-    found: list[Together] = []
+    groups: list[OpGroup] = []
     run, before = _Run(), _Run()
     for step in steps:
-        if run.joins(step):
+        if run.add(step):
             continue
-        ahead = run.moves_ahead(step)
+        ahead = run.moved_ahead(step)
         if ahead is None:
-            found += (*before.done(), *run.done())
-            if not run.joins(step):
-                found.append(Together((step,)))
-        elif not before.joins(ahead):
-            first = before.moves_ahead(ahead) if _is_view(ahead) else None
+            groups += (*before.finish(), *run.finish())
+            if not run.add(step):
+                groups.append(OpGroup((step,)))
+        elif not before.add(ahead):
+            first = before.moved_ahead(ahead) if _is_view(ahead) else None
             if first is not None:
-                found.append(Together((first,)))
+                groups.append(OpGroup((first,)))
                 continue
-            found += before.done()
-            if not before.joins(ahead):
-                found.append(Together((ahead,)))
-    return [*found, *before.done(), *run.done()]
+            groups += before.finish()
+            if not before.add(ahead):
+                groups.append(OpGroup((ahead,)))
+    return [*groups, *before.finish(), *run.finish()]
 
 
-def _find_summands(steps: Sequence[PlannedOp]) -> None:
+def _mark_deferred(steps: Sequence[PlannedOp]) -> None:
     """Mark the products that only a collective reads, if need be in another shape."""
     readers: dict[int, list[PlannedOp]] = {}
     for step in steps:
@@ -335,23 +338,23 @@ def _find_summands(steps: Sequence[PlannedOp]) -> None:
             readers.setdefault(at, []).append(step)
 
     def only_reader(step: PlannedOp) -> PlannedOp | None:
-        found = readers.get(step.makes[0], ())
-        return found[0] if len(found) == 1 else None
+        known = readers.get(step.makes[0], ())
+        return known[0] if len(known) == 1 else None
 
     for step in steps:
-        if step.prepared is None or step.prepared.later is None:
+        if step.compiled is None or step.compiled.deferred is None:
             continue
         reader = only_reader(step)
         while reader is not None and _is_view(reader):
             reader = only_reader(reader)
-        step.later = (
+        step.deferred = (
             reader is not None and reader.shadow is None and type(reader.op) in COMBINES
         )
 
 
 @dataclass(slots=True)
 class RegionPlan:
-    """What there is to do in the one block of a region.
+    """The plan of the one block of a region.
 
     Attributes:
         steps: its ops.
@@ -359,15 +362,10 @@ class RegionPlan:
             arguments.
         arguments: how many it takes.
         unused: places in the frame of arguments that nobody uses.
-        frame: what is known of its values before it starts.
-        fixed: values that follow from constants, by their place, as the first pass finds
-            them.
-        alone: the steps one by one.
-        first: those of the first pass; `alone` where many follow, since what follows from
-            constants is looked for.
-        rest: what is left of them once that is known.
-        loops: whether what follows from constants is kept for other passes.
-        once: whether a run takes one pass.
+        frame: values that are known before a pass.
+        repeats: whether values that follow from constants are kept for other passes.
+        single: the steps one by one, for a plain run.
+        groups: what a planned run does; empty until there is one.
     """
 
     steps: list[PlannedOp]
@@ -375,53 +373,52 @@ class RegionPlan:
     arguments: int
     unused: tuple[int, ...]
     frame: list[Any]
-    loops: bool
-    once: bool
-    fixed: dict[int, Any] = field(default_factory=dict[int, Any])
-    kept: int = 0
-    alone: list[Together] = field(default_factory=list[Together])
-    first: list[Together] | None = None
-    rest: list[Together] | None = None
+    repeats: bool
+    single: list[OpGroup]
+    groups: list[OpGroup] = field(default_factory=list[OpGroup])
 
-    def begin(self, prepared_of: Callable[[Operation], Prepared | None] | None) -> None:
-        """Before the first pass: which ops are computed together.
+    def compile(
+        self,
+        compiled_op_of: Callable[[Operation], CompiledOp | None],
+        evaluate: Callable[[PlannedOp, Sequence[Any]], Array | None],
+    ) -> None:
+        """Compile the ops, compute what follows from constants, and group the others.
 
         Args:
-            prepared_of: says how ops are computed, if that is known before they run.
+            compiled_op_of: compiles an op; None where it has to be run.
+            evaluate: computes a step of operands; None where that fails.
         """
-        if prepared_of is not None:
-            for step in self.steps:
-                if step.shadow is None and not step.captured:
-                    step.prepared = prepared_of(step.op)
-            _find_summands(self.steps)
-        self.alone = [Together((step,)) for step in self.steps]
-        self.first = runs_of(self.steps) if self.once else self.alone
-
-    def fix(self, step: PlannedOp, value: Array) -> None:
-        """Keep the result of a step that has it from constants alone."""
-        if step.uses and not (self.loops and all(at in self.fixed for at in step.uses)):
-            return
-        size = _held_bytes(value) if step.uses else 0
-        if self.kept + size <= _KEPT:
-            self.kept += size
-            self.fixed[step.makes[0]] = value
-
-    def settle(self) -> None:
-        """After the first pass: the next ones start with what is known by then."""
-        rest = [
-            step
-            for step in self.steps
-            if len(step.makes) != 1 or step.makes[0] not in self.fixed
-        ]
-        self.rest = runs_of(rest)
+        for step in self.steps:
+            if step.shadow is None and not step.captured:
+                step.compiled = compiled_op_of(step.op)
+        _mark_deferred(self.steps)
+        known: dict[int, Array] = {}
+        kept = 0
+        rest: list[PlannedOp] = []
+        for step in self.steps:
+            value = None
+            if _is_pure(step) and (
+                not step.uses or (self.repeats and all(at in known for at in step.uses))
+            ):
+                value = evaluate(step, [known[at] for at in step.uses])
+            size = _held_bytes(value) if step.uses and value is not None else 0
+            if value is None or kept + size > _KEPT:
+                rest.append(step)
+            else:
+                kept += size
+                known[step.makes[0]] = value
+        self.groups = grouped(rest)
         for step in rest:
             for at in (*step.uses, *(at for _, at in step.captured)):
-                if at in self.fixed:
-                    self.frame[at] = self.fixed[at]
-        self.fixed.clear()
+                if at in known:
+                    self.frame[at] = known[at]
+
+
+def _is_pure(step: PlannedOp) -> bool:
+    return step.compiled is not None and not step.deferred
 
 
 def _held_bytes(value: Array) -> int:
-    """Memory of an array, repeated elements counted once."""
+    """Return the memory of an array, repeated elements counted once."""
     distinct = (n for n, step in zip(value.shape, value.strides, strict=True) if step)
     return prod(distinct) * value.itemsize

@@ -1,15 +1,16 @@
-"""Running regions: the state of a run, liveness, and bodies as array operations.
+"""Running regions: the state of a run, liveness, and the plain and the planned pass.
 
-A region is run op by op with every value dropped after its last use, so that the
-memory that a program needs is what is alive at once. What is found out about a region
-stays (`RegionPlan`): the first pass finds the kernels of its ops and what follows from
-constants alone, each further one costs the kernels.
+A region is run op by op with every value dropped after its last use, so that the memory
+that a program needs is what is alive at once. The plain pass calls the function of each op
+through xDSL's interpreter: that is the meaning. The planned pass calls kernels of compiled
+ops, computes constants once, writes over operands that die, and runs groups of ops.
 """
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any, cast
 
@@ -28,22 +29,25 @@ from ttxdsl.diagnostics.errors import (
     source_position,
 )
 from ttxdsl.dialects.expressed import on_floats
-from ttxdsl.dialects.sdy import ManualComputationOp
 from ttxdsl.interpreters.kernels import quantized
 from ttxdsl.interpreters.kernels.elements import DType, is_integer, tensor_of
 from ttxdsl.interpreters.kernels.matrices import Summands
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh, Groups
 from ttxdsl.interpreters.mesh.scattered import Scattered
-from ttxdsl.interpreters.runtime.compiled_op import COMPUTING, PREPARES, Prepared
+from ttxdsl.interpreters.runtime.compiled_op import (
+    COMPILERS,
+    COMPUTE_ERRORS,
+    CompiledOp,
+)
 from ttxdsl.interpreters.runtime.engine import Devices, VirtualDevices
-from ttxdsl.interpreters.runtime.fusion import compute, free
+from ttxdsl.interpreters.runtime.fusion import compute_group, free
 from ttxdsl.interpreters.runtime.memory.pool import Spare, release
-from ttxdsl.interpreters.runtime.plan import PlannedOp, RegionPlan, Together
+from ttxdsl.interpreters.runtime.plan import OpGroup, PlannedOp, RegionPlan
 
 Array = NDArray[Any]
 Values = tuple[Any, ...]
 Rounding = Callable[[Operation, Array], Array]
-"""A result of an op as another rounding might have made it."""
+"""Makes of a result one that another rounding might have made."""
 
 
 _SMALL = 1 << 12
@@ -55,72 +59,70 @@ class LocatedError(CompileError, InterpretationError):
 
 
 class LimitError(LocatedError):
-    """A run that needs more memory or more turns of a loop than it may have."""
+    """A run that needs more memory or more iterations of loops than it may have."""
 
 
-class Nothing(LocatedError):
-    """A process waits for what was not sent (yet)."""
+class ChannelEmptyError(LocatedError):
+    """A process receives from a channel to which nothing was sent (yet)."""
 
 
 @dataclass
 class Session:
-    """What one interpreter remembers between ops."""
+    """The state of one interpreter."""
 
-    alone: bool = False
-    """Whether ops are run as this package says: no others' functions are registered."""
+    planned: bool = False
+    """Whether regions are run by plan: all functions of ops are this package's."""
     devices: Devices = field(default_factory=VirtualDevices)
-    """Where the meshes of the program are."""
+    """The devices of the program's meshes."""
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
     """The devices of the code that runs now; no axes outside of a mesh."""
     plans: dict[Region, RegionPlan] = field(default_factory=dict[Region, RegionPlan])
     captures: dict[Region, tuple[SSAValue, ...]] = field(
         default_factory=dict[Region, tuple[SSAValue, ...]]
     )
-    room: list[Array] = field(default_factory=list[Array])
-    """Arrays that the op which runs now may write its result into."""
     symbols: dict[str, Operation] = field(default_factory=dict[str, Operation])
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
     meshes: dict[Operation, DeviceMesh] = field(
         default_factory=dict[Operation, DeviceMesh]
     )
-    """The devices of each op whose tensors say them."""
+    """The devices of each op whose tensors name their mesh."""
     common_mesh: DeviceMesh | None = None
     """The devices of all such ops, if they are the same."""
-    kernels: dict[Operation, Prepared | None] = field(
-        default_factory=dict[Operation, Prepared | None]
+    compiled: dict[Operation, CompiledOp | None] = field(
+        default_factory=dict[Operation, CompiledOp | None]
     )
-    """How the ops that are functions of arrays alone are computed; None of others."""
+    """The kernels of ops that are functions of arrays alone; None of others."""
     stands_for: dict[Operation, Operation] = field(
         default_factory=dict[Operation, Operation]
     )
-    """The op that computes for another one, which means the same."""
+    """For an op of ttir or ttnn the StableHLO op that computes for it."""
     channels: dict[int, list[Values]] = field(default_factory=dict[int, list[Values]])
-    """What was sent and not received yet, by channel."""
+    """Values that were sent and not received yet, by channel."""
     infeed: list[str] = field(default_factory=list[str])
     """Functions whose results the coming infeeds read."""
     probes: dict[str, list[Array]] = field(default_factory=dict[str, list[Array]])
-    """What each probe has seen."""
-    told: set[Operation] = field(default_factory=set[Operation])
-    """Ops of which the user was told that they do nothing here."""
+    """The values that each probe has seen."""
+    warned: set[Operation] = field(default_factory=set[Operation])
+    """Ops of which the user was told once."""
     rounding: Rounding | None = None
-    """What is done to every result of a run that rounds otherwise."""
+    """Rounds every result of a run in another way."""
     spare: Spare = field(default_factory=Spare)
     """Memory that results may take."""
     max_steps: int | None = None
-    """Turns that all loops together may take."""
+    """Iterations that all loops together may take."""
     steps: int = 0
-    """Turns that they have taken."""
-    running: Together | None = None
+    """Iterations that they have taken."""
+    running: OpGroup | None = None
     """The ops that run now."""
     loops: list["Loop"] = field(default_factory=list["Loop"])
     """The loops that run now, the outermost first."""
 
-    def what_is_done(self) -> str:
-        """Say which loop or op runs now, and where the user has it."""
+    def progress_text(self) -> str:
+        """Name the loop or op that runs now, and its place in the user's program."""
         if self.loops:
             shown = (self.loops[0], self.loops[-1])
-            return ", ".join(str(one) for one in dict.fromkeys(shown))
+            return ", ".join(map(str, dict.fromkeys(shown)))
         if self.running is None:
             return ""
         op = self.running.steps[0].op
@@ -146,11 +148,11 @@ def _place_of(op: Operation) -> str:
 
 
 class _SessionKey(InterpreterFunctions):
-    """Where the interpreter keeps the session."""
+    """The key of the session in the interpreter's data."""
 
 
 def session(interpreter: Interpreter) -> Session:
-    """The session of an interpreter, made when first asked for."""
+    """Return the session of an interpreter, which is made at the first call."""
     return cast(Session, interpreter.get_data(_SessionKey, "session", Session))
 
 
@@ -165,31 +167,23 @@ def on_mesh(interpreter: Interpreter, mesh: DeviceMesh) -> Generator[DeviceMesh]
         state.mesh = outer
 
 
-def prepared_of(state: Session, op: Operation) -> Prepared | None:
-    """How the op is computed, if it is a function of arrays alone; found out once."""
-    if op not in state.kernels:
-        prepare = PREPARES.get(type(op))
-        found = None if prepare is None else prepare(op)
-        state.kernels[op] = Prepared(found) if callable(found) else found
-    return state.kernels[op]
-
-
-def _prepared_ahead(state: Session, op: Operation) -> Prepared | None:
-    """The same before the op runs; where that fails its turn will say why."""
-    try:
-        return prepared_of(state, op)
-    except (CompileError, *COMPUTING):
-        return None
+def compiled_op_of(state: Session, op: Operation) -> CompiledOp | None:
+    """Return the kernels of an op that is a function of arrays alone; compiled once."""
+    if op not in state.compiled:
+        compiler = COMPILERS.get(type(op))
+        compiled = None if compiler is None else compiler(op)
+        state.compiled[op] = CompiledOp(compiled) if callable(compiled) else compiled
+    return state.compiled[op]
 
 
 def find_symbol(interpreter: Interpreter, name: str) -> Operation:
-    """The op of the module with that symbol name."""
+    """Return the op of the module with that symbol name."""
     symbols = session(interpreter).symbols
     if name not in symbols:
-        found = SymbolTable.lookup_symbol(interpreter.module, name)
-        if found is None:
+        symbol = SymbolTable.lookup_symbol(interpreter.module, name)
+        if symbol is None:
             raise InterpretationError(f"the module has no symbol @{name}")
-        symbols[name] = found
+        symbols[name] = symbol
     return symbols[name]
 
 
@@ -202,7 +196,7 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
     for op in block.ops:
         for result in op.results:
             places[result] = len(places)
-        captured = (captures_of(interpreter, one) for one in op.regions)
+        captured = (captures_of(interpreter, region) for region in op.regions)
         inner[op] = tuple(dict.fromkeys(chain.from_iterable(captured)))
         for value in (*op.operands, *inner[op]):
             last[value] = op
@@ -234,14 +228,19 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
             )
         )
     unused = tuple(places[arg] for arg in block.args if arg not in last)
-    loops = not isinstance(region.parent, FuncOp)
-    frame: list[Any] = [None] * len(places)
-    once = isinstance(region.parent, FuncOp | ManualComputationOp)
-    return RegionPlan(steps, outside, len(block.args), unused, frame, loops, once)
+    return RegionPlan(
+        steps,
+        outside,
+        len(block.args),
+        unused,
+        frame=[None] * len(places),
+        repeats=not isinstance(region.parent, FuncOp),
+        single=[OpGroup((step,)) for step in steps],
+    )
 
 
 def plan_of(interpreter: Interpreter, region: Region) -> RegionPlan:
-    """What there is to do in the one block of a region, found out once."""
+    """Return the plan of the one block of a region, which is made once."""
     plans = session(interpreter).plans
     if (plan := plans.get(region)) is None:
         plan = plans[region] = _plan(interpreter, region)
@@ -282,16 +281,16 @@ def run_region(
     *,
     handed: bool = False,
 ) -> Values:
-    """The values that the one block of `region` returns for `args`.
+    """Return the values that the one block of `region` returns for `args`.
 
     Every result is held against its type: what an op computes can be wrong, but not
-    silently of a wrong shape. Values die after their last use.
+    silently of a wrong shape.
 
     Args:
         interpreter: runs it.
-        region: what is run.
+        region: the region.
         args: its arguments.
-        name: what the interpreter calls it.
+        name: the interpreter's name for it.
         handed: `args` is a list and is emptied, so that values which nobody else has
             die in the region; results may take their memory.
 
@@ -303,124 +302,109 @@ def run_region(
         if len(region.blocks) != 1:
             return interpreter.run_ssacfg_region(region, tuple(args), name)
         plan = plan_of(interpreter, region)
-    # who watches sees every op, and other roundings are other constants
-    watched = bool(interpreter.listeners) or state.rounding is not None
-    frame = plan.frame.copy()
-    first = len(plan.captured)
-    if first:
-        frame[:first] = interpreter.get_values(plan.captured)
     if len(args) != plan.arguments:
         raise InterpretationError(
             f"{name} takes {plan.arguments} values, {len(args)} were given"
         )
-    frame[first : first + len(args)] = args
-    for at in plan.unused:
-        frame[at] = None
-    if handed:
-        cast(list[Any], args).clear()
-    del args
     with np.errstate(all="ignore"):
-        return _pass(interpreter, plan, frame, name, watched=watched)
-
-
-def _pass(
-    interpreter: Interpreter,
-    plan: RegionPlan,
-    frame: list[Any],
-    name: str,
-    *,
-    watched: bool,
-) -> Values:
-    """One pass through a region, in whose frame are its arguments."""
-    state = session(interpreter)
-    if plan.first is None:
-        plan.begin((lambda op: _prepared_ahead(state, op)) if state.alone else None)
-    settled = plan.rest is not None and not watched
-    runs = plan.alone if watched else plan.rest if settled else plan.first
-    assert runs is not None
-    for run in runs:
-        state.running = run
-        if run.inputs and not watched and compute(run, frame, _located):
-            continue
-        for step in run.steps:
-            inputs: Sequence[Any] = [frame[at] for at in step.uses]
-            if step.returns:
-                if not settled and not watched:
-                    plan.settle()
-                return tuple(inputs)
-            if step.prepared is None or watched:
-                values = _results(interpreter, step, inputs, frame)
-                if not watched and (found := state.kernels.get(step.op)) is not None:
-                    step.prepared = found
-                    plan.fix(step, cast(Array, values[0]))
-                for at, value in zip(step.makes, values, strict=True):
-                    frame[at] = value
-                # names would keep them alive
-                del values
-                value = None
-            else:
-                value = _prepared_result(state, step, step.prepared, inputs)
-                frame[step.makes[0]] = value
-                if not settled and not step.later:
-                    plan.fix(step, value)
-                value = None
-            inputs = ()
-            for at in step.frees:
-                release(frame, at)
+        # a listener sees every op, and other roundings make other constants
+        planned = state.planned and not interpreter.listeners and state.rounding is None
+        if planned and not plan.groups:
+            plan.compile(
+                partial(_compiled_or_none, state), partial(_value_or_none, state)
+            )
+        frame = plan.frame.copy()
+        first = len(plan.captured)
+        if first:
+            frame[:first] = interpreter.get_values(plan.captured)
+        frame[first : first + len(args)] = args
+        for at in plan.unused:
+            frame[at] = None
+        if handed:
+            cast(list[Any], args).clear()
+        del args
+        for group in plan.groups if planned else plan.single:
+            state.running = group
+            if group.inputs and compute_group(group, frame, _located):
+                continue
+            for step in group.steps:
+                if step.returns:
+                    return tuple(frame[at] for at in step.uses)
+                if planned and step.compiled is not None:
+                    frame[step.makes[0]] = _compiled_result(
+                        state, step, [frame[at] for at in step.uses]
+                    )
+                else:
+                    _run_step(interpreter, step, frame)
+                for at in step.frees:
+                    release(frame, at)
     raise InterpretationError(f"the region of {name} does not return")
 
 
-def _prepared_result(
-    state: Session, step: PlannedOp, prepared: Prepared, inputs: Sequence[Any]
-) -> Any:
-    """What an op makes of its operands' arrays alone."""
+def _compiled_or_none(state: Session, op: Operation) -> CompiledOp | None:
+    """Compile an op ahead of its turn, which says why if that fails."""
+    try:
+        return compiled_op_of(state, op)
+    except (CompileError, *COMPUTE_ERRORS):
+        return None
+
+
+def _value_or_none(
+    state: Session, step: PlannedOp, inputs: Sequence[Any]
+) -> Array | None:
+    """Compute an op ahead of its turn, which says why if that fails."""
+    try:
+        return _compiled_result(state, step, inputs)
+    except CompileError:
+        return None
+
+
+def _compiled_result(state: Session, step: PlannedOp, inputs: Sequence[Any]) -> Any:
+    """Return the result of a compiled op, in the memory of an operand if that dies."""
+    compiled = step.compiled
+    assert compiled is not None
     value: Array | None = None
     try:
-        if step.last_use and prepared.into is not None:
+        if step.last_use and compiled.in_place is not None:
             room = free(inputs, step.last_use)
             if room:
-                value = prepared.into(room, *inputs)
+                value = compiled.in_place(room, *inputs)
             del room
         if value is None:
-            later = prepared.later if step.later else None
-            value = (later or prepared.kernel)(*inputs)
+            deferred = compiled.deferred if step.deferred else None
+            value = (deferred or compiled.kernel)(*inputs)
     except CompileError:
         raise
-    except COMPUTING as error:
+    except COMPUTE_ERRORS as error:
         raise _located(error, step.op, inputs) from error
     _, shape, dtype = step.results[0]
     return _typed(state, step.op, value, shape, dtype)
 
 
-def _results(
-    interpreter: Interpreter, step: PlannedOp, inputs: Sequence[Any], frame: list[Any]
-) -> list[Any]:
-    """What an op makes, by the function that is registered for it."""
+def _run_step(interpreter: Interpreter, step: PlannedOp, frame: list[Any]) -> None:
+    """Put the results of an op into the frame, by the function registered for it."""
     state, op = session(interpreter), step.op
+    inputs = tuple(frame[at] for at in step.uses)
     if step.shadow is not None:
-        floats = quantized.to_floats(op, tuple(inputs))
+        floats = quantized.to_floats(op, inputs)
         floats = _run_op(interpreter, step.shadow, floats)
-        made = quantized.from_floats(op, floats)
+        values = quantized.from_floats(op, floats)
     elif step.captured:
         # its regions find there what they use
         interpreter.push_scope(op.name)
         try:
             interpreter.set_values((value, frame[at]) for value, at in step.captured)
-            made = _run_op(interpreter, op, tuple(inputs))
+            values = _run_op(interpreter, op, inputs)
         finally:
             interpreter.pop_scope()
     else:
-        # the ops of a body do not get the room of the op around them
-        state.room = free(inputs, step.last_use) if step.last_use else []
-        made = _run_op(interpreter, op, tuple(inputs))
-        state.room = []
-    return [
-        # what nobody needs whole here stays apart
-        value
-        if step.leaves and isinstance(value, Scattered)
-        else _typed(state, op, value, shape, dtype)
-        for (_, shape, dtype), value in zip(step.results, made, strict=True)
-    ]
+        values = _run_op(interpreter, op, inputs)
+    for at, (_, shape, dtype), value in zip(
+        step.makes, step.results, values, strict=True
+    ):
+        # results that nobody here needs whole stay scattered
+        scattered = step.leaves and isinstance(value, Scattered)
+        frame[at] = value if scattered else _typed(state, op, value, shape, dtype)
 
 
 _TOO_MANY_DIMENSIONS = re.compile(r"maximum supported dimension|too many dimensions")
@@ -431,12 +415,12 @@ def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
         return interpreter.run_op(op, inputs)
     except CompileError:
         raise
-    except COMPUTING as error:
+    except COMPUTE_ERRORS as error:
         raise _located(error, op, inputs) from error
 
 
 def _located(error: Exception, op: Operation, inputs: Sequence[Any]) -> Exception:
-    """The error that says in which op another one happened."""
+    """Return the error that names the op in which another one happened."""
     if isinstance(error, InterpretationError):
         return LocatedError(str(error), op)
     if isinstance(error, MemoryError):
@@ -459,7 +443,7 @@ def _typed(
     shape: tuple[int, ...],
     dtype: DType | None,
 ) -> Any:
-    """A result as its type wants it, rounded as the run rounds."""
+    """Return a result of the type that the op says, rounded as the run rounds."""
     if dtype is None:
         return value
     array = value if type(value) in (np.ndarray, Summands) else np.asarray(value)
@@ -474,39 +458,33 @@ def _typed(
         array = state.rounding(op, array)
     if array.ndim > rank and is_integer(dtype) and 1 < array.size <= _SMALL:
         mesh = state.mesh if state.mesh.rank else state.common_mesh
-        array = array if mesh is None else _compressed(mesh, array, rank)
+        # The numbers of devices differ along all axes, what is computed from them
+        # (offsets, masks) often along one only. The leading extents of a body's numbers
+        # are elements', and may be as many as the mesh's.
+        if mesh is not None and mesh.holds(array, rank):
+            array = mesh.compress(array, rank)
     return array
 
 
-def _compressed(mesh: DeviceMesh, x: Array, rank: int) -> Array:
-    """A small integer value without extents along which it is found equal.
-
-    Device numbers differ along all axes, what is computed from them (offsets, masks)
-    often along one only: without this all that follows would be done per device. The
-    leading extents of a body's numbers are elements', and may be as many as the mesh's.
-    """
-    return mesh.compress(x, rank) if mesh.holds(x, rank) else x
-
-
 def captures_of(interpreter: Interpreter, region: Region) -> tuple[SSAValue, ...]:
-    """The values that a region uses but does not define."""
-    found = session(interpreter).captures
-    if region not in found:
+    """Return the values that a region uses but does not define."""
+    known = session(interpreter).captures
+    if region not in known:
         regions, pending = list[Region](), [region]
         while pending:
             inner = pending.pop()
             regions.append(inner)
             ops = chain.from_iterable(block.ops for block in inner.blocks)
-            pending += (one for op in ops for one in op.regions if one not in found)
+            pending += (one for op in ops for one in op.regions if one not in known)
         for inner in reversed(regions):  # those inside others first
-            found[inner] = _captured(inner, found)
-    return found[region]
+            known[inner] = _captured(inner, known)
+    return known[region]
 
 
 def _captured(
     region: Region, known: Mapping[Region, tuple[SSAValue, ...]]
 ) -> tuple[SSAValue, ...]:
-    """What a region captures, from what is known of the regions in it."""
+    """Return what a region captures, from the captures of the regions in it."""
     inside: set[SSAValue] = set()
     used: dict[SSAValue, None] = {}
     for block in region.blocks:

@@ -213,7 +213,7 @@ class Runner:
         self.interpreter = self.interpreter_of(module)
         register_implementations(self.interpreter)
         state = session(self.interpreter)
-        state.alone = True
+        state.planned = True
         if devices is not None:
             state.devices = devices
 
@@ -278,7 +278,7 @@ class Runner:
         state.running = None
         try:
             with (
-                doing(state.what_is_done),
+                doing(state.progress_text),
                 apart(self.devices.apart),
                 reusing(state.spare),
             ):

@@ -8,7 +8,7 @@ Source: StableHLO specification, "Collective ops" and one section an op.
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter
@@ -30,6 +30,8 @@ from ttxdsl.interpreters.runtime.engine import Devices
 from ttxdsl.interpreters.runtime.regions import Values, on_mesh, session
 
 _OpT = TypeVar("_OpT", bound=Operation)
+_Each = Callable[[Interpreter, Any, Array, int, Groups], Array]
+"""(interpreter, op, an operand, its rank, the op's groups) -> the result for it."""
 
 
 def _collective(
@@ -50,15 +52,37 @@ def _collective(
             )
             with on_mesh(interpreter, mesh):
                 results = run(interpreter, op, lifted)
-            return tuple(map(partial(_alike, mesh), op.results, results))
+            return tuple(map(partial(_same_everywhere, mesh), op.results, results))
 
         return run_on_devices
 
     return add
 
 
+def _of_each(
+    op_class: type[Operation], combines: bool = False
+) -> Callable[[_Each], Run]:
+    """Decorator: a collective that does the same with each of its operands."""
+
+    def add(each: _Each) -> Run:
+        def run(interpreter: Interpreter, op: Operation, args: Values) -> Values:
+            groups = _groups(interpreter, op)
+            return tuple(
+                each(interpreter, op, x, rank_of(value.type), groups)
+                for x, value in zip(args, op.operands, strict=True)
+            )
+
+        return _collective(op_class, combines)(run)
+
+    return add
+
+
+def _mesh(interpreter: Interpreter) -> DeviceMesh:
+    return session(interpreter).mesh
+
+
 def _mesh_of_program(devices: Devices, op: Operation) -> DeviceMesh:
-    """All devices of the program; one without a mesh runs on one."""
+    """Return all devices of the program; one without a mesh runs on one."""
     module = sdy.enclosing_module(op)
     meshes = () if module is None else sdy.mesh_table(module).values()
     mesh = max(meshes, key=lambda mesh: mesh.total_size, default=None)
@@ -67,8 +91,8 @@ def _mesh_of_program(devices: Devices, op: Operation) -> DeviceMesh:
     return devices.mesh(mesh.axes, mesh.device_ids)
 
 
-def _alike(mesh: DeviceMesh, result: OpResult, value: Array) -> Array:
-    """The one value that all devices have of a result."""
+def _same_everywhere(mesh: DeviceMesh, result: OpResult, value: Array) -> Array:
+    """Return the one value that all devices have of a result."""
     try:
         value = mesh.unshard(value, [()] * rank_of(result.type))
     except ReplicaMismatchError as error:
@@ -83,7 +107,7 @@ def _alike(mesh: DeviceMesh, result: OpResult, value: Array) -> Array:
 
 
 def _groups(interpreter: Interpreter, op: Operation) -> Groups:
-    """Positions of the devices in the op's groups, found once an op and mesh."""
+    """Return the positions of devices in the op's groups, once an op and mesh."""
     state = session(interpreter)
     known = state.groups
     if op not in known:
@@ -99,17 +123,20 @@ def _groups(interpreter: Interpreter, op: Operation) -> Groups:
     return known[op]
 
 
-def _reduce(
+def _reduced(
     interpreter: Interpreter,
     op: hlo.AllReduceOp | hlo.ReduceScatterOp | hlo.CollectiveReduceOp,
-) -> Reduce:
-    return AllReducer(body_reducer(interpreter, op.computation))
+    x: Array,
+) -> tuple[Array, Reduce]:
+    """Return the operand in the element type of the op's body, and the body."""
+    reducer = body_reducer(interpreter, op.computation)
+    return convert(x, body_dtype(op.computation)), AllReducer(reducer)
 
 
 def _rooted(
     devices: Devices, op: Operation, groups: Groups, roots: Array
 ) -> list[Groups]:
-    """For each of several values the groups with their root, an operand, in front."""
+    """Return for each value the groups with their root, an operand, in front."""
     rooted: list[Groups] = []
     for at in range(roots.shape[-1]):
         root, *others = devices.distinct(roots[..., at])
@@ -122,67 +149,61 @@ def _rooted(
 
 
 @implements(hlo.PartitionIdOp)
-def _partition_id(
-    interpreter: Interpreter, op: hlo.PartitionIdOp, args: Values
-) -> Values:
-    """The number of each device in its replica."""
-    return (session(interpreter).mesh.partition_id(),)
+def _partition_id(i: Interpreter, op: hlo.PartitionIdOp, args: Values) -> Values:
+    return (_mesh(i).partition_id(),)
 
 
 @implements(hlo.ReplicaIdOp)
-def _replica_id(interpreter: Interpreter, op: hlo.ReplicaIdOp, args: Values) -> Values:
-    """The number of each device's replica."""
-    return (session(interpreter).mesh.replica_id(),)
+def _replica_id(i: Interpreter, op: hlo.ReplicaIdOp, args: Values) -> Values:
+    return (_mesh(i).replica_id(),)
 
 
-@_collective(hlo.AllReduceOp, combines=True)
-def _all_reduce(interpreter: Interpreter, op: hlo.AllReduceOp, args: Values) -> Values:
-    """The body over each group."""
-    mesh = session(interpreter).mesh
-    groups = _groups(interpreter, op)
-    reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
-    return tuple(
-        mesh.all_reduce(convert(x, dtype), rank_of(value.type), groups, reduce)
-        for x, value in zip(args, op.inputs, strict=True)
-    )
+@_of_each(hlo.AllReduceOp, combines=True)
+def _all_reduce(
+    i: Interpreter, op: hlo.AllReduceOp, x: Array, rank: int, groups: Groups
+) -> Array:
+    x, reduce = _reduced(i, op, x)
+    return _mesh(i).all_reduce(x, rank, groups, reduce)
 
 
-@_collective(hlo.AllGatherOp)
-def _all_gather(interpreter: Interpreter, op: hlo.AllGatherOp, args: Values) -> Values:
-    """The group's values one after the other."""
-    mesh = session(interpreter).mesh
-    groups = _groups(interpreter, op)
-    dim = op.all_gather_dim.value.data
-    return tuple(
-        mesh.all_gather(x, rank_of(value.type), dim, groups)
-        for x, value in zip(args, op.inputs, strict=True)
-    )
+@_of_each(hlo.AllGatherOp)
+def _all_gather(
+    i: Interpreter, op: hlo.AllGatherOp, x: Array, rank: int, groups: Groups
+) -> Array:
+    return _mesh(i).all_gather(x, rank, op.all_gather_dim.value.data, groups)
 
 
-@_collective(hlo.ReduceScatterOp, combines=True)
+@_of_each(hlo.ReduceScatterOp, combines=True)
 def _reduce_scatter(
-    interpreter: Interpreter, op: hlo.ReduceScatterOp, args: Values
-) -> Values:
-    """The body over each group, of which each device keeps a part."""
-    mesh = session(interpreter).mesh
-    groups = _groups(interpreter, op)
-    x = convert(args[0], body_dtype(op.computation))
+    i: Interpreter, op: hlo.ReduceScatterOp, x: Array, rank: int, groups: Groups
+) -> Array:
+    x, reduce = _reduced(i, op, x)
     dim = op.scatter_dimension.value.data
-    rank = rank_of(op.operand.type)
-    reduce = _reduce(interpreter, op)
-    return (mesh.reduce_scatter(x, rank, dim, groups, reduce),)
+    return _mesh(i).reduce_scatter(x, rank, dim, groups, reduce)
 
 
-@_collective(hlo.AllToAllOp)
-def _all_to_all(interpreter: Interpreter, op: hlo.AllToAllOp, args: Values) -> Values:
-    """Parts change places."""
-    mesh = session(interpreter).mesh
-    groups = _groups(interpreter, op)
+@_of_each(hlo.AllToAllOp)
+def _all_to_all(
+    i: Interpreter, op: hlo.AllToAllOp, x: Array, rank: int, groups: Groups
+) -> Array:
     split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
-    return tuple(
-        mesh.all_to_all(x, rank_of(value.type), split, concat, groups)
-        for x, value in zip(args, op.inputs, strict=True)
-    )
+    return _mesh(i).all_to_all(x, rank, split, concat, groups)
+
+
+@_of_each(hlo.CollectivePermuteOp)
+def _collective_permute(
+    i: Interpreter, op: hlo.CollectivePermuteOp, x: Array, rank: int, groups: Groups
+) -> Array:
+    """Values from sources to targets; zeros for devices that are no target."""
+    pairs = cast("tuple[tuple[int, int], ...]", groups)
+    return _mesh(i).collective_permute(x, rank, pairs)
+
+
+@_of_each(hlo.CrossReplicaSumOp)
+def _cross_replica_sum(
+    i: Interpreter, op: hlo.CrossReplicaSumOp, x: Array, rank: int, groups: Groups
+) -> Array:
+    return _mesh(i).all_reduce(x, rank, groups, AllReducer(Reducer.named("add")))
 
 
 def ragged_all_to_all(
@@ -204,73 +225,48 @@ def ragged_all_to_all(
         )
     state = session(interpreter)
     groups, rank = _groups(interpreter, op), rank_of(op.inputs[0].type)
-    made, fault = state.mesh.ragged_all_to_all(args, rank, groups)
-    if fault is not None and op not in state.told:
-        state.told.add(op)
+    result, fault = state.mesh.ragged_all_to_all(args, rank, groups)
+    if fault is not None and op not in state.warned:
+        state.warned.add(op)
         emit_warning(f"{fault}: left out, as JAX does not say what comes of it", op)
-    return (made,)
+    return (result,)
+
+
+def _with_roots(
+    interpreter: Interpreter,
+    op: hlo.CollectiveBroadcastOp | hlo.CollectiveReduceOp,
+    args: Values,
+) -> list[tuple[Array, int, Groups]]:
+    """Return each value, its rank, and the groups with their root in front."""
+    groups, values = _groups(interpreter, op), args
+    rooted = [groups] * len(values)
+    if op.has_dynamic_root is not None:
+        *values, roots = args
+        rooted = _rooted(session(interpreter).devices, op, groups, roots)
+    ranks = [rank_of(value.type) for value in op.inputs[: len(values)]]
+    return list(zip(values, ranks, rooted, strict=True))
 
 
 @_collective(hlo.CollectiveBroadcastOp)
 def _collective_broadcast(
-    interpreter: Interpreter, op: hlo.CollectiveBroadcastOp, args: Values
+    i: Interpreter, op: hlo.CollectiveBroadcastOp, args: Values
 ) -> Values:
     """The root's value for all of the group; zeros for devices in none."""
-    state = session(interpreter)
-    mesh, groups = state.mesh, _groups(interpreter, op)
-    values = list(zip(args, op.inputs, strict=True))
-    if op.has_dynamic_root is None:
-        return tuple(
-            mesh.collective_broadcast(x, rank_of(value.type), groups)
-            for x, value in values
-        )
     return tuple(
-        mesh.collective_broadcast(x, rank_of(value.type), ordered)
-        for (x, value), ordered in zip(
-            values[:-1], _rooted(state.devices, op, groups, args[-1]), strict=True
-        )
+        _mesh(i).collective_broadcast(x, rank, groups)
+        for x, rank, groups in _with_roots(i, op, args)
     )
 
 
 @_collective(hlo.CollectiveReduceOp)
 def _collective_reduce(
-    interpreter: Interpreter, op: hlo.CollectiveReduceOp, args: Values
+    i: Interpreter, op: hlo.CollectiveReduceOp, args: Values
 ) -> Values:
     """The body over each group, for its root; zeros for all other devices."""
-    state = session(interpreter)
-    mesh, groups = state.mesh, _groups(interpreter, op)
-    reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
-    values = list(zip(args, op.inputs, strict=True))
-    rooted = [groups] * len(values)
-    if op.has_dynamic_root is not None:
-        rooted = _rooted(state.devices, op, groups, args[-1])
-        values = values[:-1]
-    found: list[Array] = []
-    for (x, value), ordered in zip(values, rooted, strict=True):
-        rank = rank_of(value.type)
-        whole = mesh.all_reduce(convert(x, dtype), rank, groups, reduce)
-        roots = [(group[0], group[0]) for group in ordered]
-        found.append(mesh.collective_permute(whole, rank, roots))
-    return tuple(found)
-
-
-@_collective(hlo.CollectivePermuteOp)
-def _collective_permute(
-    interpreter: Interpreter, op: hlo.CollectivePermuteOp, args: Values
-) -> Values:
-    """Values from sources to targets; zeros for devices that are no target."""
-    pairs = cast("tuple[tuple[int, int], ...]", _groups(interpreter, op))
-    rank = rank_of(op.operand.type)
-    mesh = session(interpreter).mesh
-    return (mesh.collective_permute(args[0], rank, pairs),)
-
-
-@_collective(hlo.CrossReplicaSumOp)
-def _cross_replica_sum(
-    interpreter: Interpreter, op: hlo.CrossReplicaSumOp, args: Values
-) -> Values:
-    """A sum over each group of replicas."""
-    groups = _groups(interpreter, op)
-    reduce = AllReducer(Reducer.named("add"))
-    rank, mesh = rank_of(op.operand.type), session(interpreter).mesh
-    return (mesh.all_reduce(args[0], rank, groups, reduce),)
+    results: list[Array] = []
+    for x, rank, groups in _with_roots(i, op, args):
+        x, reduce = _reduced(i, op, x)
+        whole = _mesh(i).all_reduce(x, rank, _groups(i, op), reduce)
+        roots = [(group[0], group[0]) for group in groups]
+        results.append(_mesh(i).collective_permute(whole, rank, roots))
+    return tuple(results)

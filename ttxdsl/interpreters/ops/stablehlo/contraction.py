@@ -1,25 +1,18 @@
-"""StableHLO ops that sum products, and linear algebra on matrices.
+"""StableHLO ops that sum products, linear algebra, and batch normalization.
 
-Source: StableHLO specification, sections dot_general, convolution, cholesky,
-triangular_solve and fft.
+Source: StableHLO specification, one section an op.
 """
-
-from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.interpreters.kernels import contraction, linalg
 from ttxdsl.interpreters.kernels.elements import rank_of, tensor_of
 from ttxdsl.interpreters.kernels.elementwise import Array, Kernel
-from ttxdsl.interpreters.ops.registry import (
-    implements,
-    prepares,
-)
-from ttxdsl.interpreters.runtime.compiled_op import Prepared
-from ttxdsl.interpreters.runtime.regions import Values
+from ttxdsl.interpreters.ops.registry import compiles, computes
+from ttxdsl.interpreters.runtime.compiled_op import CompiledOp
 
 
-@prepares(hlo.DotGeneralOp)
-def _dot_general(op: hlo.DotGeneralOp) -> Kernel | Prepared:
+@compiles(hlo.DotGeneralOp)
+def _dot_general(op: hlo.DotGeneralOp) -> Kernel | CompiledOp:
     """Any product of two tensors; an algorithm rounds the operands first."""
     dims = op.dot_dimension_numbers.data
     product = contraction.Contraction(
@@ -29,7 +22,7 @@ def _dot_general(op: hlo.DotGeneralOp) -> Kernel | Prepared:
         tensor_of(op.result.type)[1],
     )
     if (how := op.algorithm) is None or how.data.num_primitive_operations != 1:
-        return Prepared(product, later=product.later)
+        return CompiledOp(product, deferred=product.deferred)
     left, right = how.data.lhs_precision_type, how.data.rhs_precision_type
 
     def run(lhs: Array, rhs: Array) -> Array:
@@ -38,73 +31,58 @@ def _dot_general(op: hlo.DotGeneralOp) -> Kernel | Prepared:
     return run
 
 
-@implements(hlo.DotOp)
-def _dot(_: Interpreter, op: hlo.DotOp, args: Values) -> Values:
-    """The last dimension of the left with the first of the right."""
+@compiles(hlo.DotOp)
+def _dot(op: hlo.DotOp) -> Kernel:
     ranks = (rank_of(op.lhs.type), rank_of(op.rhs.type))
-    dtype = tensor_of(op.result.type)[1]
     sums = ([ranks[0] - 1], [0])
-    lhs, rhs = args
-    return (contraction.dot_general(lhs, rhs, ([], []), sums, ranks, dtype),)
+    return contraction.Contraction(([], []), sums, ranks, tensor_of(op.result.type)[1])
 
 
-@implements(hlo.EinsumOp)
-def _einsum(_: Interpreter, op: hlo.EinsumOp, args: Values) -> Values:
-    """A product said in letters."""
+@computes(hlo.EinsumOp)
+def _einsum(op: hlo.EinsumOp, lhs: Array, rhs: Array) -> Array:
     dtype = tensor_of(op.result.type)[1]
     ranks = (rank_of(op.lhs.type), rank_of(op.rhs.type))
-    lhs, rhs = args
-    return (contraction.einsum(op.einsum_config.data, lhs, rhs, ranks, dtype),)
+    return contraction.einsum(op.einsum_config.data, lhs, rhs, ranks, dtype)
 
 
-@implements(hlo.UnaryEinsumOp)
-def _unary_einsum(_: Interpreter, op: hlo.UnaryEinsumOp, args: Values) -> Values:
-    """A sum, transposition or diagonal said in letters."""
-    return (contraction.unary_einsum(op.einsum_config.data, args[0]),)
+@computes(hlo.UnaryEinsumOp)
+def _unary_einsum(op: hlo.UnaryEinsumOp, x: Array) -> Array:
+    return contraction.unary_einsum(op.einsum_config.data, x)
 
 
-@implements(hlo.CholeskyOp)
-def _cholesky(_: Interpreter, op: hlo.CholeskyOp, args: Values) -> Values:
-    """A triangular factor of each matrix."""
-    lower = bool(op.lower.value.data)
-    return (linalg.cholesky(args[0], lower),)
+@computes(hlo.CholeskyOp)
+def _cholesky(op: hlo.CholeskyOp, a: Array) -> Array:
+    return linalg.cholesky(a, bool(op.lower.value.data))
 
 
-@implements(hlo.TriangularSolveOp)
-def _triangular_solve(
-    _: Interpreter, op: hlo.TriangularSolveOp, args: Values
-) -> Values:
-    """Systems of equations with a triangular matrix."""
-    return (
-        linalg.triangular_solve(
-            *args,
-            left_side=bool(op.left_side.value.data),
-            lower=bool(op.lower.value.data),
-            unit_diagonal=bool(op.unit_diagonal.value.data),
-            transpose_a=op.transpose_a.data.value,
-        ),
+@computes(hlo.TriangularSolveOp)
+def _triangular_solve(op: hlo.TriangularSolveOp, a: Array, b: Array) -> Array:
+    return linalg.triangular_solve(
+        a,
+        b,
+        left_side=bool(op.left_side.value.data),
+        lower=bool(op.lower.value.data),
+        unit_diagonal=bool(op.unit_diagonal.value.data),
+        transpose_a=op.transpose_a.data.value,
     )
 
 
-@implements(hlo.FftOp)
-def _fft(_: Interpreter, op: hlo.FftOp, args: Values) -> Values:
-    """Fourier transforms of the last dimensions."""
-    lengths = op.fft_length.get_values()
-    return (linalg.fft(args[0], op.fft_type.data.value, lengths),)
+@computes(hlo.FftOp)
+def _fft(op: hlo.FftOp, x: Array) -> Array:
+    return linalg.fft(x, op.fft_type.data.value, op.fft_length.get_values())
 
 
-@implements(hlo.ConvolutionOp, hlo.DynamicConvOp)
+@computes(hlo.ConvolutionOp, hlo.DynamicConvOp)
 def _convolution(
-    _: Interpreter, op: hlo.ConvolutionOp | hlo.DynamicConvOp, args: Values
-) -> Values:
-    """A kernel moved over the input; of `dynamic_conv`, the padding is computed."""
-    lhs, rhs, *computed = args
+    op: hlo.ConvolutionOp | hlo.DynamicConvOp, lhs: Array, rhs: Array, *padding: Array
+) -> Array:
+    """A kernel moved over the input; the padding of `dynamic_conv` is an operand."""
     dims = op.dimension_numbers.data
     spatial = len(dims.input_spatial_dimensions)
     if isinstance(op, hlo.ConvolutionOp):
         pairs = hlo.padding_pairs(op.padding, spatial)
     else:
-        rows = computed[0].reshape(-1, 2)
+        rows = padding[0].reshape(-1, 2)
         pairs = tuple((int(low), int(high)) for low, high in rows)
     window = contraction.ConvWindow(
         hlo.window_values(op.window_strides, spatial),
@@ -113,7 +91,7 @@ def _convolution(
         hlo.window_values(op.rhs_dilation, spatial),
         hlo.window_flips(op.window_reversal, spatial),
     )
-    result = contraction.convolution(
+    return contraction.convolution(
         lhs,
         rhs,
         dims,
@@ -122,4 +100,30 @@ def _convolution(
         op.batch_group_count.value.data,
         tensor_of(op.result.type)[1],
     )
-    return (result,)
+
+
+@computes(hlo.BatchNormInferenceOp)
+def _batch_norm_inference(op: hlo.BatchNormInferenceOp, *args: Array) -> Array:
+    rank, feature = rank_of(op.operand.type), op.feature_index.value.data
+    x, scale, offset, mean, variance = args
+    return linalg.batch_norm_inference(
+        x, scale, offset, mean, variance, op.epsilon.value.data, rank, feature
+    )
+
+
+@computes(hlo.BatchNormTrainingOp)
+def _batch_norm_training(
+    op: hlo.BatchNormTrainingOp, x: Array, scale: Array, offset: Array
+) -> tuple[Array, ...]:
+    rank, feature = rank_of(op.operand.type), op.feature_index.value.data
+    epsilon = op.epsilon.value.data
+    return linalg.batch_norm_training(x, scale, offset, epsilon, rank, feature)
+
+
+@computes(hlo.BatchNormGradOp)
+def _batch_norm_grad(op: hlo.BatchNormGradOp, *args: Array) -> tuple[Array, ...]:
+    rank, feature = rank_of(op.operand.type), op.feature_index.value.data
+    x, scale, mean, variance, grad = args
+    return linalg.batch_norm_grad(
+        x, scale, mean, variance, grad, op.epsilon.value.data, rank, feature
+    )

@@ -3,11 +3,9 @@
 Source: StableHLO specification, one section an op.
 """
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.diagnostics.errors import UnsupportedError
@@ -15,41 +13,40 @@ from ttxdsl.dialects import chlo, sdy, stablehlo as hlo
 from ttxdsl.interpreters.kernels import elementwise, indexing
 from ttxdsl.interpreters.kernels.elements import rank_of, read_constant, tensor_of
 from ttxdsl.interpreters.kernels.elementwise import Array, Kernel
-from ttxdsl.interpreters.ops.registry import implements, prepares
-from ttxdsl.interpreters.runtime.compiled_op import Prepared, reshaping
-from ttxdsl.interpreters.runtime.regions import Values
+from ttxdsl.interpreters.ops.registry import compiles, computes
+from ttxdsl.interpreters.runtime.compiled_op import (
+    CompiledOp,
+    reshaping,
+    writing_first,
+)
 
 
 def shape_value(x: Array, op: Operation) -> tuple[int, ...]:
-    """A tensor that says a shape, which must be the same on all devices."""
+    """Return the shape that a tensor holds, which must be the same on all devices."""
     rows = x.reshape(-1, x.shape[-1])
     if bool((rows != rows[:1]).any()):
         raise UnsupportedError("a shape that differs by device", op)
     return tuple(int(size) for size in rows[0])
 
 
-@prepares(hlo.ConstantOp, chlo.ConstantOp, sdy.ConstantOp)
+@compiles(hlo.ConstantOp, chlo.ConstantOp, sdy.ConstantOp)
 def _constant(op: hlo.ConstantOp | chlo.ConstantOp | sdy.ConstantOp) -> Kernel:
-    """The value, read once."""
     return partial(np.asarray, read_constant(op, op.value))
 
 
-@prepares(hlo.IotaOp)
+@compiles(hlo.IotaOp)
 def _iota(op: hlo.IotaOp) -> Kernel:
-    """Counts along one dimension."""
     shape, dtype = tensor_of(op.output.type)
     return partial(elementwise.iota, shape, op.iota_dimension.value.data, dtype)
 
 
-@implements(hlo.DynamicIotaOp)
-def _dynamic_iota(_: Interpreter, op: hlo.DynamicIotaOp, args: Values) -> Values:
-    """The same of a computed shape."""
-    shape = shape_value(args[0], op)
+@computes(hlo.DynamicIotaOp)
+def _dynamic_iota(op: hlo.DynamicIotaOp, shape: Array) -> Array:
     dtype = tensor_of(op.result.type)[1]
-    return (elementwise.iota(shape, op.iota_dimension.value.data, dtype),)
+    return elementwise.iota(shape_value(shape, op), op.iota_dimension.value.data, dtype)
 
 
-@prepares(hlo.BroadcastOp)
+@compiles(hlo.BroadcastOp)
 def _broadcast(op: hlo.BroadcastOp) -> Kernel:
     """New dimensions in front."""
     shape, _dtype = tensor_of(op.result.type)
@@ -57,9 +54,8 @@ def _broadcast(op: hlo.BroadcastOp) -> Kernel:
     return partial(elementwise.broadcast_in_dim, shape=shape, dims=dims)
 
 
-@prepares(hlo.BroadcastInDimOp)
+@compiles(hlo.BroadcastInDimOp)
 def _broadcast_in_dim(op: hlo.BroadcastInDimOp) -> Kernel:
-    """Each dimension goes where the attribute says."""
     before, shape = (tensor_of(one.type)[0] for one in (op.operand, op.result))
     dims = op.broadcast_dimensions.get_values()
     if -1 in before:
@@ -67,45 +63,35 @@ def _broadcast_in_dim(op: hlo.BroadcastInDimOp) -> Kernel:
     return elementwise.broadcasting(before, shape, dims)
 
 
-@implements(hlo.DynamicBroadcastInDimOp)
-def _dynamic_broadcast_in_dim(
-    _: Interpreter, op: hlo.DynamicBroadcastInDimOp, args: Values
-) -> Values:
-    """The same to a computed shape."""
-    shape = shape_value(args[1], op)
+@computes(hlo.DynamicBroadcastInDimOp)
+def _dynamic_broadcast(op: hlo.DynamicBroadcastInDimOp, x: Array, to: Array) -> Array:
     dims = op.broadcast_dimensions.get_values()
-    return (elementwise.broadcast_in_dim(args[0], shape, dims),)
+    return elementwise.broadcast_in_dim(x, shape_value(to, op), dims)
 
 
-@prepares(hlo.ReshapeOp)
-def _reshape(op: hlo.ReshapeOp) -> Prepared:
-    """To the result's shape."""
+@compiles(hlo.ReshapeOp)
+def _reshape(op: hlo.ReshapeOp) -> CompiledOp:
     return reshaping(tensor_of(op.operand.type)[0], tensor_of(op.result.type)[0])
 
 
-@implements(hlo.DynamicReshapeOp)
-def _dynamic_reshape(_: Interpreter, op: hlo.DynamicReshapeOp, args: Values) -> Values:
-    """To a computed shape."""
-    shape = shape_value(args[1], op)
-    return (elementwise.reshape(args[0], rank_of(op.operand.type), shape),)
+@computes(hlo.DynamicReshapeOp)
+def _dynamic_reshape(op: hlo.DynamicReshapeOp, x: Array, to: Array) -> Array:
+    return elementwise.reshape(x, rank_of(op.operand.type), shape_value(to, op))
 
 
-@prepares(hlo.TransposeOp)
+@compiles(hlo.TransposeOp)
 def _transpose(op: hlo.TransposeOp) -> Kernel:
-    """Dimensions in another order."""
     return partial(elementwise.transpose, permutation=op.permutation.get_values())
 
 
-@prepares(hlo.ReverseOp)
+@compiles(hlo.ReverseOp)
 def _reverse(op: hlo.ReverseOp) -> Kernel:
-    """Back to front."""
     rank, dims = rank_of(op.operand.type), op.dimensions.get_values()
     return partial(elementwise.reverse, rank=rank, dims=dims)
 
 
-@prepares(hlo.SliceOp)
+@compiles(hlo.SliceOp)
 def _slice(op: hlo.SliceOp) -> Kernel:
-    """A static slice."""
     return partial(
         elementwise.slice_,
         start=op.start_indices.get_values(),
@@ -114,62 +100,41 @@ def _slice(op: hlo.SliceOp) -> Kernel:
     )
 
 
-@implements(hlo.RealDynamicSliceOp)
-def _real_dynamic_slice(
-    _: Interpreter, op: hlo.RealDynamicSliceOp, args: Values
-) -> Values:
-    """A slice between computed bounds."""
-    x, *bounds = args
-    start, limit, strides = (shape_value(bound, op) for bound in bounds)
-    return (elementwise.slice_(x, start, limit, strides),)
+@computes(hlo.RealDynamicSliceOp)
+def _real_dynamic_slice(op: hlo.RealDynamicSliceOp, x: Array, *bounds: Array) -> Array:
+    return elementwise.slice_(x, *(shape_value(bound, op) for bound in bounds))
 
 
-@prepares(hlo.DynamicSliceOp)
+@compiles(hlo.DynamicSliceOp)
 def _dynamic_slice(op: hlo.DynamicSliceOp) -> Kernel:
-    """A slice at a computed start, moved inside."""
-    sizes = op.slice_sizes.get_values()
-
-    def run(x: Array, *starts: Array) -> Array:
-        return indexing.dynamic_slice(x, starts, sizes)
-
-    return run
+    return partial(_slice_at, op.slice_sizes.get_values())
 
 
-@prepares(hlo.DynamicUpdateSliceOp)
-def _dynamic_update_slice(_: hlo.DynamicUpdateSliceOp) -> Prepared:
-    """The operand with a slice replaced."""
-    return _UPDATE
+def _slice_at(sizes: tuple[int, ...], x: Array, *starts: Array) -> Array:
+    return indexing.dynamic_slice(x, starts, sizes)
+
+
+@compiles(hlo.DynamicUpdateSliceOp)
+def _dynamic_update_slice(_: hlo.DynamicUpdateSliceOp) -> CompiledOp:
+    return CompiledOp(_update_slice, writing_first(_update_slice_in_place))
 
 
 def _update_slice(x: Array, update: Array, *starts: Array) -> Array:
     return indexing.dynamic_update_slice(x, update, starts)
 
 
-def _update_slice_into(
-    room: Sequence[Array], x: Array, update: Array, *starts: Array
-) -> Array | None:
-    if not any(x is array for array in room):
-        return None
+def _update_slice_in_place(x: Array, update: Array, *starts: Array) -> Array | None:
     return indexing.update_slice_in_place(x, update, starts)
 
 
-_UPDATE = Prepared(_update_slice, _update_slice_into)
-
-
-@prepares(hlo.ConcatenateOp)
+@compiles(hlo.ConcatenateOp)
 def _concatenate(op: hlo.ConcatenateOp) -> Kernel:
-    """One after the other."""
     rank, dim = rank_of(op.result.type), op.dimension.value.data
-
-    def run(*args: Array) -> Array:
-        return elementwise.concatenate(args, rank, dim)
-
-    return run
+    return partial(elementwise.concatenated, rank, dim)
 
 
-@prepares(hlo.PadOp)
+@compiles(hlo.PadOp)
 def _pad(op: hlo.PadOp) -> Kernel:
-    """Padding at the edges and between elements."""
     return partial(
         elementwise.pad,
         low=op.edge_padding_low.get_values(),
@@ -178,36 +143,24 @@ def _pad(op: hlo.PadOp) -> Kernel:
     )
 
 
-@implements(hlo.DynamicPadOp)
-def _dynamic_pad(_: Interpreter, op: hlo.DynamicPadOp, args: Values) -> Values:
-    """The same with computed amounts."""
-    x, value, *amounts = args
-    low, high, interior = (shape_value(amount, op) for amount in amounts)
-    return (elementwise.pad(x, value, low, high, interior),)
+@computes(hlo.DynamicPadOp)
+def _dynamic_pad(op: hlo.DynamicPadOp, x: Array, value: Array, *sizes: Array) -> Array:
+    return elementwise.pad(x, value, *(shape_value(size, op) for size in sizes))
 
 
-@prepares(hlo.BitcastConvertOp)
+@compiles(hlo.BitcastConvertOp)
 def _bitcast_convert(op: hlo.BitcastConvertOp) -> Kernel:
-    """The same bits as another type."""
     return partial(elementwise.bitcast_convert, dtype=tensor_of(op.result.type)[1])
 
 
-@implements(hlo.GetDimensionSizeOp)
-def _get_dimension_size(
-    _: Interpreter, op: hlo.GetDimensionSizeOp, args: Values
-) -> Values:
-    """The size that the value has."""
-    x: Array = args[0]
+@computes(hlo.GetDimensionSizeOp)
+def _get_dimension_size(op: hlo.GetDimensionSizeOp, x: Array) -> Array:
     at = x.ndim - rank_of(op.operand.type) + op.dimension.value.data
-    return (np.array(x.shape[at], tensor_of(op.result.type)[1]),)
+    return np.array(x.shape[at], tensor_of(op.result.type)[1])
 
 
-@implements(hlo.SetDimensionSizeOp)
-def _set_dimension_size(
-    _: Interpreter, op: hlo.SetDimensionSizeOp, args: Values
-) -> Values:
-    """The operand cut to a size."""
-    x, size = args
+@computes(hlo.SetDimensionSizeOp)
+def _set_dimension_size(op: hlo.SetDimensionSizeOp, x: Array, size: Array) -> Array:
     (limit,) = shape_value(size.reshape(-1, 1), op)
     at = x.ndim - rank_of(op.operand.type) + op.dimension.value.data
-    return (x[(slice(None),) * at + (slice(0, limit),)],)
+    return x[(slice(None),) * at + (slice(0, limit),)]

@@ -1,55 +1,43 @@
-"""StableHLO ops that read at computed indices.
+"""StableHLO ops that read at computed indices, and random numbers.
 
-Source: StableHLO specification, sections gather, dynamic_gather, torch_index_select.
+Source: StableHLO specification, one section an op.
 """
-
-from xdsl.interpreter import Interpreter
 
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
-from ttxdsl.interpreters.kernels import indexing
+from ttxdsl.interpreters.kernels import indexing, random
 from ttxdsl.interpreters.kernels.elements import rank_of, tensor_of
-from ttxdsl.interpreters.ops.registry import (
-    implements,
-)
+from ttxdsl.interpreters.kernels.elementwise import Array
+from ttxdsl.interpreters.ops.registry import computes
 from ttxdsl.interpreters.ops.stablehlo.data_movement import shape_value
-from ttxdsl.interpreters.runtime.regions import Values
-
-
-@implements(hlo.GatherOp)
-def _gather(_: Interpreter, op: hlo.GatherOp, args: Values) -> Values:
-    """Slices at indices, which are clamped; where tt-mlir marks it, zeros outside."""
-    ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
-    sizes = op.slice_sizes.get_values()
-    x, indices = args
-    dims = op.dimension_numbers.data
-    if any(sizes[dim] == 0 for dim in dims.collapsed_slice_dims):
-        raise UnsupportedError("a slice of no elements leaves nothing to take", op)
-    zeros = _FILL_OUT_OF_BOUNDS in op.attributes
-    return (indexing.gather(x, indices, ranks, dims, sizes, outside_is_zero=zeros),)
-
 
 _FILL_OUT_OF_BOUNDS = "tt.fill_out_of_bounds"
 """On a gather of what tt-mlir made of a split operand: each device has some rows."""
 
 
-@implements(hlo.DynamicGatherOp)
-def _dynamic_gather(_: Interpreter, op: hlo.DynamicGatherOp, args: Values) -> Values:
-    """The same with computed slice sizes."""
-    x, indices, sizes = args
+@computes(hlo.GatherOp)
+def _gather(op: hlo.GatherOp, x: Array, indices: Array) -> Array:
+    """Slices at indices, which are clamped; where tt-mlir marks it, zeros outside."""
     ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
-    return (
-        indexing.gather(
-            x, indices, ranks, op.dimension_numbers.data, shape_value(sizes, op)
-        ),
-    )
+    sizes, dims = op.slice_sizes.get_values(), op.dimension_numbers.data
+    if any(sizes[dim] == 0 for dim in dims.collapsed_slice_dims):
+        raise UnsupportedError("a slice of no elements leaves nothing to take", op)
+    zeros = _FILL_OUT_OF_BOUNDS in op.attributes
+    return indexing.gather(x, indices, ranks, dims, sizes, outside_is_zero=zeros)
 
 
-@implements(hlo.TorchIndexSelectOp)
-def _torch_index_select(
-    _: Interpreter, op: hlo.TorchIndexSelectOp, args: Values
-) -> Values:
+@computes(hlo.DynamicGatherOp)
+def _dynamic_gather(
+    op: hlo.DynamicGatherOp, x: Array, indices: Array, sizes: Array
+) -> Array:
+    ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
+    dims = op.dimension_numbers.data
+    return indexing.gather(x, indices, ranks, dims, shape_value(sizes, op))
+
+
+@computes(hlo.TorchIndexSelectOp)
+def _torch_index_select(op: hlo.TorchIndexSelectOp, x: Array, indices: Array) -> Array:
     """Slices of one dimension, batched over the first ones."""
     shape, _dtype = tensor_of(op.operand.type)
     ranks = (len(shape), rank_of(op.index.type))
@@ -67,5 +55,19 @@ def _torch_index_select(
         start_index_map=(dim,),
         index_vector_dim=ranks[1],
     )
-    x, indices = args
-    return (indexing.gather(x, indices, ranks, dims, sizes),)
+    return indexing.gather(x, indices, ranks, dims, sizes)
+
+
+@computes(hlo.RngBitGeneratorOp)
+def _rng_bit_generator(op: hlo.RngBitGeneratorOp, state: Array) -> tuple[Array, Array]:
+    """Random bits and the next state, by the algorithm asked for."""
+    shape, dtype = tensor_of(op.output.type)
+    return random.bit_generator(op.rng_algorithm.data.value, state, shape, dtype)
+
+
+@computes(hlo.RngOp)
+def _rng(op: hlo.RngOp, low: Array, high: Array, shape: Array) -> Array:
+    """Numbers of a distribution, the same in every run."""
+    dtype = tensor_of(op.result.type)[1]
+    kind = op.rng_distribution.data.value
+    return random.distribution(kind, low, high, shape_value(shape, op), dtype)

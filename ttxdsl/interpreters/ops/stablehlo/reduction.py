@@ -3,7 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from collections.abc import Sequence
 from functools import partial
 
 from xdsl.interpreter import Interpreter
@@ -21,12 +20,9 @@ from ttxdsl.interpreters.ops.bodies import (
     promoted,
     run_body,
 )
-from ttxdsl.interpreters.ops.registry import (
-    implements,
-    prepares,
-)
+from ttxdsl.interpreters.ops.registry import compiles, implements
 from ttxdsl.interpreters.ops.stablehlo._comparators import sort_by
-from ttxdsl.interpreters.runtime.compiled_op import Prepared
+from ttxdsl.interpreters.runtime.compiled_op import CompiledOp, writing_first
 from ttxdsl.interpreters.runtime.regions import Values
 
 
@@ -35,7 +31,6 @@ def _lead(*values: tuple[Array, int]) -> int:
 
 
 def _reduce_by_body(interpreter: Interpreter, op: hlo.ReduceOp, args: Values) -> Values:
-    """Dimensions go."""
     count = len(op.inputs)
     arrays = promoted(op.body, args[:count])
     inits = promoted(op.body, args[count:])
@@ -46,9 +41,9 @@ def _reduce_by_body(interpreter: Interpreter, op: hlo.ReduceOp, args: Values) ->
     return reduction.reduce(arrays, inits, rank, dims, reducer)
 
 
-@prepares(hlo.ReduceOp, otherwise=_reduce_by_body)
+@compiles(hlo.ReduceOp, otherwise=_reduce_by_body)
 def _reduce(op: hlo.ReduceOp) -> Kernel | None:
-    """Dimensions go, by a body that does one thing to one operand."""
+    """A body that does one thing to one operand."""
     names = body_names(op.body)
     if names is None or len(names) != 1:
         return None
@@ -66,7 +61,6 @@ def _reduce(op: hlo.ReduceOp) -> Kernel | None:
 def _reduce_window(
     interpreter: Interpreter, op: hlo.ReduceWindowOp, args: Values
 ) -> Values:
-    """Windows are reduced."""
     count = len(op.inputs)
     arrays = promoted(op.body, args[:count])
     inits = promoted(op.body, args[count:])
@@ -89,7 +83,6 @@ def _reduce_window(
 def _select_and_scatter(
     interpreter: Interpreter, op: hlo.SelectAndScatterOp, args: Values
 ) -> Values:
-    """What a window's selected element gets is added up."""
     x, source, init = args
     rank = rank_of(op.operand.type)
     dtype = body_dtype(op.scatter)
@@ -111,7 +104,6 @@ def _select_and_scatter(
 
 @implements(hlo.MapOp)
 def _map(interpreter: Interpreter, op: hlo.MapOp, args: Values) -> Values:
-    """The body of the elements at one place."""
     rank = rank_of(op.inputs[0].type)
     lead = _lead(*((x, rank) for x in args))
     return run_body(interpreter, op.computation, args, lead)
@@ -119,7 +111,6 @@ def _map(interpreter: Interpreter, op: hlo.MapOp, args: Values) -> Values:
 
 @implements(hlo.SortOp)
 def _sort(interpreter: Interpreter, op: hlo.SortOp, args: Values) -> Values:
-    """By a key where the comparator compares keys, by merging where not."""
     rank = rank_of(op.inputs[0].type)
     return sort_by(interpreter, op.comparator, args, rank, op.dimension.value.data)
 
@@ -127,7 +118,6 @@ def _sort(interpreter: Interpreter, op: hlo.SortOp, args: Values) -> Values:
 def _scatter_by_body(
     interpreter: Interpreter, op: hlo.ScatterOp, args: Values
 ) -> Values:
-    """Updates combined into the inputs."""
     count = len(op.inputs)
     body = op.update_computation
     inputs = promoted(body, args[:count])
@@ -144,14 +134,14 @@ def _scatter_by_body(
 
 
 def _scatter_ranks(op: hlo.ScatterOp) -> tuple[int, int, int]:
-    """Those of an input, of the indices, and of an update."""
+    """Return the ranks of an input, of the indices, and of an update."""
     values = op.inputs[0], op.scatter_indices, op.updates[0]
     first, second, third = (rank_of(value.type) for value in values)
     return first, second, third
 
 
-@prepares(hlo.ScatterOp, otherwise=_scatter_by_body)
-def _scatter(op: hlo.ScatterOp) -> Prepared | None:
+@compiles(hlo.ScatterOp, otherwise=_scatter_by_body)
+def _scatter(op: hlo.ScatterOp) -> CompiledOp | None:
     """Updates put into one input, or combined with it by one named reduction."""
     body = op.update_computation
     overwrites = _is_overwrite(body)
@@ -168,18 +158,14 @@ def _scatter(op: hlo.ScatterOp) -> Prepared | None:
             inputs, indices, updates, ranks, dims, reducer, in_place=in_place
         )[0]
 
-    def into(
-        room: Sequence[Array], x: Array, indices: Array, update: Array
-    ) -> Array | None:
-        if not any(x is array for array in room):
-            return None
-        return scattered(x, indices, update, in_place=True)
-
-    return Prepared(partial(scattered, in_place=False), into)
+    return CompiledOp(
+        partial(scattered, in_place=False),
+        writing_first(partial(scattered, in_place=True)),
+    )
 
 
 def _is_overwrite(body: Region) -> bool:
-    """Whether a scatter's body answers with the updates themselves."""
+    """Return True if a scatter's body returns the updates themselves."""
     block = body.block
     end = block.last_op
     count = len(block.args) // 2
