@@ -337,3 +337,18 @@ def test_zeta_and_polygamma(dtype):
 def test_odd_shapes(shape):
     x = np.ones(shape, np.float32)
     same_as_jax(lambda x: lax.exp(x) + lax.neg(x), x)
+
+
+@pytest.mark.parametrize("name", ["int2", "int4", "uint2", "uint4"])
+@pytest.mark.parametrize(
+    "shift",
+    [lax.shift_left, lax.shift_right_logical, lax.shift_right_arithmetic],
+    ids=lambda shift: shift.__name__,
+)
+def test_shifts_of_narrow_integers(shift, name):
+    """Every value by every amount; the top bit of unsigned ones fills, too."""
+    count = 1 << int(name[-1])
+    low = 0 if name[0] == "u" else -count // 2
+    numbers = np.arange(low, low + count, dtype=np.int8)
+    numbers = numbers.astype(getattr(ml_dtypes, name))
+    same_as_jax(shift, *(x.reshape(-1) for x in np.meshgrid(numbers, numbers)))

@@ -3,7 +3,6 @@
 Source: StableHLO specification, sections dot_general and convolution.
 """
 
-import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -237,34 +236,12 @@ def rounded(x: Array, precision: Attribute) -> Array:
     return x.astype(dtype) if dtype.itemsize < x.dtype.itemsize else x
 
 
-def einsum(
-    config: str, lhs: Array, rhs: Array, ranks: tuple[int, int], dtype: elements.DType
-) -> Array:
-    """The product that `ij,jk->ik` and the like say."""
-    left, right, out = re.split(",|->", config.replace(" ", ""))
-    batch = [label for label in out if label in left and label in right]
-    summed = [label for label in left if label in right and label not in out]
-    lone = {*left, *right} - {*batch, *summed, *out}
-    if lone or len({*left}) < len(left) or len({*right}) < len(right):
-        raise ValueError(f"no product of two tensors: {config}")
-    product = dot_general(
-        lhs,
-        rhs,
-        ([left.index(b) for b in batch], [right.index(b) for b in batch]),
-        ([left.index(s) for s in summed], [right.index(s) for s in summed]),
-        ranks,
-        dtype,
-    )
-    taken = {*batch, *summed}
-    order = batch + [x for x in left + right if x not in taken]
-    return transpose(product, [order.index(label) for label in out])
-
-
-def unary_einsum(config: str, x: Array) -> Array:
-    """The sum, transposition or diagonal that `ij->i` and the like say."""
+def einsum(config: str, dtype: elements.DType, *arrays: Array) -> Array:
+    """Return the product, sum, transposition or diagonal that `ij,jk->ik` says."""
     source, out = config.replace(" ", "").split("->")
-    result: Array = np.einsum(f"...{source}->...{out}", elements.widen(x))
-    return result.astype(x.dtype)
+    wide = [x.astype(elements.compute_dtype(dtype), copy=False) for x in arrays]
+    terms = ",".join(f"...{term}" for term in source.split(","))
+    return np.asarray(np.einsum(f"{terms}->...{out}", *wide)).astype(dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,54 +177,30 @@ def _power(x: Array, y: Array) -> Array:
     return np.where(y < 0, below, result)
 
 
-def _shift(op: np.ufunc, fill: Callable[[Array], Array], logical: bool) -> Kernel:
+def _shift(op: np.ufunc) -> Kernel:
+    """Return a logical shift; amounts of all bits and more leave zeros."""
+
     def run(x: Array, y: Array) -> Array:
-        dtype, bits = x.dtype, BITS[x.dtype]
-        if bits == 8 * dtype.itemsize and y.dtype == dtype:
+        if BITS[x.dtype] == 8 * x.dtype.itemsize:
             # NumPy shifts out all bits where StableHLO does, a negative amount being large
-            if not logical:
-                return op(x, y)
-            return op(unsigned_view(x), unsigned_view(y)).view(dtype)
-        mask = (1 << bits) - 1
-        x, y = widen(x), widen(y)
-        amount = unsigned_view(y)
-        if bits < 8:
-            amount = amount & np.uint8(mask)
-        value = x
-        if logical:
-            value = unsigned_view(x)
-            if bits < 8:
-                value = value & np.uint8(mask)
-        inside = amount < bits
-        small = np.where(inside, amount, np.zeros((), amount.dtype))
-        shifted = op(value, small.astype(value.dtype)).astype(value.dtype)
-        if logical:
-            shifted = shifted.view(x.dtype)
-        return np.where(inside, shifted, fill(x)).astype(dtype)
+            return op(unsigned_view(x), unsigned_view(y)).view(x.dtype)
+        mask = np.uint8((1 << BITS[x.dtype]) - 1)
+        bits, amount = (widen(value).view(np.uint8) & mask for value in (x, y))
+        return (op(bits, amount) & mask).astype(np.int8).astype(x.dtype)
 
     return run
 
 
-def _no_bits(x: Array) -> Array:
-    return np.zeros((), x.dtype)
-
-
-def _sign_bits(x: Array) -> Array:
-    return (
-        np.where(x < 0, np.array(-1, x.dtype), np.zeros((), x.dtype))
-        if (x.dtype.kind == "i")
-        else np.zeros((), x.dtype)
-    )
-
-
 def _arithmetic_shift(x: Array, y: Array) -> Array:
-    """Also of unsigned values the top bit is the one that fills."""
-    if x.dtype.kind == "u":
-        signed = np.dtype(f"i{x.dtype.itemsize}")
-        return _shift(np.right_shift, _sign_bits, False)(
-            x.view(signed), y.view(signed)
-        ).view(x.dtype)
-    return _shift(np.right_shift, _sign_bits, False)(x, y)
+    """Fill with the top bit, also of unsigned values."""
+    dtype, bits = x.dtype, BITS[x.dtype]
+    spare = 8 * dtype.itemsize - bits
+    # the top bit of a narrow integer at the top of the byte that holds it
+    signed = np.dtype(f"i{dtype.itemsize}")
+    value = widen(x).view(signed) << signed.type(spare)
+    amount = widen(y).view(signed) & signed.type((1 << bits) - 1) if spare else y
+    shifted = np.right_shift(value, amount.view(signed)) >> signed.type(spare)
+    return (shifted if spare else shifted.view(dtype)).astype(dtype)
 
 
 def _lexicographic(pick_first: Callable[[Array, Array], Array]) -> Kernel:
@@ -285,9 +261,9 @@ BINARY: Mapping[str, Kernel] = {
     "or": widened(np.bitwise_or),
     "power": widened(_power),
     "remainder": widened(_remainder),
-    "shift_left": _shift(np.left_shift, _no_bits, True),
+    "shift_left": _shift(np.left_shift),
     "shift_right_arithmetic": _arithmetic_shift,
-    "shift_right_logical": _shift(np.right_shift, _no_bits, True),
+    "shift_right_logical": _shift(np.right_shift),
     "subtract": widened(np.subtract),
     "xor": widened(np.bitwise_xor),
 }

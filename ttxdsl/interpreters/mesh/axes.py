@@ -9,7 +9,6 @@ Source: DESIGN.md section 7.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.utils.exceptions import InterpretationError
 
-from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.axes import AxisRef, split_mesh_at
+from ttxdsl.sharding.devices.mesh import Mesh
 
 Array = NDArray[Any]
 Groups = tuple[tuple[int, ...], ...]
@@ -29,78 +29,52 @@ Dims = Sequence[Sequence[AxisRef]]
 
 @dataclass(frozen=True, slots=True)
 class AxisAtoms:
-    """Mesh axes cut into atoms, so that every sub-axis is a run of whole atoms."""
+    """Mesh axes cut into atoms, so that every sub-axis is a run of whole atoms.
 
-    atoms: tuple[tuple[int, ...], ...]
-    """Sizes of the atoms of each axis, major to minor."""
+    Attributes:
+        sizes: of the atoms, major to minor.
+        axis_of: the axis that each atom is a part of.
+        runs: the atoms of each reference.
+    """
+
+    sizes: tuple[int, ...]
+    axis_of: tuple[int, ...]
     runs: dict[AxisRef, tuple[int, ...]]
-    """The atoms of each reference, numbered through all axes."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes of all atoms."""
-        return tuple(size for axis in self.atoms for size in axis)
-
-    @property
-    def axis_of(self) -> tuple[int, ...]:
-        """The axis that each atom is a part of."""
-        return tuple(i for i, axis in enumerate(self.atoms) for _ in axis)
 
     def extents(self, lead: Sequence[int]) -> list[int]:
-        """Extents of the atoms of an array whose leading extents are `lead`."""
-        return [
-            size if lead[i] > 1 else 1
-            for i, axis in enumerate(self.atoms)
-            for size in axis
-        ]
+        """Return extents of the atoms of an array whose leading extents are `lead`."""
+        pairs = zip(self.sizes, self.axis_of, strict=True)
+        return [size if lead[axis] > 1 else 1 for size, axis in pairs]
 
 
 @cache
 def layout_of(
     axes: tuple[tuple[str, int], ...], refs: tuple[AxisRef, ...]
 ) -> AxisAtoms:
-    """Mesh axes cut so that each of these references is a run of atoms.
+    """Return mesh axes cut so that each of these references is a run of atoms.
 
     Raises:
         InterpretationError: a reference to no axis, or sub-axes that do not nest.
     """
-    sizes = dict(axes)
-    cuts: dict[str, set[int]] = {name: {1, size} for name, size in axes}
+    mesh = Mesh(axes)
     for ref in refs:
-        if ref.name not in sizes:
+        if not mesh.has_axis(ref.name):
+            names = ", ".join(mesh.axis_names) or "()"
             raise InterpretationError(
-                f'axis "{ref.name}" is not one of the mesh: {", ".join(sizes) or "()"}'
+                f'axis "{ref.name}" is not one of the mesh: {names}'
             )
-        if ref.size is not None:
-            cuts[ref.name] |= {ref.pre_size, ref.pre_size * ref.size}
-    atoms: list[tuple[int, ...]] = []
-    starts: dict[str, dict[int, int]] = {}
-    count = 0
-    for name, _ in axes:
-        points = sorted(cuts[name])
-        steps: list[int] = []
-        starts[name] = {points[0]: count}
-        for low, high in pairwise(points):
-            if high % low:
-                raise InterpretationError(
-                    f'sub-axes of "{name}" do not nest: cuts at {low} and {high}'
-                )
-            steps.append(high // low)
-            starts[name][high] = count + len(steps)
-        # an axis of size one still is one (leading) dimension
-        steps = steps or [1]
-        count += len(steps)
-        atoms.append(tuple(steps))
-    runs: dict[AxisRef, tuple[int, ...]] = {}
-    for ref in refs:
-        at = starts[ref.name]
-        if sizes[ref.name] == 1:
-            runs[ref] = (at[1],)
-        elif ref.size is None:
-            runs[ref] = tuple(range(at[1], at[sizes[ref.name]]))
-        else:
-            runs[ref] = tuple(range(at[ref.pre_size], at[ref.pre_size * ref.size]))
-    return AxisAtoms(tuple(atoms), runs)
+    try:
+        atoms = split_mesh_at(mesh, refs)
+    except ValueError as error:
+        raise InterpretationError(f"sub-axes do not nest: {error}") from error
+    return AxisAtoms(
+        tuple(atom.size_in(mesh) for atom in atoms),
+        tuple(mesh.axis_index(atom.name) for atom in atoms),
+        {
+            ref: tuple(at for at, atom in enumerate(atoms) if ref.overlaps(atom))
+            for ref in refs
+        },
+    )
 
 
 @cache

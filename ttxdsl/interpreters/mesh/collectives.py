@@ -16,7 +16,6 @@ Source: DESIGN.md section 7; StableHLO specification, "Collective ops".
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from math import prod
 
@@ -36,18 +35,11 @@ from ttxdsl.interpreters.mesh.mismatch import (
 )
 from ttxdsl.interpreters.mesh.shards import MeshShards
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.devices.replica_groups import groups_along
 
 Reduce = Callable[[Array, tuple[int, ...]], Array]
 """Reduces an array over some of its axes, keeping them with extent 1."""
-
-
-@cache
-def _lines(sizes: tuple[int, ...], axes: tuple[int, ...]) -> Groups:
-    """The positions along some axes of a mesh, the first axis major."""
-    rest = [axis for axis in range(len(sizes)) if axis not in axes]
-    lines = np.arange(prod(sizes)).reshape(sizes).transpose([*rest, *axes])
-    lines = lines.reshape(-1, prod(sizes[axis] for axis in axes))
-    return tuple(tuple(int(at) for at in line) for line in lines)
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,8 @@ class DeviceMesh(MeshShards):
 
     def axis_groups(self, axes: Sequence[int]) -> Groups:
         """The groups of positions along whole axes, the first axis major."""
-        return _lines(self.sizes, tuple(axes))
+        refs = tuple(AxisRef(self.names[axis]) for axis in axes)
+        return groups_along(Mesh(self.axes), refs)
 
     def _covering(self, groups: Groups) -> Array:
         """`groups` as a table; every device must be in one."""

@@ -28,8 +28,9 @@ from ttxdsl.interpreters.mesh.axes import (
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.mesh.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
-from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.devices.replica_groups import indices_along
+from ttxdsl.sharding.spec import ReductionKind
 
 _COMBINE = {
     kind: AllReducer(Reducer.named(name))
@@ -125,16 +126,12 @@ class MeshShards(MeshAxes):
 
     def _merge(self, y: Array, layout: AxisAtoms) -> Array:
         """Leading atoms back to leading axes."""
-        lead: list[int] = []
-        wide: list[int] = []
-        at = 0
-        for axis in layout.atoms:
-            extents = y.shape[at : at + len(axis)]
-            at += len(axis)
-            whole = any(extent > 1 for extent in extents)
-            lead.append(prod(axis) if whole else 1)
-            wide.extend(axis if whole else extents)
-        local = y.shape[at:]
+        count = len(layout.sizes)
+        whole = {
+            axis for axis, n in zip(layout.axis_of, y.shape, strict=False) if n > 1
+        }
+        lead = [size if axis in whole else 1 for axis, size in enumerate(self.sizes)]
+        wide, local = layout.extents(lead), y.shape[count:]
         return np.broadcast_to(y, (*wide, *local)).reshape((*lead, *local))
 
     def unshard(
@@ -224,13 +221,10 @@ class MeshShards(MeshAxes):
     def _coordinates_of_atoms(
         self, at: Sequence[int | np.intp], layout: AxisAtoms
     ) -> dict[str, int]:
-        coordinates: dict[str, int] = {}
-        atoms = iter(at)
-        for name, axis in zip(self.names, layout.atoms, strict=True):
-            index = 0
-            for size in axis:
-                index = index * size + int(next(atoms))
-            coordinates[name] = index
+        coordinates = dict.fromkeys(self.names, 0)
+        for index, size, axis in zip(at, layout.sizes, layout.axis_of, strict=False):
+            name = self.names[axis]
+            coordinates[name] = coordinates[name] * size + int(index)
         return coordinates
 
     # shards by table
@@ -261,17 +255,8 @@ class MeshShards(MeshAxes):
 
     def parts_of(self, dims: Dims) -> tuple[int, ...]:
         """For each position the number of the part that `shard` gives it."""
-        sharding = TensorSharding("", tuple(DimSharding(tuple(refs)) for refs in dims))
-        mesh = Mesh(self.axes)
-        counts = [dim.sharded_size(mesh) for dim in sharding.dims]
-        found: list[int] = []
-        for position in mesh_positions(mesh):
-            part = 0
-            index = sharding.shard_index(position, mesh)
-            for at, count in zip(index, counts, strict=True):
-                part = part * count + at
-            found.append(part)
-        return tuple(found)
+        refs = tuple(ref for axes in dims for ref in axes)
+        return indices_along(Mesh(self.axes), refs)
 
     def first_summands(self, x: Array, rank: int, summand_of: Sequence[int]) -> Array:
         """The value where `summand_of` is 0, and zero on the other devices."""

@@ -29,8 +29,10 @@ from ttxdsl.interpreters.kernels.elements import (
     tensor_of,
     widened,
 )
+from ttxdsl.interpreters.kernels.elementwise import Array
 from ttxdsl.interpreters.ops import check
 from ttxdsl.interpreters.ops.linalg_calls import linalg_call
+from ttxdsl.interpreters.ops.registry import OpKernel
 from ttxdsl.interpreters.ops.stablehlo._comparators import sort_by
 from ttxdsl.interpreters.ops.stablehlo.collective import ragged_all_to_all
 from ttxdsl.interpreters.ops.tenstorrent_calls import tenstorrent_call
@@ -41,24 +43,23 @@ CustomCall = Callable[
 ]
 
 
-def _identity(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
+def _computed(kernel: OpKernel) -> CustomCall:
+    """Return the call that does nothing but compute; see `registry.computes`."""
+    return lambda _, op, args: tuple(kernel(op, *args))
+
+
+def _identity(op: stablehlo.CustomCallOp, *args: Array) -> tuple[Array, ...]:
     return args[: len(op.outputs)]
 
 
-def _erf(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    return (widened(special.erf)(args[0]),)
+def _erf(_: stablehlo.CustomCallOp, x: Array) -> tuple[Array, ...]:
+    return (widened(special.erf)(x),)
 
 
-def _top_k(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
+def _top_k(op: stablehlo.CustomCallOp, x: Array) -> tuple[Array, ...]:
     """The largest along the last dimension, and where they were."""
-    (shape, _), (_, dtype) = (tensor_of(one.type) for one in op.outputs)
-    return elementwise.top_k(args[0], shape[-1], dtype)
+    (shape, _), (_, dtype) = (tensor_of(result.type) for result in op.outputs)
+    return elementwise.top_k(x, shape[-1], dtype)
 
 
 def _first_by_comparator(
@@ -83,50 +84,28 @@ def _first_by_comparator(
     return tuple(x.take(range(shape[dim]), dim - len(shape)) for x in ordered)
 
 
-def _allocate(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
+def _allocate(op: stablehlo.CustomCallOp, *_: Array) -> tuple[Array, ...]:
     """Zeros: JAX leaves open what is in memory that nobody wrote to."""
-    return tuple(np.zeros(*tensor_of(one.type)) for one in op.outputs)
+    return tuple(np.zeros(*tensor_of(result.type)) for result in op.outputs)
 
 
-def _check_eq(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    found, expected = args
-    if is_float(found.dtype) or is_complex(found.dtype):
-        check.expect_almost_eq(op, found, expected, DEFAULT_TOLERANCE)
+def _check_eq(op: stablehlo.CustomCallOp, x: Array, wanted: Array) -> tuple[Array, ...]:
+    if is_float(x.dtype) or is_complex(x.dtype):
+        check.expect_almost_eq(op, x, wanted, DEFAULT_TOLERANCE)
     else:
-        check.expect_eq(op, found, expected)
+        check.expect_eq(op, x, wanted)
     return tuple(np.ones(tensor_of(one.type)[0], np.bool_) for one in op.outputs)
 
 
-def _expect_eq(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    check.expect_eq(op, args[0], args[1])
-    return ()
-
-
-def _expect_almost_eq(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    check.expect_almost_eq(op, args[0], args[1], DEFAULT_TOLERANCE)
-    return ()
-
-
-def _expect_close(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    # as a custom call it has no fields, and StableHLO's tool allows three steps
-    check.expect_close(op, args[0], args[1], 0, 3)
-    return ()
+def _expected(expect: Callable[..., None], *limits: float) -> CustomCall:
+    """Return the call that holds its operands against each other."""
+    return lambda _, op, args: expect(op, *args, *limits) or ()
 
 
 def _python_callback(
     interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Nothing, with a remark a run: the function was left behind in the process of JAX.
+    """Do nothing, with a remark a run: the function is not in the program.
 
     Raises:
         UnsupportedError: the program goes on with what it returns.
@@ -150,29 +129,35 @@ def _python_callback(
 
 CUSTOM_CALLS: dict[str, CustomCall] = {
     # placement and sharding annotations: the value stays what it is
-    "Sharding": _identity,
-    "annotate_device_placement": _identity,
-    "MoveToDevice": _identity,
-    "MoveToHost": _identity,
-    "tt.mark_argument": _identity,
-    "tt.sharding_constraint": _identity,
-    "xla.sdy.FuncResultSharding": _identity,
+    **dict.fromkeys(
+        (
+            "Sharding",
+            "annotate_device_placement",
+            "MoveToDevice",
+            "MoveToHost",
+            "tt.mark_argument",
+            "tt.sharding_constraint",
+            "xla.sdy.FuncResultSharding",
+        ),
+        _computed(_identity),
+    ),
     # what tt-mlir takes of chlo
-    "mhlo.erf": _erf,
+    "mhlo.erf": _computed(_erf),
     # JAX's
-    "AllocateBuffer": _allocate,
+    "AllocateBuffer": _computed(_allocate),
     **dict.fromkeys(FIRST_BY_COMPARATOR, _first_by_comparator),
-    "TopK": _top_k,
-    "__gpu$TopK": _top_k,
+    "TopK": _computed(_top_k),
+    "__gpu$TopK": _computed(_top_k),
     RAGGED_ALL_TO_ALL: ragged_all_to_all,
     # linear algebra
-    **dict.fromkeys(ROUTINE_OF, linalg_call),
+    **dict.fromkeys(ROUTINE_OF, _computed(linalg_call)),
     **dict.fromkeys(PYTHON_CALLBACKS, _python_callback),
     # tt-mlir's
-    **dict.fromkeys(Target, tenstorrent_call),
+    **dict.fromkeys(Target, _computed(tenstorrent_call)),
     # assertions
-    "check.eq": _check_eq,
-    "check.expect_almost_eq": _expect_almost_eq,
-    "check.expect_close": _expect_close,
-    "check.expect_eq": _expect_eq,
+    "check.eq": _computed(_check_eq),
+    "check.expect_almost_eq": _expected(check.expect_almost_eq, DEFAULT_TOLERANCE),
+    # as a custom call it has no fields, and StableHLO's tool allows three steps
+    "check.expect_close": _expected(check.expect_close, 0, 3),
+    "check.expect_eq": _expected(check.expect_eq),
 }

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.interpreter import Interpreter
 
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
@@ -29,13 +28,10 @@ _OF_NOTHING = ("lu", "permutation")
 """Routines that have something to say of a matrix without elements."""
 
 
-def linalg_call(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Array, ...]:
-    """A call of a routine on all matrices of a batch, on all devices.
+def linalg_call(op: stablehlo.CustomCallOp, *args: Array) -> tuple[Array, ...]:
+    """Call a routine with all matrices of a batch, on all devices.
 
     Args:
-        interpreter: not asked.
         op: a call whose target is one of `ROUTINE_OF`.
         args: its operands; dimensions before those of their types are devices.
 

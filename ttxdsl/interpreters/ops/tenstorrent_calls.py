@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.diagnostics.errors import UnsupportedError
@@ -63,7 +62,7 @@ class _Call:
         return UnsupportedError(f"custom call @{self.target} {reason}", self.op)
 
 
-Kernel = Callable[[_Call], tuple[Array, ...]]
+Kernel = Callable[[_Call], Array | tuple[Array, ...]]
 
 
 def _attend(
@@ -106,13 +105,13 @@ def _mask(call: _Call, query: Array, length: int) -> tuple[Array | None, Array |
     return None, (behind >= 0) & (not window or behind < window)
 
 
-def _attention(call: _Call) -> tuple[Array, ...]:
+def _attention(call: _Call) -> Array:
     query, key, value = (call[name] for name in ("query", "key", "value"))
     one_head = query.ndim == 3
     if one_head:
         query, key, value = (one[:, None] for one in (query, key, value))
     y = _attend(call, query, key, value, *_mask(call, query, key.shape[-2]))
-    return (y[:, 0] if one_head else y,)
+    return y[:, 0] if one_head else y
 
 
 def _value_of(call: _Call, key: Array, width: int) -> Array:
@@ -121,10 +120,10 @@ def _value_of(call: _Call, key: Array, width: int) -> Array:
     return key[..., :width] if value is None else value
 
 
-def _latent_prefill(call: _Call) -> tuple[Array, ...]:
+def _latent_prefill(call: _Call) -> Array:
     query, key = call["query"], call["key"]
     value = _value_of(call, key, tensor_of(call.op.results[0].type)[0][-1])
-    return (_attend(call, query, key, value, *_mask(call, query, key.shape[-2])),)
+    return _attend(call, query, key, value, *_mask(call, query, key.shape[-2]))
 
 
 def _pages(call: _Call, cache: Array) -> Array:
@@ -135,7 +134,7 @@ def _pages(call: _Call, cache: Array) -> Array:
     return taken.reshape(users, heads, pages * size, width)
 
 
-def _decode(call: _Call, value: Array) -> tuple[Array, ...]:
+def _decode(call: _Call, value: Array) -> Array:
     """One new token of each user: `[1, u, h, d] -> [1, u, h, v]`."""
     query, key = np.swapaxes(call["query"], 0, 1), _pages(call, call["key"])
     query = np.swapaxes(query, 1, 2)  # [u, h, 1, d]
@@ -155,26 +154,26 @@ def _decode(call: _Call, value: Array) -> tuple[Array, ...]:
         if mask is not None and call.target == Target.PAGED_DECODE:
             bias = np.swapaxes(mask, 1, 2)  # [u, 1, h, t] as the query stands
     y = _attend(call, query, key, _pages(call, value), bias, visible)
-    return (np.swapaxes(np.swapaxes(y, 1, 2), 0, 1),)
+    return np.swapaxes(np.swapaxes(y, 1, 2), 0, 1)
 
 
-def _paged_decode(call: _Call) -> tuple[Array, ...]:
+def _paged_decode(call: _Call) -> Array:
     return _decode(call, call["value"])
 
 
-def _latent_decode(call: _Call) -> tuple[Array, ...]:
+def _latent_decode(call: _Call) -> Array:
     width = tensor_of(call.op.results[0].type)[0][-1]
     return _decode(call, _value_of(call, call["key"], width))
 
 
-def _chunked(call: _Call) -> tuple[Array, ...]:
+def _chunked(call: _Call) -> Array:
     query, key, value = (
         call["query"],
         *(_pages(call, call[n]) for n in ("key", "value")),
     )
     start = int(call["chunk_start_idx"].reshape(-1)[0])
     behind = _behind(start + _numbers(query.shape[-2]), key.shape[-2])
-    return (_attend(call, query, key, value, visible=behind >= 0),)
+    return _attend(call, query, key, value, visible=behind >= 0)
 
 
 def _write(cache: Array, table: Array, user: int, position: int, new: Array) -> None:
@@ -185,15 +184,15 @@ def _write(cache: Array, table: Array, user: int, position: int, new: Array) -> 
     cache[page, :, position % size] = new
 
 
-def _update_cache(call: _Call) -> tuple[Array, ...]:
+def _update_cache(call: _Call) -> Array:
     cache, new = call["cache"].copy(), call["input"]
     for user, position in enumerate(call["update_index"]):
         heads = new[0, user, : cache.shape[1]]
         _write(cache, call["page_table"], user, int(position), heads)
-    return (cache,)
+    return cache
 
 
-def _fill_cache(call: _Call) -> tuple[Array, ...]:
+def _fill_cache(call: _Call) -> Array:
     cache, new = call["cache"].copy(), call["input"]
     numbers, table = call.get("batch_idx"), call["page_table"]
     for row in range(len(new)):
@@ -201,26 +200,26 @@ def _fill_cache(call: _Call) -> tuple[Array, ...]:
         user = min(max(user, 0), len(table) - 1)
         for position in range(new.shape[2]):
             _write(cache, table, user, position, new[row, :, position])
-    return (cache,)
+    return cache
 
 
-def _sparse_matmul(call: _Call) -> tuple[Array, ...]:
+def _sparse_matmul(call: _Call) -> Array:
     a, b, mask = call["a"], call["b"][0], call["sparsity"] != 0
     if not call.flag("is_input_a_sparse"):
         made = np.einsum("abmk,ekn->abemn", a, b)[:, :, None]
-        return (made * mask[:, :, :, :, None, None],)
-    return (a @ b[None] * mask.reshape(-1, b.shape[0])[:, :, None, None],)
+        return made * mask[:, :, :, :, None, None]
+    return a @ b[None] * mask.reshape(-1, b.shape[0])[:, :, None, None]
 
 
-def _indexer(call: _Call) -> tuple[Array, ...]:
+def _indexer(call: _Call) -> Array:
     query, key = call["query"], call["key"]
     scores = np.maximum(query @ np.swapaxes(key, -1, -2), 0) * call["weights"]
     start = int(call.number("chunk_start_idx", 0))
     behind = _behind(start + _numbers(query.shape[-2]), key.shape[-2])
-    return (np.where(behind >= 0, scores.sum(axis=1, keepdims=True), -np.inf),)
+    return np.where(behind >= 0, scores.sum(axis=1, keepdims=True), -np.inf)
 
 
-def _rms_norm(call: _Call) -> tuple[Array, ...]:
+def _rms_norm(call: _Call) -> Array:
     x, rank = call["input"], normalized_rank(call.op)
     if rank is None:
         raise call.refusal("does not say what it is over")
@@ -232,7 +231,7 @@ def _rms_norm(call: _Call) -> tuple[Array, ...]:
     )
     weight, bias = call.get("weight"), call.get("bias")
     made = made if weight is None else made * weight
-    return (made if bias is None else made + bias,)
+    return made if bias is None else made + bias
 
 
 def _first(x: Array, axis: int, count: int, largest: bool = True) -> Array:
@@ -241,7 +240,7 @@ def _first(x: Array, axis: int, count: int, largest: bool = True) -> Array:
     return np.take(order, _numbers(count), axis=axis)
 
 
-def _top_k(call: _Call) -> tuple[Array, ...]:
+def _top_k(call: _Call) -> Array | tuple[Array, ...]:
     x = call["input"]
     axis = int(call.number("dim", -1)) % x.ndim
     count = tensor_of(call.op.results[0].type)[0][axis]
@@ -249,20 +248,20 @@ def _top_k(call: _Call) -> tuple[Array, ...]:
     values = np.take_along_axis(x, picked, axis=axis)
     match call.target:
         case Target.TOP_K_VALUES:
-            return (values,)
+            return values
         case Target.TOP_K_INDICES:
-            return (picked,)
+            return picked
         case _:
             return values, picked
 
 
-def _argmax(call: _Call) -> tuple[Array, ...]:
+def _argmax(call: _Call) -> Array:
     x, axis = call["input"], call.number("dim", np.inf)
     x, axis = (x.reshape(-1), 0) if np.isinf(axis) else (x, int(axis))
-    return (_first(x, axis, 1).reshape(tensor_of(call.op.results[0].type)[0]),)
+    return _first(x, axis, 1).reshape(tensor_of(call.op.results[0].type)[0])
 
 
-def _gather(call: _Call) -> tuple[Array, ...]:
+def _gather(call: _Call) -> Array:
     x, index = call["input"], call["index"].astype(np.int64)
     axis = int(call.number("dim", 0)) % x.ndim
     kept = tuple(
@@ -270,7 +269,7 @@ def _gather(call: _Call) -> tuple[Array, ...]:
         for dim, size in enumerate(index.shape)
     )
     index = np.clip(index, 0, x.shape[axis] - 1)
-    return (np.take_along_axis(x[kept], index, axis=axis),)
+    return np.take_along_axis(x[kept], index, axis=axis)
 
 
 KERNELS: dict[str, Kernel] = {
@@ -302,20 +301,8 @@ _REASONS: dict[str, str] = {
 }
 
 
-def tenstorrent_call(
-    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
-) -> tuple[Array, ...]:
-    """A call of tt-mlir's on all devices, one after another.
-
-    Args:
-        interpreter: not asked.
-        op: a call whose target is one of tt-mlir's.
-        args: its operands; dimensions before those of their types are devices.
-
-    Raises:
-        UnsupportedError: it is not known what it computes, or its operands and results
-            are not those of such a call.
-    """
+def tenstorrent_call(op: stablehlo.CustomCallOp, *args: Array) -> tuple[Array, ...]:
+    """Compute a call of tt-mlir's on all devices; see `computed_on_devices`."""
     target = op.call_target_name.data
     places = roles(op)
     if places is None:
@@ -328,7 +315,7 @@ def tenstorrent_call(
 def computed_on_devices(
     op: Operation, target: str, places: Mapping[str, int], args: Sequence[Any]
 ) -> tuple[Array, ...]:
-    """What a call computes, or the op of ttir or ttnn that it becomes.
+    """Compute a call, or the op of ttir or ttnn that it becomes, device by device.
 
     Args:
         op: the call, or that op.
@@ -337,7 +324,8 @@ def computed_on_devices(
         args: the operands; dimensions before those of their types are devices.
 
     Raises:
-        UnsupportedError: see `tenstorrent_call`.
+        UnsupportedError: it is not known what it computes, or its operands and results
+            are not those of such a call.
     """
     if target in _REASONS:
         raise UnsupportedError(
@@ -365,14 +353,15 @@ def computed_on_devices(
 
 
 def _run(call: _Call) -> tuple[Array, ...]:
-    """The results on one device, such as the call says."""
-    wanted = [tensor_of(one.type)[0] for one in call.op.results]
+    """Return the results on one device, of the shapes that the call says."""
+    shapes = [tensor_of(result.type)[0] for result in call.op.results]
     try:
         with np.errstate(all="ignore"):
-            found = KERNELS[call.target](call)
+            results = KERNELS[call.target](call)
     except (ValueError, IndexError) as mismatch:  # NumPy's, of shapes
         raise call.refusal(f"has operands that do not fit: {mismatch}") from None
-    if [one.shape for one in found] != wanted:
-        shapes = ", ".join(str(one.shape) for one in found)
-        raise call.refusal(f"makes {shapes}, which is not what it says")
-    return found
+    results = results if isinstance(results, tuple) else (results,)
+    if [result.shape for result in results] != shapes:
+        text = ", ".join(str(result.shape) for result in results)
+        raise call.refusal(f"makes {text}, which is not what it says")
+    return results

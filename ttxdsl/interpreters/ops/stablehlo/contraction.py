@@ -38,16 +38,10 @@ def _dot(op: hlo.DotOp) -> Kernel:
     return contraction.Contraction(([], []), sums, ranks, tensor_of(op.result.type)[1])
 
 
-@computes(hlo.EinsumOp)
-def _einsum(op: hlo.EinsumOp, lhs: Array, rhs: Array) -> Array:
+@computes(hlo.EinsumOp, hlo.UnaryEinsumOp)
+def _einsum(op: hlo.EinsumOp | hlo.UnaryEinsumOp, *args: Array) -> Array:
     dtype = tensor_of(op.result.type)[1]
-    ranks = (rank_of(op.lhs.type), rank_of(op.rhs.type))
-    return contraction.einsum(op.einsum_config.data, lhs, rhs, ranks, dtype)
-
-
-@computes(hlo.UnaryEinsumOp)
-def _unary_einsum(op: hlo.UnaryEinsumOp, x: Array) -> Array:
-    return contraction.unary_einsum(op.einsum_config.data, x)
+    return contraction.einsum(op.einsum_config.data, dtype, *args)
 
 
 @computes(hlo.CholeskyOp)
