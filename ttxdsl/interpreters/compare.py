@@ -25,7 +25,7 @@ _ROUNDINGS = 16
 
 
 class Verdict(Enum):
-    """What a comparison comes to."""
+    """The result of a comparison."""
 
     PASS = "pass"
     ROUNDED = "pass*"
@@ -36,7 +36,7 @@ class Verdict(Enum):
 
 
 class Special(NamedTuple):
-    """How many elements, of `size`, are NaN and how many are infinite."""
+    """The numbers of NaN and of infinite elements, of `size`."""
 
     nan: int
     infinite: int
@@ -72,7 +72,7 @@ def special_numbers(*arrays: Array) -> Special:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How an array compares with what it should be.
+    """The comparison of an array with what it should be.
 
     `max_abs` and `max_rel` are over elements that are finite in both; `pcc` is the
     Pearson correlation (1.0 when both are constant and close). If the arrays differ,
@@ -100,7 +100,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to."""
+        """The verdict."""
         if self.differing:
             return Verdict.FAIL
         if self.special.is_most:
@@ -130,12 +130,12 @@ class Comparison:
 
 
 def tolerance(dtype: DType, reduction_length: int = 1) -> float:
-    """The relative error that rounding alone explains; 0 for integers and booleans."""
+    """Return the relative error that rounding explains; 0 of integers, booleans."""
     return epsilon(dtype) * (_ROUNDINGS + 4 * sqrt(max(1, reduction_length)))
 
 
 COMPARED_BYTES = 96
-"""What `compare` takes an element on the way, at least: twelve of its wide copies."""
+"""Bytes an element that `compare` needs at least: twelve wide copies."""
 
 
 def compare(

@@ -51,7 +51,7 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DTy
 def random_inputs(
     function: FuncOp, seed: int, demands: Sequence[ValueDemand] | None = None
 ) -> list[Array]:
-    """One array an argument, of numbers that the program computes numbers with.
+    """Return one array an argument, of numbers that the program computes numbers with.
 
     Args:
         function: whose arguments they are.
@@ -68,7 +68,7 @@ def random_inputs(
 
 
 def _fill(generator: np.random.Generator, array: Array, demand: ValueDemand) -> Array:
-    """The array with numbers drawn, some at a time, the same however many these are."""
+    """Fill the array with numbers drawn, some at a time, and return it."""
     draw = _distribution(generator, array.dtype, demand)
     flat: Array = array.reshape(-1)
     parts: tuple[Array, ...] = (flat,)
@@ -137,7 +137,7 @@ def _has_minus(dtype: elements.DType) -> bool:
 
 
 def _integers(dtype: elements.DType, demand: ValueDemand) -> tuple[int, int]:
-    """The least and the greatest integer to draw."""
+    """Return the least and the greatest integer to draw."""
     low, high = elements.integer_range(dtype)
     bottom, top = demand.within
     if demand.is_open:
@@ -150,7 +150,7 @@ def _integers(dtype: elements.DType, demand: ValueDemand) -> tuple[int, int]:
 
 
 def _definite(x: Array) -> Array:
-    """A positive definite matrix of random numbers, far from a singular one."""
+    """Return a positive definite matrix of random numbers, far from a singular one."""
     wide = x.astype(np.result_type(elements.compute_dtype(x.dtype), np.float32))
     whole = np.eye(len(x)) + wide @ np.conj(wide.T) / len(x)
     return whole.astype(x.dtype)
@@ -159,7 +159,7 @@ def _definite(x: Array) -> Array:
 def write_random_inputs(
     function: FuncOp, seed: int, folder: Path, demands: Sequence[ValueDemand]
 ) -> list[Array]:
-    """What `random_inputs` gives, in files: none of it is in memory as a whole.
+    """Write what `random_inputs` returns to files, of which none is read whole.
 
     The files are in `folder`; the arrays, which may be written, stay when it is removed.
     """
@@ -169,7 +169,7 @@ def write_random_inputs(
 
 
 def map_random_inputs(function: FuncOp, folder: Path) -> list[Array]:
-    """What `write_random_inputs` wrote into `folder`."""
+    """Return the arrays that `write_random_inputs` wrote into `folder`."""
     return _mapped(function, folder, "r")
 
 
@@ -183,7 +183,7 @@ def _mapped(function: FuncOp, folder: Path, mode: Literal["r", "w+"]) -> list[Ar
 
 
 def tagged_inputs(function: FuncOp, *, fractions: bool = False) -> list[Array]:
-    """One array an argument, each element its own index in it.
+    """Return one array an argument, each element its own index in it.
 
     An element type that cannot tell so many numbers apart counts modulo
     `tag_modulus`. With `fractions` floats are divided by a power of two, exactly, so
@@ -204,7 +204,7 @@ def tagged_inputs(function: FuncOp, *, fractions: bool = False) -> list[Array]:
 
 
 def tag_modulus(dtype: elements.DType) -> int:
-    """How many tags the element type can tell apart.
+    """Return how many tags the element type can tell apart.
 
     It is a prime for small types: shards whose sizes are powers of two would all look
     alike if tags repeated after a power of two.

@@ -38,7 +38,7 @@ class RankDevices:
         device_ids: tuple[int, ...] = (),
         num_partitions: int | None = None,
     ) -> DeviceMesh:
-        """The mesh of these axes; a single device is everywhere.
+        """Return the mesh of these axes; a single device is everywhere.
 
         Raises:
             InterpretationError: its devices cannot be shared evenly.
@@ -53,7 +53,7 @@ class RankDevices:
         return self._meshes[key]
 
     def distinct(self, x: Array) -> list[int]:
-        """What is found in a value on any device of any process, sorted."""
+        """Return the numbers in a value on any device of any process, sorted."""
         world, found = self._world, np.unique(x)
         everyone, kind = range(world.size), found.dtype
         counts = world.gathered(everyone, np.array([len(found)]), [1] * world.size)
@@ -99,7 +99,7 @@ class RankRunner(Runner):
         super().__init__(module, entry, limits, RankDevices(world))
 
     def interpreter_of(self, module: ModuleOp) -> Interpreter:
-        """One that says what it does, for those who wait for it."""
+        """Return an interpreter that tells those who wait which op it runs."""
         return _Telling(module, self.world)
 
     def require_room(self, there: int = 0) -> None:

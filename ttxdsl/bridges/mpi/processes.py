@@ -99,7 +99,7 @@ class World:
         counts: Sequence[int],
         root: int | None = None,
     ) -> Array | None:
-        """The rows of all `ranks`, one after the other, on all of them or on `root`."""
+        """Return the rows of all `ranks` in order, on all of them or on `root`."""
         rows = np.ascontiguousarray(rows)
         if len(ranks) == 1:
             return rows
@@ -134,7 +134,7 @@ class World:
             self._wait(requests, sorted({self.rank, *sent, *received}), size)
 
     def text(self, text: str | None) -> str:
-        """What process 0 has, on all."""
+        """Return the text that process 0 has."""
         data = np.frombuffer((text or "").encode(), np.uint8)
         everyone = range(self.size)
         own = data if self.rank == 0 else data[:0]
@@ -150,7 +150,7 @@ class World:
             self._wait([self._gate.Ibarrier()], range(self.size))
 
     def _among(self, ranks: Sequence[int]) -> Any:
-        """The communicator of some processes, made when they first need one."""
+        """Return the communicator of some processes, made when they first need one."""
         key = tuple(ranks)
         if key not in self._communicators:
             # making one cannot be watched, so nobody begins before all are there
@@ -275,7 +275,7 @@ class World:
     # the end
 
     def run(self, work: Callable[[], int], explain: Callable[[Exception], str]) -> int:
-        """The exit code of `work`, on all processes; 1 if it failed on any.
+        """Return the exit code of `work`, on all processes; 1 if it failed on any.
 
         Args:
             work: what every process does.
@@ -321,12 +321,12 @@ class World:
 
 
 def _bytes(x: Array) -> Array:
-    """The memory of a contiguous array."""
+    """Return the memory of a contiguous array."""
     return x.reshape(-1).view(np.uint8)
 
 
 def _row_bytes(rows: Array) -> int:
-    """How many bytes a row takes."""
+    """Return how many bytes a row takes."""
     count = 1
     for size in rows.shape[1:]:
         count *= size

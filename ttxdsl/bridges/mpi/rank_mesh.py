@@ -21,6 +21,7 @@ from ttxdsl.interpreters.kernels.matrices import Operand
 from ttxdsl.interpreters.mesh.axes import Array, Dims, Groups, whole_axes
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh, Reduce
 from ttxdsl.interpreters.mesh.scattered import Scattered
+from ttxdsl.interpreters.mesh.shards import copied
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import ReductionKind
 
@@ -43,7 +44,7 @@ class Ranks(Protocol):
         counts: Sequence[int],
         root: int | None = None,
     ) -> Array | None:
-        """The rows of all `ranks`, one after the other, on all of them or on `root`.
+        """Return the rows of all `ranks` in order, on all of them or on `root`.
 
         `counts` says how many rows each has.
         """
@@ -56,7 +57,7 @@ class Ranks(Protocol):
 
 @dataclass(frozen=True)
 class _Routes:
-    """What groups of devices mean for one process.
+    """Groups of devices as one process sees them.
 
     Attributes:
         ranks: the processes that groups tie to this one, itself included, sorted.
@@ -93,7 +94,7 @@ class RankMesh(DeviceMesh):
 
     @cached_property
     def boxes(self) -> tuple[int, ...]:
-        """Into how many parts the processes cut each axis, the major ones first."""
+        """The number of parts into which the processes cut each axis, major ones first."""
         left, boxes = self.world.size, list[int]()
         for size in self.sizes:
             boxes.append(gcd(size, left))
@@ -108,7 +109,7 @@ class RankMesh(DeviceMesh):
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
-        """How many devices this process has along each axis."""
+        """The number of devices of this process along each axis."""
         return tuple(n // k for n, k in zip(self.sizes, self.boxes, strict=True))
 
     @cached_property
@@ -140,7 +141,7 @@ class RankMesh(DeviceMesh):
         return self._held[self.world.rank]
 
     def here(self, table: Array) -> Array:
-        """What a table over the mesh says of the own devices."""
+        """Return the entries of a table over the mesh for the own devices."""
         return table.reshape(self.sizes)[self._box]
 
     @cached_property
@@ -149,14 +150,14 @@ class RankMesh(DeviceMesh):
         return DeviceMesh(self.axes, self.device_ids, self.num_partitions)
 
     def _cut(self, x: Array) -> Array:
-        """The own part of a value of all devices, where they hold different ones."""
+        """Return the own part of a value of all devices, where these differ."""
         box = zip(self._box, x.shape[: self.rank], strict=True)
         return x[tuple(at if extent > 1 else slice(None) for at, extent in box)]
 
     # between whole values and shards
 
     def shard(self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()) -> Array:
-        """The own devices' parts of `x`, in memory of their own."""
+        """Return the own devices' parts of `x`, in memory of their own."""
         rank = len(dims)
         x = self.lift(x, rank)
         for axis, (extent, size) in enumerate(zip(x.shape, self.sizes, strict=False)):
@@ -166,13 +167,13 @@ class RankMesh(DeviceMesh):
                 x = x.take(own.clip(0, extent - 1), axis)
         y = self._cut(self._virtual.shard(x, dims))
         if not unreduced:
-            return self._split(_own_memory(y))
+            return self._split(copied(y))
         first = self._virtual.shard(np.ones((), np.bool_), (), unreduced)
         first = self._cut(first).reshape((*self._cut(first).shape, *(1,) * rank))
         return self._split(np.where(first, y, np.zeros((), y.dtype)))
 
     def place(self, x: Array, counts: Sequence[int], part_of: Sequence[int]) -> Array:
-        """The own devices' parts of `x`, which a table says."""
+        """Return the own devices' parts of `x`, which a table says."""
         return self._split(super().place(x, counts, part_of))
 
     def _split(self, x: Array) -> Array:
@@ -187,7 +188,7 @@ class RankMesh(DeviceMesh):
         unreduced: Sequence[AxisRef] = (),
         reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array | Scattered:
-        """The whole value, which stays where its parts are unless they are summed."""
+        """Return the whole value, which stays scattered unless parts are summed."""
         rank = len(dims)
         if unreduced:
             everything = self._everything(x, rank)
@@ -208,7 +209,7 @@ class RankMesh(DeviceMesh):
         axes: Iterable[str] | None = None,
         reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array:
-        """The value that is whole along `axes`, for the own devices along the others."""
+        """Return the value that is whole along `axes`, for the own devices."""
         everything = self._everything(x, len(dims))
         whole = self._virtual.unshard(everything, dims, unreduced, axes, reduction)
         return np.array(self._cut(whole))
@@ -220,7 +221,7 @@ class RankMesh(DeviceMesh):
         part_of: Sequence[int],
         summand_of: Sequence[int] = (),
     ) -> Array | Scattered:
-        """The whole value, which stays where its parts are unless they are summed."""
+        """Return the whole value, which stays scattered unless parts are summed."""
 
         def virtual(y: Array) -> Array | Scattered:
             return self._virtual.collect(y, counts, part_of, summand_of)
@@ -230,7 +231,7 @@ class RankMesh(DeviceMesh):
         return self._kept(x, counts, part_of, virtual)
 
     def _everything(self, x: Array, rank: int) -> Array:
-        """The values of all devices, on every process."""
+        """Return the values of all devices, on every process."""
         world, rows = self.world, self.linear(x, rank)
         found = world.gathered(range(world.size), rows, [len(rows)] * world.size)
         assert found is not None
@@ -244,7 +245,7 @@ class RankMesh(DeviceMesh):
         part_of: Sequence[int],
         virtual: Callable[[Array], Array | Scattered],
     ) -> Array | Scattered:
-        """The whole value in parts, each with the first device that holds it.
+        """Return the whole value in parts, each with the first device that holds it.
 
         Args:
             x: local values.
@@ -376,7 +377,7 @@ class RankMesh(DeviceMesh):
         return moves
 
     def _heard(self, rows: Array, groups: Groups) -> list[Array]:
-        """For each own device the rows of its group, in the group's order."""
+        """Return for each own device the rows of its group, in the group's order."""
         routes = self._routes(groups)
         counts = [len(rows)] * len(routes.ranks)
         found = self.world.gathered(routes.ranks, rows, counts)
@@ -407,7 +408,7 @@ class RankMesh(DeviceMesh):
         return self.axis_groups(axes), tuple(self.sizes[axis] for axis in axes)
 
     def _once(self, x: Array, groups: Groups) -> Array:
-        """A value that is the same in each group, once where the groups are axes'."""
+        """Return a value that is the same in each group, once along whole axes."""
         axes = whole_axes(self.sizes, tuple(tuple(sorted(g)) for g in groups)) or ()
         return x[
             tuple(
@@ -448,7 +449,7 @@ class RankMesh(DeviceMesh):
         return self._once(self.gridded(_stacked(found)), groups)
 
     def all_gather(self, x: Array, rank: int, dim: int, groups: Groups) -> Array:
-        """The values of the group's devices, concatenated along `dim`."""
+        """Return the values of the group's devices, concatenated along `dim`."""
         self._covering(groups)
         joined = [
             self._join(members[None], 1, 1, dim)[0]
@@ -471,7 +472,7 @@ class RankMesh(DeviceMesh):
     def reduce_scatter(
         self, x: Operand, rank: int, dim: int, groups: Groups, reduce: Reduce
     ) -> Array:
-        """The group's reduced value, each device keeping its part along `dim`."""
+        """Return each device's part along `dim` of its group's reduced value."""
         self._covering(groups)
         rows = self.linear(np.asarray(x), rank)
         parts = self._parts(rows, dim + 1, len(groups[0]))
@@ -508,7 +509,7 @@ class RankMesh(DeviceMesh):
         return self._cut(made), fault
 
     def _taken(self, x: Array, rank: int, sources: Array) -> Array:
-        """The value at position `sources[p]` for each position p, zeros for -1."""
+        """Return for each position p the value at `sources[p]`, zeros for -1."""
         rows = self.linear(x, rank)
         row = {at: n for held in self._held for n, at in enumerate(held)}
         moves = self._moves(
@@ -517,13 +518,6 @@ class RankMesh(DeviceMesh):
             if source >= 0
         )
         return self.gridded(self._moved(rows, moves, np.zeros_like(rows)))
-
-
-def _own_memory(x: Array) -> Array:
-    """A copy, in which what is repeated is not."""
-    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
-    copy = np.array(once, order="C")
-    return copy if copy.shape == x.shape else np.broadcast_to(copy, x.shape)
 
 
 def _stacked(rows: Sequence[Array]) -> Array:

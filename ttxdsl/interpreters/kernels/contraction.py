@@ -36,14 +36,14 @@ Dims = tuple[Sequence[int], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """How one operand becomes matrices: all leading dimensions, an order, and sizes."""
+    """The steps that make matrices of an operand: a shape, an order, and sizes."""
 
     lifted: tuple[int, ...]
     order: tuple[int, ...]
     sizes: tuple[int, ...]
 
     def matrices(self, x: Array) -> Array:
-        """The operand [stay…, batch…, M, K] or [stay…, batch…, K, N]."""
+        """Return the operand [stay…, batch…, M, K] or [stay…, batch…, K, N]."""
         return reshaped(x.reshape(self.lifted).transpose(self.order), self.sizes)
 
     def is_view(self, x: Array) -> bool:
@@ -58,7 +58,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a product of two shapes is one of matrices, and what of it goes where."""
+    """The matrices that two shapes become, and the shape of their product."""
 
     left: _Side
     right: _Side
@@ -157,7 +157,7 @@ class Contraction:
         self._layouts: dict[tuple[_Shapes, tuple[bool, bool]], _Layout] = {}
 
     def __call__(self, lhs: Array, rhs: Array) -> Array:
-        """The product of two arrays."""
+        """Return the product of two arrays."""
         layout = self._layout_of(lhs, rhs)
         x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
         result = product(x, y, self._dtype, layout.batch)
@@ -201,7 +201,7 @@ def dot_general(
     ranks: tuple[int, int],
     dtype: elements.DType,
 ) -> Array:
-    """The product of two arrays, as `Contraction` says."""
+    """Return the product of two arrays, as `Contraction` says."""
     return Contraction(batching, contracting, ranks, dtype)(lhs, rhs)
 
 
@@ -246,7 +246,7 @@ def einsum(config: str, dtype: elements.DType, *arrays: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class ConvWindow:
-    """How the window of a convolution moves, one entry a spatial dimension."""
+    """The moves of the window of a convolution, one entry a spatial dimension."""
 
     strides: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]

@@ -106,7 +106,7 @@ def is_signed(dtype: DType) -> bool:
 
 
 def integer_range(dtype: DType) -> tuple[int, int]:
-    """The least and the greatest value of an integer type."""
+    """Return the least and the greatest value of an integer type."""
     bits = BITS[dtype]
     if is_signed(dtype):
         return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
@@ -114,7 +114,7 @@ def integer_range(dtype: DType) -> tuple[int, int]:
 
 
 def epsilon(dtype: DType) -> float:
-    """The distance from 1 to the next value of a float or complex type; 0 of others."""
+    """Return the distance from 1 to the next float of a type; 0 of other types."""
     if is_complex(dtype):
         return float(np.finfo(dtype).eps)
     if not is_float(dtype):
@@ -124,7 +124,7 @@ def epsilon(dtype: DType) -> float:
 
 
 def element_dtype(element: Attribute) -> DType:
-    """The dtype of an element type (of the stored integers of a quantized one).
+    """Return the dtype of an element type (of the stored integers of a quantized one).
 
     Raises:
         UnsupportedError: types without one (f80, f128, tf32, odd widths).
@@ -182,12 +182,12 @@ def tensor_of(type: Attribute) -> tuple[tuple[int, ...], DType]:
 
 
 def rank_of(type: Attribute) -> int:
-    """The rank of a ranked tensor type."""
+    """Return the rank of a ranked tensor type."""
     return len(tensor_of(type)[0])
 
 
 def compute_dtype(dtype: DType) -> DType:
-    """The type to compute values of `dtype` in."""
+    """Return the type to compute values of `dtype` in."""
     return WIDER.get(dtype, dtype)
 
 
@@ -198,7 +198,7 @@ def widen(x: Array) -> Array:
 
 
 def widened(kernel: _KernelT) -> _KernelT:
-    """A kernel of arrays that computes narrow types in their wider ones.
+    """Return a kernel of arrays that computes narrow types in their wider ones.
 
     The result has the dtype of the first array, unless the kernel turned it into
     another kind (booleans of a comparison, say).
@@ -216,7 +216,7 @@ def widened(kernel: _KernelT) -> _KernelT:
 
 
 def read_constant(op: Operation, value: object) -> Array:
-    """The array of a constant op, read-only.
+    """Return the array of a constant op, read-only.
 
     Raises:
         UnsupportedError: its numbers are not in the module.
@@ -231,7 +231,7 @@ def read_constant(op: Operation, value: object) -> Array:
 
 
 def constant(value: DenseIntOrFPElementsAttr) -> Array:
-    """The array that a dense attribute stands for, read-only.
+    """Return the array that a dense attribute stands for, read-only.
 
     A splat is one element in memory, broadcast to its shape.
     """

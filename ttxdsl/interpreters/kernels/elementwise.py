@@ -38,13 +38,13 @@ UnaryKernel = Callable[[Array], Array]
 
 
 def lead_shape(*values: tuple[Array, int]) -> tuple[int, ...]:
-    """The leading extents that arrays of the given tensor ranks broadcast to."""
+    """Return the leading extents that arrays of the given tensor ranks broadcast to."""
     leads = (x.shape[: x.ndim - rank] for x, rank in values)
     return np.broadcast_shapes(*leads)
 
 
 def unsigned_view(x: Array) -> Array:
-    """The bits of `x` as unsigned integers of the same width."""
+    """Return the bits of `x` as unsigned integers of the same width."""
     return x.view(np.dtype(f"u{x.dtype.itemsize}"))
 
 
@@ -290,7 +290,7 @@ UFUNCS: Mapping[Kernel, np.ufunc] = {
     BINARY["remainder"]: np.fmod,
     BINARY["subtract"]: np.subtract,
 }
-"""What a kernel is on f32 and f64, where it is one ufunc there."""
+"""The ufunc that a kernel is on f32 and f64, for those that are one."""
 
 
 # comparison and selection
@@ -343,7 +343,7 @@ def compare(x: Array, y: Array, direction: str, total_order: bool = False) -> Ar
 
 
 def expand_scalar(x: Array, rank: int) -> Array:
-    """A scalar tensor (leading dimensions only) to be broadcast over `rank` more."""
+    """Return a scalar tensor (leading dimensions only) with `rank` more of size 1."""
     return x.reshape(x.shape + (1,) * rank) if rank else x
 
 
@@ -404,7 +404,7 @@ def convert(x: Array, dtype: DType) -> Array:
 
 
 def bitcast_convert(x: Array, dtype: DType) -> Array:
-    """The bits of `x` as another type; a trailing dimension appears or goes."""
+    """Return the bits of `x` as another type; a trailing dimension appears or goes."""
     if (
         x.dtype == BOOL
         or dtype == BOOL
@@ -425,7 +425,7 @@ def _width(dtype: DType) -> int:
 
 
 def _bitcast_bits(x: Array, dtype: DType) -> Array:
-    """The same for elements that do not fill their bytes, least significant first."""
+    """Convert bits of elements that do not fill bytes, least significant first."""
     old, new = _width(x.dtype), _width(dtype)
     narrow = x.dtype in BITS and old < 8
     raw = (widen(x) if narrow else x).view(np.dtype(f"u{x.dtype.itemsize}"))
@@ -494,7 +494,7 @@ def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Arr
 def broadcasting(
     before: Sequence[int], shape: Sequence[int], dims: Sequence[int]
 ) -> UnaryKernel:
-    """What makes `broadcast_in_dim` of tensors of shape `before`, which `shape` becomes."""
+    """Return the function that broadcasts tensors of shape `before` to `shape`."""
     order = sorted(range(len(dims)), key=dims.__getitem__)
     turned = order != [*range(len(dims))]
     local = [1] * len(shape)
@@ -519,7 +519,7 @@ def transpose(x: Array, permutation: Sequence[int]) -> Array:
 
 
 def reshape(x: Array, rank: int, shape: Sequence[int]) -> Array:
-    """The elements in row-major order in another shape."""
+    """Return the elements in row-major order in another shape."""
     return x.reshape((*x.shape[: x.ndim - rank], *shape))
 
 

@@ -117,7 +117,7 @@ def _clamped(start: Array, size: int, extent: int) -> Array:
 def _corner(
     starts: Sequence[Array], sizes: Sequence[int], local: Sequence[int]
 ) -> tuple[slice, ...] | None:
-    """The slice of `sizes` at `starts`, if these are the same on all devices."""
+    """Return the slice of `sizes` at `starts`, if these are the same on all devices."""
     cuts: list[slice] = []
     for start, size, extent in zip(starts, sizes, local, strict=True):
         if start.size != 1:
@@ -128,7 +128,7 @@ def _corner(
 
 
 def dynamic_slice(x: Array, starts: Sequence[Array], sizes: Sequence[int]) -> Array:
-    """The slice of `sizes` at `starts`, moved so far that it lies inside."""
+    """Return the slice of `sizes` at `starts`, moved so far that it lies inside."""
     rank = len(sizes)
     local = x.shape[x.ndim - rank :]
     if (cuts := _corner(starts, sizes, local)) is not None:
@@ -155,19 +155,25 @@ def update_slice_in_place(
     rank = len(starts)
     lead = x.ndim - rank
     cuts = _corner(starts, update.shape[update.ndim - rank :], x.shape[lead:])
-    leads = update.shape[: update.ndim - rank]
-    if (
-        cuts is None
-        or not x.flags.c_contiguous
-        or max((len(leads), *(start.ndim for start in starts))) > lead
-        or any(
-            n not in (1, m)
-            for n, m in zip(leads[::-1], x.shape[:lead][::-1], strict=False)
-        )
-    ):
+    if cuts is None or any(start.ndim > lead for start in starts):
+        return None
+    if not _takes(x, update, rank):
         return None
     x[(..., *cuts)] = update
     return x
+
+
+def _takes(x: Array, source: Array, rank: int) -> bool:
+    """Return True if `x` lies as a new array, and has the leading extents of `source`."""
+    own, leads = (
+        x.shape[: x.ndim - rank][::-1],
+        source.shape[: source.ndim - rank][::-1],
+    )
+    return (
+        x.flags.c_contiguous
+        and len(leads) <= len(own)
+        and all(n in (1, m) for n, m in zip(leads, own, strict=False))
+    )
 
 
 def dynamic_update_slice(x: Array, update: Array, starts: Sequence[Array]) -> Array:
@@ -197,7 +203,7 @@ def dynamic_update_slice(x: Array, update: Array, starts: Sequence[Array]) -> Ar
 
 
 def _index_vectors(indices: Array, rank: int, vector_dim: int) -> list[Array]:
-    """One array a component of the index vectors, without that dimension."""
+    """Return one array a component of the index vectors, without that dimension."""
     if vector_dim == rank:
         return [indices]
     at = indices.ndim - rank + vector_dim
@@ -411,23 +417,15 @@ def scatter_in_place(
     """
     lead, axis = x.ndim - rank, index.ndim - rank + dim
     # what was broadcast is seen by its strides, without a look at the elements
-    alike = all(
+    repeats = all(
         at == axis or size == 1 or not step
         for at, (size, step) in enumerate(zip(index.shape, index.strides, strict=True))
     )
-    leads = source.shape[: source.ndim - rank]
-    if (
-        not alike
-        or 0 in index.shape
-        or not x.flags.c_contiguous
-        or max(len(leads), index.ndim - rank) > lead
-        or any(
-            n not in (1, m)
-            for n, m in zip(leads[::-1], x.shape[:lead][::-1], strict=False)
-        )
-    ):
+    if not repeats or 0 in index.shape or index.ndim - rank > lead:
         return None
-    at = tuple(slice(None) if one == axis else 0 for one in range(index.ndim))
+    if not _takes(x, source, rank):
+        return None
+    at = tuple(slice(None) if dim == axis else 0 for dim in range(index.ndim))
     places = index[at]
     if places.min() < 0 or places.max() >= x.shape[lead + dim]:
         return None
@@ -449,7 +447,7 @@ def select_and_scatter(
     select: Select,
     reducer: Reducer,
 ) -> Array:
-    """Each window of `x` selects an element; the results are gathered there.
+    """Return each window of `x` selects an element; the results are gathered there.
 
     The padding of `x` is never selected. The windows' elements are gone through one
     after the other (as many as a window has), all windows at once.
@@ -537,7 +535,7 @@ def sort(arrays: Sequence[Array], rank: int, dim: int, before: Before) -> Arrays
 
 
 def merge_exchange(size: int) -> Iterator[tuple[Array, Array]]:
-    """The places to compare and put in order, in about log2(size)**2 / 2 rounds.
+    """Return the places to compare and put in order, in about log2(size)**2 / 2 rounds.
 
     Source: Batcher's merge exchange, Knuth's algorithm 5.2.2M.
     """

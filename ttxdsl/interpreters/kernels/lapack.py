@@ -30,11 +30,11 @@ LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 _NOT_FINITE = -4  # the operand is the fourth argument
 _NAMES = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd", "sytrd": "hetrd"}
-"""What the routines of real numbers are called that have another name for complex."""
+"""The complex names of routines that have another one for real numbers."""
 
 
 def library(name: str) -> Any:
-    """A module of SciPy's linear algebra, which is an extra.
+    """Return a module of SciPy's linear algebra, which is an extra.
 
     Raises:
         ImportError: it is not installed.
@@ -72,13 +72,13 @@ class Call:
         return self.dtype.kind == "c"
 
     def run(self, name: str, *args: Any, **options: Any) -> tuple[Any, ...]:
-        """A LAPACK routine, by its name for real numbers without the letter."""
+        """Return a LAPACK routine, by its name for real numbers without the letter."""
         if self.is_complex:
             name = _NAMES.get(name, name)
         return getattr(library("lapack"), self.letter + name)(*args, **options)
 
     def roomy(self, name: str, *args: Any, **options: Any) -> tuple[Any, ...]:
-        """The same with as much workspace as it asks for; without its last results."""
+        """Run a routine with the workspace it asks for; leave out its last results."""
         *_, work, _ = self.run(name, *args, lwork=-1, **options)
         *results, _, info = self.run(name, *args, lwork=int(work[0].real), **options)
         return (*results, int(info))
@@ -88,15 +88,15 @@ class Call:
         return name in self._options()
 
     def flag(self, name: str) -> bool:
-        """An option that is on or off."""
+        """Return an option that is on or off."""
         return bool(self._option(name))
 
     def number(self, name: str) -> int:
-        """An option that is a number."""
+        """Return an option that is a number."""
         return int(self._option(name))
 
     def letter_of(self, name: str, known: str) -> str:
-        """An option that is a letter, as a number, of those known.
+        """Return an option that is a letter, as a number, of those known.
 
         Raises:
             UnsupportedError: it is another.
@@ -112,7 +112,7 @@ class Call:
 
     @property
     def lower(self) -> bool:
-        """Which triangle is read: a letter on the CPU, a flag elsewhere."""
+        """Whether the lower triangle is read: a letter on the CPU, a flag elsewhere."""
         if self.target == "Eigh":
             return self._fields()[0] == "1"
         return self.flag("lower") if self.has("lower") else self.uplo == "L"
@@ -247,7 +247,7 @@ def _syevd(call: Call, a: Array) -> Results:
 
 
 def _sides(call: Call) -> tuple[bool, bool]:
-    """Whether left and right eigenvectors are asked for."""
+    """Return whether left and right eigenvectors are asked for."""
     if call.has("left"):
         return call.flag("left"), call.flag("right")
     left, right = (
@@ -256,24 +256,29 @@ def _sides(call: Call) -> tuple[bool, bool]:
     return left, right
 
 
-def _geev(call: Call, a: Array) -> Results:
+def _eigen(call: Call, a: Array) -> tuple[Any, ...]:
+    """Return parts of values, vectors as LAPACK packs them (or None), and `info`."""
     left, right = _sides(call)
     if not np.isfinite(a).all():
-        return (*[None] * (len(call.results) - 1), _NOT_FINITE)
+        parts = 1 if call.is_complex else 2
+        return *[None] * (2 + parts), _NOT_FINITE
     *values, vl, vr, info = call.run("geev", a, compute_vl=left, compute_vr=right)
+    return *values, vl if left else None, vr if right else None, info
+
+
+def _geev(call: Call, a: Array) -> Results:
+    *values, vl, vr, info = _eigen(call, a)
     if not call.is_complex:
-        vl, vr = (_unpacked(values[1], made) for made in (vl, vr))
-    return (*values, vl if left else None, vr if right else None, info)
+        vl, vr = (None if v is None else _unpacked(values[1], v) for v in (vl, vr))
+    return *values, vl, vr, info
 
 
 def _geev_packed(call: Call, a: Array) -> Results:
     """cuSOLVER's: complex values, and vectors as LAPACK packs them."""
-    left, right = _sides(call)
-    if not np.isfinite(a).all():
-        return (*[None] * (len(call.results) - 1), _NOT_FINITE)
-    *values, vl, vr, info = call.run("geev", a, compute_vl=left, compute_vr=right)
-    joined = values[0] if call.is_complex else values[0] + 1j * values[1]
-    return None, joined, vl if left else None, vr if right else None, info
+    *values, vl, vr, info = _eigen(call, a)
+    if values[0] is not None and not call.is_complex:
+        values = [values[0] + 1j * values[1]]
+    return None, values[0], vl, vr, info
 
 
 def _unpacked(imaginary: Array, packed: Array) -> Array:
@@ -434,4 +439,4 @@ KERNELS: Mapping[str, Kernel] = {
     "sytrd": _sytrd,
     "trsm": _trsm,
 }
-"""What each routine of `ROUTINES` computes."""
+"""The kernel of each routine of `ROUTINES`."""

@@ -114,7 +114,7 @@ def batch_norm_inference(
 
 
 def spread(vector: Array, rank: int, feature: int) -> Array:
-    """A vector of one entry a feature, to be broadcast over the other dimensions."""
+    """Return a vector of one entry a feature with the other dimensions of size 1."""
     after = rank - feature - 1
     lead = vector.shape[:-1]
     return vector.reshape((*lead, *(1,) * feature, -1, *(1,) * after))

@@ -135,7 +135,7 @@ class _Cut:
         return self.one * prod(self.lead) >= 2 * _SHARE
 
     def lines_of(self, part: Stretch) -> tuple[Stretch, Stretch, Stretch]:
-        """Where a stretch of [*lead, lines] is in the left sides, the right ones, and all."""
+        """Return the stretches of left sides, right sides and products for one of lines."""
         head, line = part[: len(self.lead)], part[len(self.lead) :]
         across = (*head, slice(None), *line) if line else head
         return (part, head, part) if self.by_rows else (head, across, across)
@@ -210,7 +210,7 @@ def _combine(
 
 
 def _in_pairs(arrays: Iterable[Array], ufunc: np.ufunc, room: list[Array]) -> Array:
-    """All of them combined in the first one, neighbours first, each as soon as it is there.
+    """Combine arrays in the first one, neighbours first, each as soon as it is there.
 
     The others become `room`.
     """
@@ -232,7 +232,7 @@ def _in_pairs(arrays: Iterable[Array], ufunc: np.ufunc, room: list[Array]) -> Ar
 
 
 def _magnitude(x: Array) -> int:
-    """The greatest absolute value, as a Python integer."""
+    """Return the greatest absolute value, as a Python integer."""
     if not x.size:
         return 0
     return max(abs(int(x.max())), abs(int(x.min())))
@@ -263,11 +263,11 @@ class Summands:
 
     @property
     def ndim(self) -> int:
-        """How many dimensions there are, the mesh's among them."""
+        """The number of dimensions, the mesh's among them."""
         return len(self.shape)
 
     def reshape(self, shape: tuple[int, ...]) -> "Summands":
-        """The same elements with other dimensions behind those of the mesh."""
+        """Return the same elements with other dimensions behind those of the mesh."""
         return replace(self, shape=shape)
 
     @property
@@ -276,7 +276,7 @@ class Summands:
         return _Cut(self.x, self.y).is_large
 
     def combined(self, axes: Sequence[int], ufunc: np.ufunc) -> Array | None:
-        """What `ufunc` makes of them along axes of the mesh, which keep extent 1.
+        """Combine them by `ufunc` along axes of the mesh, which keep extent 1.
 
         None where devices' products are one product along an axis: one side is the same
         on all of them.
@@ -297,4 +297,4 @@ class Summands:
 
 
 Operand = Array | Summands
-"""What a collective that combines takes."""
+"""The operand of a collective that combines devices' values."""

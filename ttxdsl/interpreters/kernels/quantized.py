@@ -36,7 +36,7 @@ def _along_axis(
 
 
 def dequantize(stored: Array, how: Quantization, rank: int) -> Array:
-    """The real numbers that stored integers stand for."""
+    """Return the real numbers that stored integers stand for."""
     dtype = element_dtype(how.expressed_type)
     zero = _along_axis(how.zero_points, how, rank, np.dtype(np.int32))
     scale = _along_axis(how.scales, how, rank, dtype)
@@ -44,7 +44,7 @@ def dequantize(stored: Array, how: Quantization, rank: int) -> Array:
 
 
 def quantize(x: Array, how: Quantization, rank: int, storage: DType) -> Array:
-    """The stored integers nearest to real numbers, within the stored range."""
+    """Return the stored integers nearest to real numbers, within the stored range."""
     dtype = np.dtype(np.float32) if x.dtype.itemsize < 4 else x.dtype
     zero = _along_axis(how.zero_points, how, rank, dtype)
     scale = _along_axis(how.scales, how, rank, dtype)
@@ -56,7 +56,7 @@ def quantize(x: Array, how: Quantization, rank: int, storage: DType) -> Array:
 
 
 def with_parameters(how: Quantization, scale: Array, zero: Array) -> Quantization:
-    """The same with scales and zero points that are values of the program.
+    """Return the same with scales and zero points that are values of the program.
 
     Raises:
         UnsupportedError: they differ by device.

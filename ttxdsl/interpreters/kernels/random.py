@@ -33,7 +33,7 @@ _PHILOX_STEPS = (_U32(0x9E3779B9), _U32(0xBB67AE85))
 
 
 def _words(x: Array) -> tuple[Array, Array]:
-    """The low and the high half of 64-bit numbers."""
+    """Return the low and the high half of 64-bit numbers."""
     return (x & _LOW).astype(_U32), (x >> _HALF).astype(_U32)
 
 

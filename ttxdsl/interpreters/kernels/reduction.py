@@ -54,7 +54,7 @@ UFUNCS: dict[str, np.ufunc] = {
 IDEMPOTENT = frozenset({"maximum", "minimum", "and", "or"})
 
 _OF_ZEROS: dict[np.ufunc, float] = {np.maximum: 0.0, np.minimum: -0.0}
-"""What IEEE 754 takes of zeros of both signs, of which NumPy takes any."""
+"""The zero that IEEE 754 takes of zeros of both signs; NumPy takes any."""
 
 _FEW = 32
 """Windows of at most so many elements are reduced as they are, not by doubling."""
@@ -62,7 +62,7 @@ _FEW = 32
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """What a body computes.
+    """The function that the body of a reduction is.
 
     Args:
         combine: the body on whole arrays.
@@ -75,7 +75,7 @@ class Reducer:
 
     @staticmethod
     def named(name: str) -> "Reducer":
-        """The reduction of one operand by a StableHLO op."""
+        """Return the reduction of one operand by a StableHLO op."""
         kernel = BINARY[name]
         return Reducer(lambda a, b: (kernel(a[0], b[0]),), (name,))
 
@@ -140,7 +140,7 @@ def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...], zero: float) -> A
 
 
 def _extremes_of_rows(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array | None:
-    """The greatest or least of what lies together in memory, if that is asked for.
+    """Reduce rows that lie together in memory by maximum or minimum, or return None.
 
     As `ufunc.reduce` has it, which takes 50 ns to begin with a row: rows of 64 elements
     are done in a third of its time, those of 512 in half. In which order is all the same.
@@ -204,7 +204,7 @@ def reduce(
     dims: Sequence[int],
     reducer: Reducer,
 ) -> Arrays:
-    """The `reduce` op: tensor dimensions `dims` go, `inits` take part once.
+    """Return the `reduce` op: tensor dimensions `dims` go, `inits` take part once.
 
     How often they do is the implementation's choice; like XLA, not at all if no
     dimension goes.
@@ -266,7 +266,7 @@ def reduce_window(
     padding: Sequence[tuple[int, int]],
     reducer: Reducer,
 ) -> Arrays:
-    """The `reduce_window` op: a reduction of every window of the padded operands."""
+    """Reduce every window of the padded operands, as the `reduce_window` op."""
     rank = len(window)
     lead = lead_shape(*((x, rank) for x in arrays), *((x, 0) for x in inits))
     low = [edge for edge, _ in padding]

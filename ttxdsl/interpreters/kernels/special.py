@@ -26,7 +26,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 
 def in_f64(kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """A kernel that works on f64, block by block, and answers in its argument's type.
+    """Return a kernel that computes in f64, block by block, for its argument's type.
 
     It raises ValueError of complex numbers, whose imaginary parts f64 would lose.
     """
@@ -49,7 +49,7 @@ def in_f64(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def precise(kernel: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A kernel that computes complex64 in complex128, where NumPy's own is coarse."""
+    """Return a kernel that computes complex64 in complex128: NumPy's is coarse."""
 
     def run(x: Array) -> Array:
         if x.dtype == np.complex64:
@@ -177,7 +177,7 @@ _erf_wide = in_f64(_erf_f64)
 
 
 def erf(x: Array) -> Array:
-    """The error function."""
+    """Return the error function."""
     return _erf_f32(x) if x.dtype == np.float32 else _erf_wide(x)
 
 

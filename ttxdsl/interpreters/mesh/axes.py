@@ -79,7 +79,7 @@ def layout_of(
 
 @cache
 def whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | None:
-    """The mesh axes, major first, along which `groups` of positions run, if any.
+    """Return the mesh axes, major first, along which `groups` of positions run, if any.
 
     None when the groups are not exactly the lines along some set of whole axes.
     """
@@ -105,7 +105,7 @@ def whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | None
 
 
 def bits_of(x: Array) -> Array:
-    """The same memory as unsigned integers where NumPy has the width."""
+    """Return the same memory as unsigned integers where NumPy has the width."""
     if x.dtype.itemsize in (1, 2, 4, 8):
         return x.view(np.dtype(f"u{x.dtype.itemsize}"))
     return x
@@ -147,7 +147,7 @@ class MeshAxes:
 
     @cached_property
     def rank(self) -> int:
-        """How many leading dimensions a value has."""
+        """The number of leading dimensions of a value."""
         return len(self.axes)
 
     @cached_property
@@ -167,11 +167,11 @@ class MeshAxes:
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
-        """How many devices' values are here along each axis: all of them."""
+        """The number of devices along each axis whose values are here: all of them."""
         return self.sizes
 
     def here(self, table: Array) -> Array:
-        """What a table over the mesh says of the devices whose values are here."""
+        """Return the entries of a table over the mesh for devices whose values are here."""
         return table.reshape(self.sizes)
 
     @cached_property
@@ -185,19 +185,19 @@ class MeshAxes:
         return {int(process): at for at, process in enumerate(self._process_ids)}
 
     def coordinates(self, position: int) -> dict[str, int]:
-        """The coordinate of a position along each axis, by name."""
+        """Return the coordinate of a position along each axis, by name."""
         where = np.unravel_index(position, self.sizes) if self.sizes else ()
         return {name: int(at) for name, at in zip(self.names, where, strict=True)}
 
     def partition_id(self) -> Array:
-        """The partition id of every device (ui32, local rank 0, full extents)."""
+        """Return every device's partition id (ui32, local rank 0, full extents)."""
         ids = self._process_ids
         if self.num_partitions is not None:
             ids = ids % self.num_partitions
         return self.here(ids.astype(np.uint32))
 
     def replica_id(self) -> Array:
-        """The replica id of every device (ui32, local rank 0, no needless extents)."""
+        """Return every device's replica id (ui32, local rank 0, no needless extents)."""
         if self.num_partitions is None:
             return np.zeros((1,) * self.rank, np.uint32)
         ids = self._process_ids // self.num_partitions
@@ -244,7 +244,7 @@ class MeshAxes:
         return x
 
     def linear(self, x: Array, rank: int) -> Array:
-        """One row a position of those that are here."""
+        """Return one row a position of those that are here."""
         full = self.spread(x, rank, range(self.rank))
         return full.reshape((prod(self.extents), *full.shape[self.rank :]))
 

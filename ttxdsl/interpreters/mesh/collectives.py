@@ -49,7 +49,7 @@ class DeviceMesh(MeshShards):
     # process groups
 
     def positions_of(self, groups: Groups) -> Groups:
-        """The positions of the processes in groups.
+        """Return the positions of the processes in groups.
 
         Raises:
             InterpretationError: an id that no device has.
@@ -63,7 +63,7 @@ class DeviceMesh(MeshShards):
             ) from None
 
     def axis_groups(self, axes: Sequence[int]) -> Groups:
-        """The groups of positions along whole axes, the first axis major."""
+        """Return the groups of positions along whole axes, the first axis major."""
         refs = tuple(AxisRef(self.names[axis]) for axis in axes)
         return groups_along(Mesh(self.axes), refs)
 
@@ -109,7 +109,7 @@ class DeviceMesh(MeshShards):
         return self.gridded(result)
 
     def all_gather(self, x: Array, rank: int, dim: int, groups: Groups) -> Array:
-        """The values of the group's devices, concatenated along `dim`."""
+        """Return the values of the group's devices, concatenated along `dim`."""
         axes = whole_axes(self.sizes, groups)
         if axes is not None:
             y = self.spread(x, rank, axes)
@@ -165,7 +165,7 @@ class DeviceMesh(MeshShards):
     def reduce_scatter(
         self, x: Operand, rank: int, dim: int, groups: Groups, reduce: Reduce
     ) -> Array:
-        """The group's reduced value, each device keeping its part along `dim`."""
+        """Return each device's part along `dim` of its group's reduced value."""
         reduced = self.all_reduce(x, rank, groups, reduce)
         return self.all_slice(reduced, rank, dim, groups)
 
@@ -249,7 +249,7 @@ class DeviceMesh(MeshShards):
         return self._once_along(self.gridded(result), values, groups), fault
 
     def _once_along(self, x: Array, values: Sequence[Array], groups: Groups) -> Array:
-        """A result once along the axes on which neither values nor groups depend."""
+        """Return a result once along axes on which no value and no group depends."""
         axes = whole_axes(self.sizes, groups)
         idle = [
             axes is not None
@@ -262,21 +262,21 @@ class DeviceMesh(MeshShards):
     def collective_permute(
         self, x: Array, rank: int, pairs: Sequence[tuple[int, int]]
     ) -> Array:
-        """Each target position gets its source's value, others get zeros."""
+        """Return each target position gets its source's value, others get zeros."""
         sources = np.full(self.num_devices, -1)
         for source, target in pairs:
             sources[target] = source
         return self._taken(x, rank, sources)
 
     def collective_broadcast(self, x: Array, rank: int, groups: Groups) -> Array:
-        """The value of each group's first device; zeros on devices in no group."""
+        """Return the value of each group's first device; zeros on devices in no group."""
         sources = np.full(self.num_devices, -1)
         for group in groups:
             sources[list(group)] = group[0]
         return self._taken(x, rank, sources)
 
     def _taken(self, x: Array, rank: int, sources: Array) -> Array:
-        """The value at position `sources[p]` for each position p, zeros for -1."""
+        """Return for each position p the value at `sources[p]`, zeros for -1."""
         axes = self._axes_that_matter(sources)
         y = self.spread(x, rank, axes)
         if not axes:
@@ -294,7 +294,7 @@ class DeviceMesh(MeshShards):
         return np.moveaxis(taken.reshape((*sizes, *rest)), range(len(axes)), axes)
 
     def _axes_that_matter(self, sources: Array) -> tuple[int, ...]:
-        """The axes along which values move or the pattern of the moves differs."""
+        """Return the axes along which values move or the pattern of moves differs."""
         if not self.rank:
             return ()
         grid = sources.reshape(self.sizes)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Part = tuple[tuple[slice, ...], Array]
-"""Where in the whole value a part lies, and the part."""
+"""The place of a part in the whole value, and the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Scattered:
     gather: Callable[[int | None], Array | None]
 
     def first(self, shape: tuple[int, ...]) -> "Scattered":
-        """The first elements along each dimension."""
+        """Return the first elements along each dimension."""
         parts: list[Part] = []
         for index, part in self.parts:
             ends = [min(one.stop, size) for one, size in zip(index, shape, strict=True)]
@@ -53,7 +53,7 @@ class Scattered:
         return Scattered(shape, self.dtype, tuple(parts), gather)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """The whole value, on every process; all of them call this together."""
+        """Return the whole value, on every process; all of them call this together."""
         whole = self.gather(None)
         assert whole is not None
         return whole if dtype is None else whole.astype(dtype, copy=False)

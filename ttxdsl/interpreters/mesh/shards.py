@@ -40,7 +40,7 @@ _COMBINE = {
         (ReductionKind.MIN, "minimum"),
     )
 }
-"""How parts of each kind become the value."""
+"""The reductions of partial values, by kind."""
 
 
 def settled(x: Array, lead: int) -> Array:
@@ -49,7 +49,7 @@ def settled(x: Array, lead: int) -> Array:
     How NumPy adds depends on how an array lies in memory: like this it is the same for
     a device whoever else is there. What is repeated is not copied.
     """
-    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+    once = _once(x)
     span, apart = x.itemsize, True
     for axis in reversed(range(x.ndim)):
         size, stride = once.shape[axis], once.strides[axis]
@@ -58,7 +58,18 @@ def settled(x: Array, lead: int) -> Array:
         span *= size if axis >= lead else 1
     if apart:
         return x
-    return np.broadcast_to(np.array(once, order="C"), x.shape)
+    return copied(x)
+
+
+def _once(x: Array) -> Array:
+    """Return `x` without what memory repeats (a view)."""
+    return x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+
+
+def copied(x: Array) -> Array:
+    """Return a copy, in which what is repeated is not."""
+    copy = np.array(_once(x), order="C")
+    return copy if copy.shape == x.shape else np.broadcast_to(copy, x.shape)
 
 
 @dataclass(frozen=True)
@@ -142,7 +153,7 @@ class MeshShards(MeshAxes):
         axes: Iterable[str] | None = None,
         reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array:
-        """The whole value whose parts the devices hold, extent 1 along `axes`.
+        """Return the whole value whose parts the devices hold, extent 1 along `axes`.
 
         Args:
             x: local values.
@@ -196,12 +207,12 @@ class MeshShards(MeshAxes):
         unreduced: Sequence[AxisRef] = (),
         reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array | Scattered:
-        """What `unshard` leaves of all axes, without leading dimensions."""
+        """Return the whole value, without leading dimensions; see `unshard`."""
         y = self.unshard(x, dims, unreduced, reduction=reduction)
         return y.reshape(y.shape[self.rank :])
 
     def _agreed(self, y: Array, atom: int, layout: AxisAtoms) -> Array:
-        """The one value along `atom`, or an error if there are several."""
+        """Return the one value along `atom`, or an error if there are several."""
         first = y[(slice(None),) * atom + (slice(0, 1),)]
         if bool((bits_of(y) == bits_of(first)).all()):
             return first
@@ -246,7 +257,7 @@ class MeshShards(MeshAxes):
         return parts[np.unravel_index(grid, tuple(counts))] if counts else parts
 
     def _same_along(self, grid: Array) -> Array:
-        """A table over the mesh with extent 1 along the axes where it does not change."""
+        """Return a table over the mesh with extent 1 along axes where it is constant."""
         for axis in range(self.rank):
             first = grid.take([0], axis)
             if bool((grid == first).all()):
@@ -254,12 +265,12 @@ class MeshShards(MeshAxes):
         return grid
 
     def parts_of(self, dims: Dims) -> tuple[int, ...]:
-        """For each position the number of the part that `shard` gives it."""
+        """Return for each position the number of the part that `shard` gives it."""
         refs = tuple(ref for axes in dims for ref in axes)
         return indices_along(Mesh(self.axes), refs)
 
     def first_summands(self, x: Array, rank: int, summand_of: Sequence[int]) -> Array:
-        """The value where `summand_of` is 0, and zero on the other devices."""
+        """Return the value where `summand_of` is 0, and zero on the other devices."""
         first = self._same_along(self.here(np.array(summand_of) == 0))
         first = first.reshape((*first.shape, *(1,) * rank))
         return np.where(first, self.lift(x, rank), np.zeros((), x.dtype))
@@ -271,7 +282,7 @@ class MeshShards(MeshAxes):
         part_of: Sequence[int],
         summand_of: Sequence[int] = (),
     ) -> Array | Scattered:
-        """The whole value of which every device holds the part that `place` gave it.
+        """Return the whole value of which devices hold the parts that `place` gave them.
 
         Args:
             x: local values.

@@ -1,1 +1,1 @@
-"""Which kernel runs an op, by dialect."""
+"""The functions that run ops, by dialect."""

@@ -4,20 +4,34 @@ Here they run once on whole arrays, whose dimensions are leading ones to them.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter
-from xdsl.ir import Operation, Region
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.diagnostics.errors import UnsupportedError
-from ttxdsl.interpreters.kernels.elements import DType, tensor_of
-from ttxdsl.interpreters.kernels.elementwise import BINARY, Array, convert
+from ttxdsl.dialects.sort_keys import sort_keys
+from ttxdsl.interpreters.kernels import indexing
+from ttxdsl.interpreters.kernels.elements import (
+    DType,
+    is_complex,
+    is_float,
+    tensor_of,
+    widen,
+)
+from ttxdsl.interpreters.kernels.elementwise import (
+    BINARY,
+    Array,
+    convert,
+    total_order_key,
+)
 from ttxdsl.interpreters.kernels.reduction import UFUNCS, Arrays, Reducer
 from ttxdsl.interpreters.runtime.regions import captures_of, run_region
 
 
 def body_names(region: Region) -> tuple[str, ...] | None:
-    """The named reductions that a body applies to each operand alone, if it does."""
+    """Return the named reduction that a body applies to each operand alone, or None."""
     block = region.blocks.first
     if block is None or block.next_block is not None or block.last_op is None:
         return None
@@ -41,7 +55,7 @@ def body_names(region: Region) -> tuple[str, ...] | None:
 def run_body(
     interpreter: Interpreter, region: Region, arrays: Sequence[Array], lead: int
 ) -> Arrays:
-    """A body of scalars on whole arrays of one shape.
+    """Return a body of scalars on whole arrays of one shape.
 
     Args:
         interpreter: runs it.
@@ -77,7 +91,7 @@ def run_body(
 
 
 def named_reducer(names: tuple[str, ...]) -> Reducer:
-    """The reducer that applies one named reduction to each operand."""
+    """Return the reducer that applies one named reduction to each operand."""
     kernels = [BINARY[name] for name in names]
     return Reducer(
         lambda a, b: tuple(k(x, y) for k, x, y in zip(kernels, a, b, strict=True)),
@@ -86,7 +100,7 @@ def named_reducer(names: tuple[str, ...]) -> Reducer:
 
 
 def body_reducer(interpreter: Interpreter, region: Region, lead: int = 0) -> Reducer:
-    """A body as a reducer of arrays with `lead` leading dimensions."""
+    """Return a body as a reducer of arrays with `lead` leading dimensions."""
     names = body_names(region)
     if names is not None:
         return named_reducer(names)
@@ -100,5 +114,65 @@ def promoted(region: Region, arrays: Sequence[Array]) -> list[Array]:
 
 
 def body_dtype(region: Region) -> DType:
-    """The element type of a body's first argument."""
+    """Return the element type of a body's first argument."""
     return tensor_of(region.block.args[0].type)[1]
+
+
+# sorting by a comparator
+
+
+def sort_by(
+    interpreter: Interpreter,
+    comparator: Region,
+    arrays: tuple[Array, ...],
+    rank: int,
+    dim: int,
+) -> tuple[Array, ...]:
+    """Return arrays of one shape, put in the order of a comparator along a dimension.
+
+    The arrays have `rank` dimensions behind those of the mesh; `dim` may be negative. The
+    order is computed of whole arrays where the comparator compares keys.
+    """
+    dim %= rank
+    lead = max((x.ndim - rank for x in arrays), default=0)
+    if not captures_of(interpreter, comparator):
+        found = _sort_key(interpreter, comparator, arrays)
+        if found is not None:
+            key, descending = found
+            return indexing.sort_by_key(arrays, rank, dim, key, descending)
+
+    def before(left: Sequence[Array], right: Sequence[Array]) -> Array:
+        pairs = [x for pair in zip(left, right, strict=True) for x in pair]
+        return run_body(interpreter, comparator, pairs, lead)[0]
+
+    return indexing.sort(arrays, rank, dim, before)
+
+
+def _sort_key(
+    interpreter: Interpreter, comparator: Region, arrays: tuple[Array, ...]
+) -> tuple[Array, bool] | None:
+    """Return the array to sort by and whether downwards; None for other comparators.
+
+    Where a NaN goes that is compared with a plain LT or GT nobody says, as no order
+    holds it. It is the largest of all, as in a sort of ttir, so that every form of a
+    program has the same answer.
+    """
+    keys = sort_keys(comparator)
+    if keys is None or len(keys) != 1 or len(keys[0].operands) != 1:
+        return None
+    (found,) = keys
+    key = _evaluate(interpreter, found.value, arrays[found.operands[0]])
+    if is_complex(key.dtype):
+        return None
+    if is_float(key.dtype) and found.in_total_order:
+        key = total_order_key(key)
+    return widen(key), found.descending
+
+
+def _evaluate(interpreter: Interpreter, value: SSAValue, x: Array) -> Array:
+    """`value`, computed of the elements `x`."""
+    if isinstance(value, BlockArgument):
+        return x
+    op = cast(Operation, value.owner)
+    inputs = tuple(_evaluate(interpreter, v, x) for v in op.operands)
+    return interpreter.run_op(op, inputs)[op.results.index(value)]

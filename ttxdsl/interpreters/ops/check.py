@@ -49,7 +49,7 @@ def expect_almost_eq(
 
 
 def _floats_between(a: Array, b: Array) -> Array:
-    """How many steps from float to float lead from `a` to `b`; both are finite."""
+    """Return how many floats lead from `a` to `b`, which are finite."""
     zero = np.zeros((), a.dtype)
     # one zero only, so that the way across it has no step too many
     ka, kb = (total_order_key(np.where(x == 0, zero, x)) for x in (a, b))

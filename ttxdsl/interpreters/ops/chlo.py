@@ -41,7 +41,7 @@ def _is_inf(sign: int) -> Kernel:
 
 
 def _mulhi(x: Array, y: Array) -> Array:
-    """The upper half of the bits of the product."""
+    """Return the upper half of the bits of the product."""
     bits = elements.BITS[x.dtype]
     if bits < 64:
         wide = np.int64 if elements.is_signed(x.dtype) else np.uint64

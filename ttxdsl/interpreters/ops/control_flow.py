@@ -26,7 +26,7 @@ from ttxdsl.interpreters.runtime.regions import (
 
 
 def _scalar(x: Array, rank: int) -> Array:
-    """A predicate or index of one element as a scalar tensor."""
+    """Return a predicate or index of one element as a scalar tensor."""
     return x.reshape(x.shape[: x.ndim - rank]) if rank else x
 
 
@@ -115,7 +115,7 @@ def _take_turn(interpreter: Interpreter, loop: Loop) -> None:
 def run_branches(
     interpreter: Interpreter, branches: Sequence[Region], index: Array, args: Values
 ) -> Values:
-    """The results of branch number `index`; the last one for numbers out of range."""
+    """Run branch number `index`; the last one for numbers out of range."""
     if not branches:
         raise InterpretationError("a case without branches")
     last = len(branches) - 1

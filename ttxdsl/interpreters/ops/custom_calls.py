@@ -31,9 +31,9 @@ from ttxdsl.interpreters.kernels.elements import (
 )
 from ttxdsl.interpreters.kernels.elementwise import Array
 from ttxdsl.interpreters.ops import check
+from ttxdsl.interpreters.ops.bodies import sort_by
 from ttxdsl.interpreters.ops.linalg_calls import linalg_call
 from ttxdsl.interpreters.ops.registry import OpKernel
-from ttxdsl.interpreters.ops.stablehlo._comparators import sort_by
 from ttxdsl.interpreters.ops.stablehlo.collective import ragged_all_to_all
 from ttxdsl.interpreters.ops.tenstorrent_calls import tenstorrent_call
 from ttxdsl.interpreters.runtime.regions import find_symbol, session
@@ -57,7 +57,7 @@ def _erf(_: stablehlo.CustomCallOp, x: Array) -> tuple[Array, ...]:
 
 
 def _top_k(op: stablehlo.CustomCallOp, x: Array) -> tuple[Array, ...]:
-    """The largest along the last dimension, and where they were."""
+    """Return the largest along the last dimension, and where they were."""
     (shape, _), (_, dtype) = (tensor_of(result.type) for result in op.outputs)
     return elementwise.top_k(x, shape[-1], dtype)
 
@@ -65,7 +65,7 @@ def _top_k(op: stablehlo.CustomCallOp, x: Array) -> tuple[Array, ...]:
 def _first_by_comparator(
     interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """All of the elements that an approximation looks for: its recall is 1.
+    """Return all of the elements that an approximation looks for: its recall is 1.
 
     Raises:
         UnsupportedError: the call is not one as JAX writes it.

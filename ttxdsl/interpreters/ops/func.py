@@ -19,7 +19,7 @@ from ttxdsl.interpreters.runtime.regions import Values, find_symbol, run_region
 
 @register_impls
 class FuncFunctions(InterpreterFunctions):
-    """What happens when a function is called, which is no op that is run."""
+    """The implementation of a call of a function, which is no op that is run."""
 
     @impl_callable(func.FuncOp)
     def call_func(

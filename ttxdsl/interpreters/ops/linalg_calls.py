@@ -80,7 +80,7 @@ def linalg_call(op: stablehlo.CustomCallOp, *args: Array) -> tuple[Array, ...]:
 def _with_batch(
     array: Array, shape: tuple[int, ...], rank: int
 ) -> tuple[tuple[int, ...], Array]:
-    """The batch of an operand, devices before it, and the operand with all of it."""
+    """Return the batch of an operand, devices before it, and the operand with it."""
     devices = array.shape[: array.ndim - len(shape)]
     batch = devices + (shape[:rank] if shape else (1,) * rank)
     return batch, array.reshape(batch + shape[rank:])
@@ -117,7 +117,7 @@ def _check(call: Call, routine: str) -> None:
 
 
 def _run(call: Call, routine: str, matrices: list[Array]) -> Results:
-    """One place of the batch; the results are such as the call says."""
+    """Run one place of the batch; the results are such as the call says."""
     try:
         with np.errstate(all="ignore"):
             found = KERNELS[routine](call, *matrices)

@@ -47,7 +47,7 @@ def _names(attribute: Attribute | None) -> list[str]:
 def _run_alike(
     interpreter: Interpreter, program: func.FuncOp, grid: DeviceMesh, args: list[Any]
 ) -> list[Any]:
-    """All processes' results of one program, process by process."""
+    """Return all processes' results of one program, process by process."""
     types = program.function_type.inputs.data
     stacked: list[Any] = []
     for at, type_ in enumerate(types):
@@ -74,7 +74,7 @@ def _run_apart(
     grid: DeviceMesh,
     args: list[Any],
 ) -> list[Any]:
-    """Each process on its own, as far as channels let it."""
+    """Return each process on its own, as far as channels let it."""
     state = session(interpreter)
     inputs: list[list[Any]] = []
     for program in programs:
@@ -114,13 +114,13 @@ def _run_apart(
 
 
 def _alone(value: Any, rank: int) -> Any:
-    """A value of a process that runs by itself, without leading dimensions."""
+    """Return a value of a process that runs by itself, without leading dimensions."""
     array = np.asarray(value)
     return array.reshape(array.shape[array.ndim - rank :])
 
 
 def _printed_name(value: SSAValue) -> str:
-    """The name of a value as MLIR prints it: those without one are numbered."""
+    """Return the name of a value as MLIR prints it: those without one are numbered."""
     if value.name_hint is not None:
         return f"%{value.name_hint}"
     if isinstance(value, BlockArgument):
@@ -186,7 +186,7 @@ def _probe(interpreter: Interpreter, op: interp.ProbeOp, args: Values) -> Values
 
 @implements(stablehlo.InfeedOp)
 def _infeed(interpreter: Interpreter, op: stablehlo.InfeedOp, args: Values) -> Values:
-    """What the next function of the queue gives."""
+    """Call the next function of the queue."""
     queue = session(interpreter).infeed
     if not queue:
         raise UnsupportedError(

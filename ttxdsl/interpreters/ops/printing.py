@@ -65,7 +65,7 @@ def _lines(array: Array, type_: Attribute, indent: str) -> list[str]:
 
 
 def tensor_text(value: Array, type_: Attribute) -> str:
-    """A value of a tensor type as text.
+    """Return a value of a tensor type as text.
 
     Args:
         value: of the type's shape.

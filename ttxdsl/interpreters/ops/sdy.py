@@ -61,14 +61,14 @@ def _manual(refs: Iterable[AxisRef], axes: frozenset[str]) -> list[AxisRef]:
 def _dims_along(
     sharding: TensorSharding, axes: frozenset[str], rank: int
 ) -> list[list[AxisRef]]:
-    """The manual axes of each dimension; what is on one device says no dimensions."""
+    """Return the manual axes of each dimension; maximal shardings say no dimensions."""
     return [_manual(dim.axes, axes) for dim in sharding.dims] or [[]] * rank
 
 
 def device_mesh(
     devices: Devices, op: Operation, shardings: Iterable[TensorSharding]
 ) -> DeviceMesh:
-    """The one mesh that shardings of an op name; without axes if there is none.
+    """Return the one mesh that shardings of an op name; without axes if there is none.
 
     Raises:
         UnsupportedError: shardings on several meshes.

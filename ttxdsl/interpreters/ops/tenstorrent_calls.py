@@ -42,15 +42,15 @@ class _Call:
         return self.operands[name]
 
     def get(self, name: str) -> Array | None:
-        """An operand that may not be there."""
+        """Return an operand that may not be there."""
         return self.operands.get(name)
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """An option that is true or false."""
+        """Return an option that is true or false."""
         return flag(self.op, name, default)
 
     def number(self, name: str, default: float) -> float:
-        """An option that is a number."""
+        """Return an option that is a number."""
         try:
             found = number(self.op, name)
         except ValueError:
@@ -58,7 +58,7 @@ class _Call:
         return default if found is None else found
 
     def refusal(self, reason: str) -> UnsupportedError:
-        """The error that it cannot be computed."""
+        """Return the error that it cannot be computed."""
         return UnsupportedError(f"custom call @{self.target} {reason}", self.op)
 
 
@@ -115,7 +115,7 @@ def _attention(call: _Call) -> Array:
 
 
 def _value_of(call: _Call, key: Array, width: int) -> Array:
-    """The values of latent attention: the first of what keys are made of, if not given."""
+    """Return the values of latent attention: the first part of keys, if not given."""
     value = call.get("value")
     return key[..., :width] if value is None else value
 
@@ -135,7 +135,7 @@ def _pages(call: _Call, cache: Array) -> Array:
 
 
 def _decode(call: _Call, value: Array) -> Array:
-    """One new token of each user: `[1, u, h, d] -> [1, u, h, v]`."""
+    """Attend with one new token of each user: `[1, u, h, d] -> [1, u, h, v]`."""
     query, key = np.swapaxes(call["query"], 0, 1), _pages(call, call["key"])
     query = np.swapaxes(query, 1, 2)  # [u, h, 1, d]
     position, mask = call.get("cur_pos_tensor"), call.get("attention_mask")
@@ -235,7 +235,7 @@ def _rms_norm(call: _Call) -> Array:
 
 
 def _first(x: Array, axis: int, count: int, largest: bool = True) -> Array:
-    """The places of the largest or least along an axis, of equal ones the first."""
+    """Return the places of the largest or least along an axis, the first of equals."""
     order: Array = np.argsort(-x if largest else x, axis=axis, kind="stable")
     return np.take(order, _numbers(count), axis=axis)
 
@@ -291,7 +291,7 @@ KERNELS: dict[str, Kernel] = {
     Target.GATHER: _gather,
     Target.GATHER_DIM: _gather,
 }
-"""What is computed of each call on one device."""
+"""The kernel of each call on one device, by target."""
 
 _REASONS: dict[str, str] = {
     Target.DISPATCH: "sends tokens between devices as only the device's kernel knows",

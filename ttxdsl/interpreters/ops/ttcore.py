@@ -15,26 +15,21 @@ from ttxdsl.interpreters.runtime.regions import Values, find_symbol
 
 
 def _function(interpreter: Interpreter, symbol: Any) -> FuncOp:
-    found = find_symbol(interpreter, symbol.string_value())
-    if not isinstance(found, FuncOp) or found.is_declaration:
-        raise InterpretationError(
-            f"@{symbol.string_value()} is no function with a body"
-        )
-    return found
+    name = symbol.string_value()
+    function = find_symbol(interpreter, name)
+    if not isinstance(function, FuncOp) or function.is_declaration:
+        raise InterpretationError(f"@{name} is no function with a body")
+    return function
 
 
-@implements(modules.LoadCachedOp)
-def _load_cached(
-    interpreter: Interpreter, op: modules.LoadCachedOp, args: Values
+@implements(modules.LoadCachedOp, modules.CompositeOp)
+def _call(
+    interpreter: Interpreter,
+    op: modules.LoadCachedOp | modules.CompositeOp,
+    args: Values,
 ) -> Values:
-    return interpreter.call_op(_function(interpreter, op.callee), args)
-
-
-@implements(modules.CompositeOp)
-def _composite(
-    interpreter: Interpreter, op: modules.CompositeOp, args: Values
-) -> Values:
-    return interpreter.call_op(_function(interpreter, op.decomposition), args)
+    name = op.callee if isinstance(op, modules.LoadCachedOp) else op.decomposition
+    return interpreter.call_op(_function(interpreter, name), args)
 
 
 @implements(modules.OptimizationBarrierOp)

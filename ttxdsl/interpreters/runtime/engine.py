@@ -1,12 +1,9 @@
-"""What runs a program, in two halves that do not know each other.
+"""The two interfaces of what runs a program.
 
-`Engine` is the outer half, what `ttxdsl run --engine` chooses: it holds one program and
-places inputs, runs the entry function, and takes results. `Devices` is the inner half,
-for engines that run op by op with the kernels of this package: what they differ in is
-where shards lie and how collectives and decisions cross over between them, so all that
-they say is which mesh an op works on. The virtual mesh is the first of both
-(`ttxdsl.interpreters.runtime.run.Runner`, `VirtualDevices`). An engine that compiles the program
-for its devices, as JAX's does, has an outer half only.
+`Engine` is what `ttxdsl run --engine` chooses: it holds one program, places inputs, runs
+the entry function, and takes results. `Devices` is for engines that run op by op with the
+kernels of this package (`run.Runner`): it says where shards lie, and how collectives and
+decisions cross over between them. An engine that compiles the program has only the first.
 """
 
 from collections.abc import Sequence
@@ -31,7 +28,7 @@ class Engine(Protocol):
         ...
 
     def place(self, inputs: Sequence[ArrayLike | None]) -> Values:
-        """Whole arrays, one an argument (None for a token), as the engine keeps them.
+        """Return whole arrays, one an argument (None for a token), as the engine keeps them.
 
         Raises:
             CompileError: they do not fit the function, or there is no room for them.
@@ -39,7 +36,7 @@ class Engine(Protocol):
         ...
 
     def call(self, placed: Values) -> Values:
-        """The entry function of what `place` gave; results stay where they are made.
+        """Run the entry function on what `place` returned; results stay on the devices.
 
         Raises:
             CompileError: an op cannot be run (the message names it).
@@ -47,7 +44,7 @@ class Engine(Protocol):
         ...
 
     def take(self, results: Values) -> Values:
-        """Whole arrays of what `call` gave, None for tokens.
+        """Return whole arrays of what `call` returned, None for tokens.
 
         Raises:
             ReplicaMismatchError: devices differ where they have to hold the same.
@@ -56,19 +53,16 @@ class Engine(Protocol):
 
 
 def run_on(engine: Engine, inputs: Sequence[ArrayLike | None]) -> Values:
-    """The results of a program for whole arrays: placed, called, and taken."""
+    """Return the results of a program for whole arrays: placed, called, and taken."""
     return engine.take(engine.call(engine.place(inputs)))
 
 
 class Devices(Protocol):
-    """Where the ops of a program find the devices.
-
-    Attributes:
-        apart: whether each device's products are computed by themselves, as the device
-            would; those of all devices in one are faster, and round otherwise.
-    """
+    """The devices of a program's meshes."""
 
     apart: bool
+    """Whether each device's products are computed by themselves, as the device would;
+    those of all devices in one are faster, and round otherwise."""
 
     def mesh(
         self,
@@ -76,11 +70,11 @@ class Devices(Protocol):
         device_ids: tuple[int, ...] = (),
         num_partitions: int | None = None,
     ) -> DeviceMesh:
-        """The mesh of these axes: its methods split, collect, and do collectives."""
+        """Return the mesh of these axes, whose methods split values and do collectives."""
         ...
 
     def distinct(self, x: Array) -> list[int]:
-        """What is found in a value on any device, sorted: all of them decide alike."""
+        """Return the numbers in a value on any device, sorted: all devices decide alike."""
         ...
 
 
@@ -93,5 +87,5 @@ class VirtualDevices:
         self.apart = apart
 
     def distinct(self, x: Array) -> list[int]:
-        """What is found in the one array."""
+        """Return the numbers in the one array."""
         return np.unique(x).tolist()

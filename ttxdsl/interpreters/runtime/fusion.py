@@ -128,7 +128,7 @@ def compute_group(group: OpGroup, frame: list[Any], located: Located) -> bool:
 
 
 def _common_lead(group: OpGroup, inputs: Sequence[Array]) -> tuple[int, ...] | None:
-    """The devices' dimensions of all results, if they have the same.
+    """Return the devices' dimensions of all results, if they have the same.
 
     A result that is the same on more devices than another one has smaller ones.
     """
@@ -148,7 +148,7 @@ def _common_lead(group: OpGroup, inputs: Sequence[Array]) -> tuple[int, ...] | N
 
 
 def _lifted(x: Array, rank: int, rows: tuple[int, ...], group: OpGroup) -> Array:
-    """An operand with all of the rows in front, repeated if need be (a view)."""
+    """Return an operand with all of the rows in front, repeated if need be (a view)."""
     more = len(rows) - group.keeps + rank - x.ndim
     if not more and x.shape[: len(rows)] == rows:
         return x

@@ -1,4 +1,4 @@
-"""How far a run may go: the memory that it holds, and the turns of its loops."""
+"""Limits of a run: the memory that it holds, and the iterations of its loops."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,12 +23,12 @@ _NEVER_TOO_MUCH = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take.
+    """Limits of a run.
 
     Attributes:
         memory: bytes that its values may take at once, as `footprint` counts them; three
             quarters of what is free (and of what its inputs take already) unless given.
-        steps: turns that all of its loops together may take; any number unless given.
+        steps: iterations of all of its loops together; any number unless given.
     """
 
     memory: int | None = None
@@ -38,11 +38,7 @@ class Limits:
     def of(
         max_memory: int | str | None = None, max_steps: int | None = None
     ) -> "Limits":
-        """Limits as people write them: `"8GiB"`, or a number of bytes.
-
-        Raises:
-            CompileError: the text is no size.
-        """
+        """Return limits as people write them: `"8GiB"`, or a number of bytes."""
         if isinstance(max_memory, str):
             try:
                 max_memory = parse_bytes(max_memory)
@@ -51,14 +47,9 @@ class Limits:
         return Limits(max_memory, max_steps)
 
     def require_room(self, needs: Footprint, there: int = 0) -> None:
-        """Hold what a run needs against the memory.
+        """Raise a `LimitError` if a run needs more memory than it may have.
 
-        Args:
-            needs: its footprint.
-            there: bytes of `needs` that are taken already.
-
-        Raises:
-            LimitError: it is too much.
+        `there` bytes of what it needs are taken already.
         """
         most, why = self.memory, "that it may have"
         if most is None:
@@ -79,12 +70,7 @@ class Limits:
             )
 
     def require_inputs(self, function: FuncOp) -> None:
-        """Hold inputs that are to be made against the memory.
-
-        Raises:
-            LimitError: they are too much.
-            UnsupportedError: there are none of an argument's type.
-        """
+        """Raise a `LimitError` if inputs that are to be made need too much memory."""
         types = argument_types(function)
         sizes = [prod(shape) * dtype.itemsize for shape, dtype in types]
         # the numbers of one argument are drawn, or counted, in eight bytes
@@ -105,12 +91,12 @@ NO_LIMITS = Limits()
 
 
 def beside_comparison(needs: Footprint, function: FuncOp, inputs: int = 1) -> Footprint:
-    """A footprint where the results for several inputs are kept and compared.
+    """Return the footprint where several inputs and their results are kept and compared.
 
     Args:
-        needs: of a run.
-        function: that is run.
-        inputs: for how many, at least one; all are kept, and the results that are right.
+        needs: the footprint of a run.
+        function: the function that is run.
+        inputs: how many inputs there are, at least one.
     """
     types = function.function_type
     results = types_bytes(types.outputs)
@@ -129,17 +115,13 @@ def _elements(type_: Attribute) -> int:
 
 
 def bytes_of(arrays: Iterable[Any]) -> int:
-    """The memory that arrays show; a number that is repeated is there once."""
-    found = 0
-    for array in arrays:
-        if array is not None:
-            low, high = byte_bounds(array)
-            found += high - low
-    return found
+    """Return the memory that arrays show; a number that is repeated counts once."""
+    bounds = (byte_bounds(array) for array in arrays if array is not None)
+    return sum(high - low for low, high in bounds)
 
 
 def _named(value: SSAValue) -> str:
-    """`argument 0 (tensor<4xf32>)`, or what makes the value and where."""
+    """Return `argument 0 (tensor<4xf32>)`, or the op that makes the value and its place."""
     if isinstance(value, BlockArgument):
         return f"argument {value.index} ({value.type})"
     op = cast(Operation, value.owner)

@@ -56,7 +56,7 @@ class PlannedOp:
 
 @dataclass(frozen=True, slots=True)
 class RowStep:
-    """What an op of a group does with some of the rows.
+    """An op of a group, computed for some of the rows.
 
     Attributes:
         op: the op.

@@ -48,7 +48,7 @@ JAX_DROPS = (
     "JAX drops arguments that a function does not use, unless it is jitted with"
     " keep_unused=True"
 )
-"""What to know where a program takes fewer arguments than are given."""
+"""The hint where a program takes fewer arguments than are given."""
 
 
 def register_implementations(interpreter: Interpreter) -> None:
@@ -66,7 +66,7 @@ def register_implementations(interpreter: Interpreter) -> None:
 
 
 def entry_function(module: ModuleOp, entry: str | None = None) -> func.FuncOp:
-    """The function that a run starts with: `entry`, or `main`, or the only public one.
+    """Return the function of a run: `entry`, or `main`, or the only public one.
 
     Raises:
         CompileError: there is none, or several could be meant.
@@ -106,11 +106,12 @@ def _kind(dtype: DType) -> str:
 
 
 def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
-    """`value` as the array that argument `at` takes; None for a token.
+    """Return the array that argument `at` takes; None for a token.
+
+    Plain Python numbers and lists take the argument's type if that is of their kind.
 
     Raises:
-        CompileError: its shape or type is another one. Plain Python numbers and lists
-            take the argument's type if that is of their kind.
+        CompileError: the value has another shape or type.
     """
     type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
     name = f"argument {at} of @{function.sym_name.data}"
@@ -140,11 +141,7 @@ def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
 
 
 def require_argument(value: Any, at: int, function: func.FuncOp) -> None:
-    """Hold what has a shape and a `dtype` to the type of argument `at`, a tensor's.
-
-    Raises:
-        CompileError: its shape or type is another one.
-    """
+    """Raise a `CompileError` if an array has not the type of argument `at`."""
     type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
     name = f"argument {at} of @{function.sym_name.data}"
     shape, dtype = tensor_of(type_)
@@ -168,22 +165,18 @@ def run_module(
     entry: str | None = None,
     limits: Limits = NO_LIMITS,
 ) -> tuple[Any, ...]:
-    """The results of the entry function for global arrays `inputs`, None for tokens.
+    """Return the results of the entry function for global arrays, None for tokens.
 
     Args:
         module: the program, at any stage of the pipeline.
-        inputs: one array an argument, of the argument's shape and type; None for a
-            token.
-        entry: which function; `main` or the only public one unless given.
+        inputs: one array an argument, of its shape and type; None for a token.
+        entry: the function; `main` or the only public one unless given.
         limits: how far the run may go.
 
     Raises:
-        CompileError: the inputs do not fit, or an op cannot be run (the message names
-            it).
-        LimitError: a `CompileError` of a run that goes beyond a limit; before it starts
-            if memory is not enough.
-        ReplicaMismatchError: devices differ where a sharding says that they hold the
-            same value.
+        CompileError: the inputs do not fit, an op cannot be run, or (`LimitError`) the
+            run goes beyond a limit; before it starts if memory is not enough.
+        ReplicaMismatchError: devices differ that should hold the same value.
     """
     return Runner(module, entry, limits).run(inputs)
 
@@ -191,8 +184,7 @@ def run_module(
 class Runner:
     """The engine that runs a module op by op, on the virtual mesh unless told otherwise.
 
-    What is found out about its ops, and its constants, stay for the next run. The
-    module must not change in between.
+    Plans and constants stay for the next run; the module must not change in between.
     """
 
     def __init__(
@@ -202,7 +194,7 @@ class Runner:
         limits: Limits = NO_LIMITS,
         devices: Devices | None = None,
     ) -> None:
-        """Find the entry function: `entry`, or `main` or the only public one."""
+        """Find the entry function; see `entry_function`."""
         module = device_module(module)
         self.function = entry_function(module, entry)
         require_structured(module)
@@ -218,12 +210,12 @@ class Runner:
             state.devices = devices
 
     def interpreter_of(self, module: ModuleOp) -> Interpreter:
-        """What goes from op to op."""
+        """Return the interpreter of the module."""
         return Interpreter(module)
 
     @property
     def devices(self) -> Devices:
-        """Where the meshes of the program are."""
+        """The devices of the program's meshes."""
         return session(self.interpreter).devices
 
     @cached_property
@@ -232,22 +224,14 @@ class Runner:
         return footprint(self.interpreter, self.function)
 
     def require_room(self, there: int = 0) -> None:
-        """Refuse a run that needs more memory than it may have.
+        """Raise a `LimitError` if a run needs more memory than it may have.
 
-        Args:
-            there: bytes that its arguments take already.
-
-        Raises:
-            LimitError: it does.
+        `there` are bytes that its arguments take already.
         """
         self.limits.require_room(self.footprint, there)
 
     def arguments(self, inputs: Sequence[ArrayLike | None]) -> list[Any]:
-        """Arrays of the types of the arguments; None for a token.
-
-        Raises:
-            CompileError: they do not fit.
-        """
+        """Return arrays of the types of the arguments; see `argument_of`."""
         function = self.function
         expected = len(function.function_type.inputs.data)
         if len(inputs) != expected:
@@ -260,7 +244,7 @@ class Runner:
         return [argument_of(x, at, function) for at, x in enumerate(inputs)]
 
     def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
-        """Whole arrays as the devices have them; see `Engine`."""
+        """Return whole arrays as the devices have them; see `Engine`."""
         args = self.arguments(inputs)
         self.require_room(bytes_of(args))
         return tuple(
@@ -269,7 +253,7 @@ class Runner:
         )
 
     def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The results of the entry function, still on the devices; see `Engine`."""
+        """Return the results of the entry function on the devices; see `Engine`."""
         state = session(self.interpreter)
         state.max_steps, state.steps = self.limits.steps, 0
         state.channels.clear()
@@ -289,11 +273,11 @@ class Runner:
             ) from error
 
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Whole arrays of what `call` gave; see `Engine`."""
+        """Return whole arrays of what `call` returned; see `Engine`."""
         return tuple(x if x is None else np.asarray(x) for x in self.leaving(results))
 
     def leaving(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What `call` gave as whole values, in parts where these lie apart."""
+        """Return whole values of what `call` returned, in parts where these lie apart."""
         # a token is nothing
         return tuple(
             x if x is None else to_whole(self.devices, self.function, at, x)
@@ -303,12 +287,7 @@ class Runner:
     def run(
         self, inputs: Sequence[ArrayLike | None], rounding: Rounding | None = None
     ) -> tuple[Any, ...]:
-        """The results for whole arrays `inputs`; see `run_module`.
-
-        Args:
-            inputs: as `run_module` takes them.
-            rounding: changes every result of an op, if given.
-        """
+        """Return the results for whole arrays; `rounding` changes every op's result."""
         state = session(self.interpreter)
         state.rounding = rounding
         try:
@@ -321,7 +300,7 @@ class Runner:
             state.rounding = None
 
     def _run_apart(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
-        """The results where each device's products are computed by themselves.
+        """Return the results where each device's products are computed by themselves.
 
         In one product for all devices BLAS may round a device's numbers otherwise than
         those of its replica, which lie elsewhere in it.

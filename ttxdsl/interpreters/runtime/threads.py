@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController  # pyright: ignore[reportMissingT
 
 Array = NDArray[Any]
 Stretch = tuple[slice, ...]
-"""Where in an array something lies, its leading dimensions first."""
+"""A part of an array, by its leading dimensions."""
 
 
 @cache
@@ -34,7 +34,7 @@ def _blas() -> Any:
 
 @cache
 def threads() -> int:
-    """How many threads share work: as many as BLAS was told, or found cores for."""
+    """Return how many threads share work: as many as BLAS takes."""
     return max((one["num_threads"] for one in _blas().info()), default=1)
 
 
@@ -131,5 +131,5 @@ LARGE = 1 << 18
 
 
 def outermost_first(x: Array) -> tuple[int, ...]:
-    """The dimensions of `x` by how far apart their elements lie in memory."""
+    """Return the dimensions of `x` by how far apart their elements lie in memory."""
     return tuple(sorted(range(x.ndim), key=lambda dim: -abs(x.strides[dim])))

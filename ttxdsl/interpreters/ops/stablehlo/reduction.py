@@ -19,9 +19,9 @@ from ttxdsl.interpreters.ops.bodies import (
     named_reducer,
     promoted,
     run_body,
+    sort_by,
 )
 from ttxdsl.interpreters.ops.registry import compiles, implements
-from ttxdsl.interpreters.ops.stablehlo._comparators import sort_by
 from ttxdsl.interpreters.runtime.compiled_op import CompiledOp, writing_first
 from ttxdsl.interpreters.runtime.regions import Values
 

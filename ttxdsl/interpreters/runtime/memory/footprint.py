@@ -1,4 +1,4 @@
-"""What a run will hold in memory, added up from the types before it starts.
+"""The memory that a run will hold, added up from the types before it starts.
 
 The account follows `regions.run_region`: a value is held from the op that makes it to the
 last one that uses it. What counts:
@@ -37,20 +37,34 @@ from ttxdsl.interpreters.runtime.regions import (
 )
 
 _VIEWS = frozenset(
-    (
-        *("arange", "async_done", "bitcast_convert", "broadcast", "broadcast_in_dim"),
-        *(
-            "constant",
-            "empty",
-            "from_device",
-            "full",
-            "get_device",
-            "get_tuple_element",
-        ),
-        *("iota", "mesh_partition", "mesh_shard", "ones", "optimization_barrier"),
-        *("permute", "repeat", "reshape", "reverse", "slice", "slice_static"),
-        *("to_device", "transpose", "tuple", "zeros"),
-    )
+    [
+        "arange",
+        "async_done",
+        "bitcast_convert",
+        "broadcast",
+        "broadcast_in_dim",
+        "constant",
+        "empty",
+        "from_device",
+        "full",
+        "get_device",
+        "get_tuple_element",
+        "iota",
+        "mesh_partition",
+        "mesh_shard",
+        "ones",
+        "optimization_barrier",
+        "permute",
+        "repeat",
+        "reshape",
+        "reverse",
+        "slice",
+        "slice_static",
+        "to_device",
+        "transpose",
+        "tuple",
+        "zeros",
+    ]
 )
 """Ops of StableHLO, ttir and ttnn whose results need no memory of their own."""
 
@@ -82,7 +96,7 @@ _NOTHING = _Held()
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What a function adds to what is there when it is called.
+    """The memory that a call of a function adds.
 
     A result is its copies, its own bytes, and the arguments whose memory it shows.
     """
@@ -93,7 +107,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a run holds at least.
+    """The memory that a run holds at least.
 
     `bytes` is the most at any time, or the largest value if that is more; `at` is the op
     that is run then; `largest` is that value, which takes `largest_bytes` as a whole.
@@ -105,7 +119,7 @@ class Footprint:
     largest_bytes: int
 
     def shared(self, processes: int) -> "Footprint":
-        """What one of several processes holds at least, if they share the work evenly."""
+        """Return what one of several processes holds at least, sharing evenly."""
         return replace(
             self,
             bytes=self.bytes // processes,
@@ -129,7 +143,7 @@ class _Account:
     # --- what is held ---------------------------------------------------------
 
     def new(self, value: SSAValue, size: int, copies: int) -> _Held:
-        """A value in memory of its own."""
+        """Return a value in memory of its own."""
         buffer = _Buffer(size * copies)
         self.now += buffer.bytes
         self.note(value, size * copies)
@@ -138,7 +152,7 @@ class _Account:
     def view(
         self, value: SSAValue, size: int, copies: int, of: Sequence[_Held]
     ) -> _Held:
-        """A value in the memory of others."""
+        """Return a value in the memory of others."""
         self.note(value, size * copies)
         buffers = tuple(dict.fromkeys(b for held in of for b in held.buffers))
         return self.hold(_Held(copies, buffers))
@@ -166,7 +180,7 @@ class _Account:
     # --- what runs --------------------------------------------------------------
 
     def region(self, region: Region, args: Iterable[_Held]) -> list[_Held]:
-        """The values that a region returns, held; of several blocks nothing is known."""
+        """Return the values that a region returns, held; none of several blocks."""
         if len(region.blocks) != 1:
             return []
         for arg, held in zip(region.block.args, args, strict=False):
@@ -188,7 +202,7 @@ class _Account:
         return returned
 
     def run(self, step: PlannedOp, operands: list[_Held]) -> list[_Held]:
-        """The results of an op, held."""
+        """Return the results of an op, held."""
         op = step.op
         made = self.inside(op, operands)
         if made is not None and len(made) == len(step.results):
@@ -230,7 +244,7 @@ class _Account:
         return 0
 
     def inside(self, op: Operation, operands: list[_Held]) -> list[_Held] | None:
-        """The results of an op that runs regions or functions, None of others."""
+        """Return the results of an op that runs regions or functions, None of others."""
         match op.name.rpartition(".")[2]:
             case "while":
                 for held in self.region(op.regions[0], operands):
@@ -272,7 +286,7 @@ class _Account:
         return [_Held(around, held.buffers) for held in returned]
 
     def call(self, name: str, operands: list[_Held]) -> list[_Held]:
-        """A function is looked into once, for each least number of copies."""
+        """Return a function is looked into once, for each least number of copies."""
         try:
             function = find_symbol(self.interpreter, name)
         except InterpretationError:
@@ -318,12 +332,11 @@ class _Account:
 
 
 def types_bytes(types: Iterable[Attribute]) -> int:
-    """The memory of values of these types; of those without a static shape none."""
-    found = 0
-    for type_ in types:
-        shape, dtype = expected(type_)
-        found += 0 if dtype is None else prod(shape) * dtype.itemsize
-    return found
+    """Return the memory of values of these types; none without a static shape."""
+    pairs = map(expected, types)
+    return sum(
+        prod(shape) * dtype.itemsize for shape, dtype in pairs if dtype is not None
+    )
 
 
 def _size(value: SSAValue) -> int:
@@ -331,13 +344,13 @@ def _size(value: SSAValue) -> int:
 
 
 def _ratio(whole: SSAValue, part: SSAValue) -> int:
-    """How many parts a value has, by their sizes."""
+    """Return how many parts a value has, by their sizes."""
     size = _size(part)
     return max(1, _size(whole) // size) if size else 1
 
 
 def footprint(interpreter: Interpreter, function: FuncOp) -> Footprint:
-    """What a run of a function holds, with its arguments; see the module's text.
+    """Return what a run of a function holds, with its arguments; see the module.
 
     It takes time linear in the program, and its plans serve the run.
     """

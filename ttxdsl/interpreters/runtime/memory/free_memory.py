@@ -1,4 +1,4 @@
-"""How much memory the operating system would still give this process."""
+"""Memory that the operating system would still give this process."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ def _system() -> Iterator[int]:
 
 
 def _control_groups() -> Iterator[int]:
-    """What each group of this process and those around it leave, versions 1 and 2."""
+    """Yield what each group of this process and those around it leave (v1, v2)."""
     for line in _lines(_GROUPS):
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers == "":

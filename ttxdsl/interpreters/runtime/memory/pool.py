@@ -31,7 +31,7 @@ class Spare:
         self.bytes = 0
 
     def take(self, size: int) -> Array | None:
-        """One of `size` bytes; else room is made for it."""
+        """Return one of `size` bytes; else room is made for it."""
         for at in range(len(self.kept) - 1, -1, -1):
             if self.kept[at].nbytes == size:
                 self.bytes -= size
@@ -68,7 +68,7 @@ def reusing(spare: Spare) -> Generator[None]:
 
 
 def empty(shape: Sequence[int], dtype: Any) -> Array:
-    """An array whose elements are to be written."""
+    """Return an array whose elements are to be written."""
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
     spare = _SPARE.get()
