@@ -60,4 +60,4 @@ def test_the_page_says_all_places(tmp_path: Path):
         else:
             (copy / name).write_text(block)
             places.append(name)
-    assert counts == [3, 2]
+    assert counts == [3, 2, 4]

@@ -53,6 +53,11 @@ class Collective(OpTrait):
     ring: Ring
     sends_parts: bool = False
 
+    @property
+    def combines(self) -> bool:
+        """Return True if the values of a group are combined, not passed on."""
+        return self.ring in (Ring.ALL_REDUCE, Ring.REDUCE_SCATTER)
+
 
 def ops_with(trait: type[OpTrait], *dialects: Dialect) -> tuple[type[Operation], ...]:
     """The ops of dialects that have a trait, in the order of the dialects' lists."""

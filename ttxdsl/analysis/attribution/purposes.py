@@ -12,15 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.attribution.roles import Role, collective_roles
 from ttxdsl.analysis.usage.collectives import CountedCollective
+from ttxdsl.costs.ring import Ring
 from ttxdsl.costs.units import bytes_text
 from ttxdsl.dialects import stablehlo
-
-_SUMS = (
-    stablehlo.AllReduceOp,
-    stablehlo.CollectiveReduceOp,
-    stablehlo.CrossReplicaSumOp,
-    stablehlo.ReduceScatterOp,
-)
+from ttxdsl.dialects.traits import Collective
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +74,21 @@ def purposes(
     )
     found: dict[tuple[str, str, str, str], list[CountedCollective]] = {}
     for (op, role, roles), one in listed:
-        match op, role:
-            case stablehlo.ReduceScatterOp(), Role.GRADIENTS:
+        fact = op.get_trait(Collective)
+        match fact and fact.ring, role:
+            case Ring.REDUCE_SCATTER, Role.GRADIENTS:
                 along = _axes([one])
                 why = "ZeRO" if along & updated and not along & split else "FSDP"
-            case (
-                stablehlo.AllReduceOp() | stablehlo.CrossReplicaSumOp(),
-                Role.GRADIENTS,
-            ):
+            case Ring.ALL_REDUCE, Role.GRADIENTS:
                 why = "data parallel"
-            case _ if isinstance(op, _SUMS):
+            case Ring.REDUCE_SCATTER | Ring.ALL_REDUCE, _:
                 why = "partial sums"
-            case stablehlo.AllGatherOp(), Role.PARAMETERS | Role.UPDATES:
+            case Ring.ALL_GATHER, Role.PARAMETERS | Role.UPDATES:
                 if not roles.is_argument(op):
                     why = "ZeRO"
                 else:
                     why = "FSDP" if _axes([one]) & trained else "gathered"
-            case stablehlo.AllGatherOp(), Role.ARGUMENTS | Role.OPTIMIZER_STATE:
+            case Ring.ALL_GATHER, Role.ARGUMENTS | Role.OPTIMIZER_STATE:
                 why = "gathered"
             case _:
                 why = "moved"

@@ -225,14 +225,13 @@ def _first_user(result: SSAValue) -> str:
 
 
 def _reason(op: Operation, axes: Axes | None) -> str:
+    fact = op.get_trait(Collective)
+    if fact is not None and fact.combines:
+        combines = f"combines what each device has of {_producer(op)}"
+        if fact.ring is Ring.REDUCE_SCATTER:
+            return f"{combines}; {_consumer(op)} wants it split"
+        return combines
     match op:
-        case stablehlo.AllReduceOp() | stablehlo.CrossReplicaSumOp():
-            return f"combines what each device has of {_producer(op)}"
-        case stablehlo.ReduceScatterOp():
-            return (
-                f"combines what each device has of {_producer(op)};"
-                f" {_consumer(op)} wants it split"
-            )
         case stablehlo.AllGatherOp():
             dim = op.all_gather_dim.value.data
             return f"{_consumer(op)} needs dimension {dim} of {_producer(op)} whole"

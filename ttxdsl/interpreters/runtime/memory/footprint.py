@@ -28,7 +28,9 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.interpreters.runtime.regions import (
     PlannedOp,
     expected,
@@ -68,9 +70,11 @@ _VIEWS = frozenset(
 )
 """Ops of StableHLO, ttir and ttnn whose results need no memory of their own."""
 
-_SUMS = frozenset(
-    ("all_reduce", "collective_broadcast", "collective_reduce", "cross_replica_sum")
-)
+_SUMS = {"collective_broadcast"} | {
+    op.name.partition(".")[2]
+    for op in ops_with(Collective, stablehlo.StableHLO)
+    if (fact := op.get_trait(Collective)) is not None and fact.ring is Ring.ALL_REDUCE
+}
 """Ops after which devices hold the same; how many groups there are is not looked at."""
 
 _PARTS = frozenset(("mesh_partition", "mesh_shard", "reduce_scatter"))
