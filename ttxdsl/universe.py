@@ -111,7 +111,6 @@ PASSES: dict[str, str] = {
     "sdy-propagate-to-func-results": f"{_EXPORTING}.sdy_propagate_to_func_results:PropagateToFuncResultsPass",
     "sdy-unflatten-call-graph": f"{_EXPORTING}.sdy_unflatten_call_graph:UnflattenCallGraphPass",
     "sdy-sink-func-data-flow-edges": f"{_EXPORTING}.sdy_sink_func_data_flow_edges:SinkFuncDataFlowEdgesPass",
-    "sdy-resolve-single-device-sharding": f"{_EXPORTING}.sdy_resolve_single_device_sharding:ResolveSingleDeviceShardingPass",
     "sdy-verify-unreduced-axes": f"{_EXPORTING}.sdy_verify_unreduced_axes:VerifyUnreducedAxesPass",
     "sdy-insert-func-call-reshards": f"{_EXPORTING}.sdy_insert_func_call_reshards:InsertFuncCallReshardsPass",
     "sdy-remove-propagation-debug-info": f"{_EXPORTING}.sdy_remove_propagation_debug_info:RemovePropagationDebugInfoPass",
