@@ -6,7 +6,7 @@ passes and interpreters read them without unwrapping.
 """
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -34,6 +34,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects.stablehlo._syntax import dim_text, dims_text, next_text, parse_dims
 from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
+from ttxdsl.sharding.text import quoted
 
 Dims = tuple[int, ...]
 
@@ -178,78 +179,134 @@ class RngAlgorithmAttr(EnumAttribute[RngAlgorithm], SpacedOpaqueSyntaxAttribute)
     name = "stablehlo.rng_algorithm"
 
 
-# --- structs of dimensions ---------------------------------------------------------
+# --- structs ----------------------------------------------------------------------
 
 _StructT = TypeVar("_StructT")
 
 
-def _parse_struct(
-    parser: AttrParser,
-    struct: type[_StructT],
-    parsers: dict[str, Callable[[], Any]],
-) -> _StructT:
-    """Parse `field = value, …>` in any order; fields that are left out keep defaults."""
-    values: dict[str, Any] = {}
-    while parser.parse_optional_punctuation(">") is None:
-        position = parser.pos
-        name = parser.parse_identifier()
-        if name not in parsers:
-            wanted = ", ".join(f"`{field}`" for field in parsers)
-            parser.raise_error(f"expected one of: {wanted}", position)
-        if name in values:
-            parser.raise_error(f"duplicated `{name}` entry", position)
-        parser.parse_punctuation("=")
-        values[name] = parsers[name]()
-        if parser.parse_optional_punctuation(",") is None:
-            parser.parse_punctuation(">")
-            break
-    return struct(**values)
+class SubAxisInfo(NamedTuple):
+    """Which part of an axis: the product of the parts before it, and its size."""
+
+    pre_size: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"({self.pre_size}){self.size}"
 
 
-def _parse_dims_struct(parser: AttrParser, struct: type[_StructT]) -> _StructT:
-    """Parse a struct of lists of dimensions or single integers, behind the `<`."""
-    parsers: dict[str, Callable[[], Any]] = {
-        name: parser.parse_integer
-        if cast(Any, struct)._field_defaults.get(name) == 0
-        else (lambda: parse_dims(parser))
-        for name in cast(Any, struct)._fields
-    }
-    return _parse_struct(parser, struct, parsers)
+def _parse_sub_axis(parser: AttrParser) -> SubAxisInfo:
+    with parser.in_parens():
+        pre_size = parser.parse_integer()
+    return SubAxisInfo(pre_size, parser.parse_integer())
+
+
+_READERS: Mapping[Any, Callable[[Any], Any]] = {
+    int: AttrParser.parse_integer,
+    bool: AttrParser.parse_boolean,
+    str: AttrParser.parse_str_literal,
+    Dims: parse_dims,
+    Attribute: AttrParser.parse_type,
+    SubAxisInfo | None: _parse_sub_axis,
+}
+"""How a field of a struct is parsed, by its annotation."""
 
 
 def _value_text(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case tuple():
+        case str():
+            return quoted(value)
+        case tuple() if not isinstance(value, SubAxisInfo):
             return dims_text(cast(Dims, value))
         case _:
             return str(value)
 
 
-def _fields_text(struct: Any, *, shown: Callable[[Any], bool] = lambda _: True) -> str:
-    """`field = value, …` in the order of the fields, of those whose value is shown."""
-    return ", ".join(
-        f"{name} = {_value_text(value)}"
-        for name in struct._fields
-        if shown(value := getattr(struct, name))
-    )
+def _parse_fields(
+    parser: AttrParser,
+    readers: Mapping[str, Callable[[Any], Any]],
+    required: Collection[str],
+) -> dict[str, Any]:
+    """Parse `field = value, …>` in any order; only fields with defaults may be missing."""
+    values: dict[str, Any] = {}
+    while parser.parse_optional_punctuation(">") is None:
+        position = parser.pos
+        name = parser.parse_identifier()
+        if name not in readers:
+            wanted = ", ".join(f"`{field}`" for field in readers)
+            parser.raise_error(f"expected one of: {wanted}", position)
+        if name in values:
+            parser.raise_error(f"duplicated `{name}` entry", position)
+        parser.parse_punctuation("=")
+        values[name] = readers[name](parser)
+        if parser.parse_optional_punctuation(",") is None:
+            parser.parse_punctuation(">")
+            break
+    missing = [f"`{name}`" for name in required if name not in values]
+    if missing:
+        parser.raise_error(f"expected {' and '.join(missing)}")
+    return values
 
 
-class DimsAttr(Data[_StructT], ABC):
-    """Dimension numbers: a struct of lists of dimensions or single ones, in `data`."""
+class StructAttr(Data[_StructT], ABC):
+    """An attribute `<field = value, …>`: a named tuple, in `data`.
+
+    `IN_ORDER`: all fields are written, in their order; otherwise in any order. `SHOWN`
+    tells which values are printed.
+    """
 
     STRUCT: ClassVar[type[Any]]
+    IN_ORDER: ClassVar[bool] = False
+    SHOWN: ClassVar[Callable[[Any], bool]] = lambda value: value is not None
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> _StructT:
-        """Parse `<field = [0], …>`."""
+        """Parse `<field = value, …>`."""
         parser.parse_punctuation("<")
-        return _parse_dims_struct(parser, cls.STRUCT)
+        return cls.parse_fields(parser)
+
+    @classmethod
+    def parse_fields(cls, parser: AttrParser) -> _StructT:
+        """Parse `field = value, …>`."""
+        fields = cls.STRUCT.__annotations__
+        readers = {name: _READERS[kind] for name, kind in fields.items()}
+        if not cls.IN_ORDER:
+            required = fields.keys() - cls.STRUCT._field_defaults.keys()
+            return cls.STRUCT(**_parse_fields(parser, readers, sorted(required)))
+        values: list[Any] = []
+        for name, read in readers.items():
+            if values:
+                parser.parse_punctuation(",")
+            parser.parse_keyword(name)
+            parser.parse_punctuation("=")
+            values.append(read(parser))
+        parser.parse_punctuation(">")
+        return cls.STRUCT(*values)
+
+    @property
+    def text(self) -> str:
+        """`<field = value, …>`, in the order of the fields."""
+        return f"<{self.fields_text(type(self).SHOWN)}>"
+
+    def fields_text(self, shown: Callable[[Any], bool]) -> str:
+        """`field = value, …` of the values to show."""
+        struct = cast(Any, self.data)
+        return ", ".join(
+            f"{name} = {_value_text(value)}"
+            for name, value in zip(struct._fields, struct, strict=True)
+            if shown(value)
+        )
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print the fields that are not empty and not zero."""
-        printer.print_string(f"<{_fields_text(self.data, shown=bool)}>")
+        """Print the struct."""
+        printer.print_string(self.text)
+
+
+class DimsAttr(StructAttr[_StructT], ABC):
+    """Dimension numbers; those that are empty or zero are not written."""
+
+    SHOWN = bool
 
 
 class DotDims(NamedTuple):
@@ -409,27 +466,28 @@ def conv_dims_text(dims: ConvDims) -> str | None:
 
 
 @irdl_attr_definition
-class ConvDimensionNumbersAttr(Data[ConvDims]):
+class ConvDimensionNumbersAttr(StructAttr[ConvDims]):
     """`#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`; `<raw …>` is parsed too."""
 
     name = "stablehlo.conv"
+
+    STRUCT = ConvDims
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> ConvDims:
         """Parse `<[b, 0, f]x[0, i, o]->[b, 0, f]>` or `<raw field = …>`."""
         parser.parse_punctuation("<")
         if parser.parse_optional_keyword("raw") is not None:
-            return _parse_dims_struct(parser, ConvDims)
+            return cls.parse_fields(parser)
         dims = parse_conv_dims(parser)
         parser.parse_punctuation(">")
         return dims
 
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the labelled form; the raw one when dimensions clash."""
-        text = conv_dims_text(self.data)
-        if text is None:
-            text = f"raw {_fields_text(self.data)}"
-        printer.print_string(f"<{text}>")
+    @property
+    def text(self) -> str:
+        """The labelled form; the raw one when dimensions clash."""
+        labelled = conv_dims_text(self.data)
+        return f"<{labelled or f'raw {self.fields_text(type(self).SHOWN)}'}>"
 
 
 # --- other structs -----------------------------------------------------------------
@@ -447,49 +505,14 @@ class DotAlgorithm(NamedTuple):
     allow_imprecise_accumulation: bool
 
 
-def dot_algorithm_text(value: DotAlgorithm) -> str:
-    """The struct as printed, with its angle brackets."""
-    return f"<{_fields_text(value)}>"
-
-
-def _parse_fields(
-    parser: AttrParser, readers: dict[str, Callable[[], Any]]
-) -> dict[str, Any]:
-    """Parse `<name = value, …>` with all fields in order."""
-    values: dict[str, Any] = {}
-    with parser.in_angle_brackets():
-        for name, reader in readers.items():
-            if values:
-                parser.parse_punctuation(",")
-            parser.parse_keyword(name)
-            parser.parse_punctuation("=")
-            values[name] = reader()
-    return values
-
-
 @irdl_attr_definition
-class DotAlgorithmAttr(Data[DotAlgorithm]):
+class DotAlgorithmAttr(StructAttr[DotAlgorithm]):
     """`#stablehlo.dot_algorithm<…>`: how a `dot_general` is to be computed."""
 
     name = "stablehlo.dot_algorithm"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> DotAlgorithm:
-        """Parse `<lhs_precision_type = f32, …>`; the fields come in their order."""
-        readers: dict[str, Callable[[], Any]] = {
-            "lhs_precision_type": parser.parse_type,
-            "rhs_precision_type": parser.parse_type,
-            "accumulation_type": parser.parse_type,
-            "lhs_component_count": parser.parse_integer,
-            "rhs_component_count": parser.parse_integer,
-            "num_primitive_operations": parser.parse_integer,
-            "allow_imprecise_accumulation": parser.parse_boolean,
-        }
-        return DotAlgorithm(**_parse_fields(parser, readers))
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the struct."""
-        printer.print_string(dot_algorithm_text(self.data))
+    STRUCT = DotAlgorithm
+    IN_ORDER = True
 
 
 class ChannelHandle(NamedTuple):
@@ -503,29 +526,17 @@ class ChannelHandle(NamedTuple):
 
 
 @irdl_attr_definition
-class ChannelHandleAttr(Data[ChannelHandle]):
+class ChannelHandleAttr(StructAttr[ChannelHandle]):
     """`#stablehlo.channel_handle<handle = 1, type = 0>`."""
 
     name = "stablehlo.channel_handle"
+
+    STRUCT = ChannelHandle
 
     @staticmethod
     def of(handle: int, type: int = 0) -> "ChannelHandleAttr":
         """Make one from its fields."""
         return ChannelHandleAttr(ChannelHandle(handle, type))
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ChannelHandle:
-        """Parse `<handle = 1, type = 0>`, in any order."""
-        parser.parse_punctuation("<")
-        return _parse_struct(
-            parser,
-            ChannelHandle,
-            {"handle": parser.parse_integer, "type": parser.parse_integer},
-        )
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the struct."""
-        printer.print_string(f"<{_fields_text(self.data)}>")
 
 
 class OutputOperandAlias(NamedTuple):
@@ -537,28 +548,13 @@ class OutputOperandAlias(NamedTuple):
 
 
 @irdl_attr_definition
-class OutputOperandAliasAttr(Data[OutputOperandAlias]):
+class OutputOperandAliasAttr(StructAttr[OutputOperandAlias]):
     """`#stablehlo.output_operand_alias<…>`."""
 
     name = "stablehlo.output_operand_alias"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> OutputOperandAlias:
-        """Parse the struct; the fields come in their order."""
-        return OutputOperandAlias(
-            **_parse_fields(
-                parser,
-                {
-                    "output_tuple_indices": lambda: parse_dims(parser),
-                    "operand_index": parser.parse_integer,
-                    "operand_tuple_indices": lambda: parse_dims(parser),
-                },
-            )
-        )
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the struct."""
-        printer.print_string(f"<{_fields_text(self.data)}>")
+    STRUCT = OutputOperandAlias
+    IN_ORDER = True
 
 
 @irdl_attr_definition
@@ -610,28 +606,25 @@ class ResultAccuracyAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         """Parse the struct; tolerances that are zero are left out."""
-        atol = rtol = 0.0
-        ulps = 0
+        tolerances = {"atol": 0.0, "rtol": 0.0, "ulps": 0}
         with parser.in_angle_brackets():
-            if parser.parse_optional_keyword("atol") is not None:
-                parser.parse_punctuation("=")
-                atol = float(parser.parse_number())
-                parser.parse_punctuation(",")
-            if parser.parse_optional_keyword("rtol") is not None:
-                parser.parse_punctuation("=")
-                rtol = float(parser.parse_number())
-                parser.parse_punctuation(",")
-            if parser.parse_optional_keyword("ulps") is not None:
-                parser.parse_punctuation("=")
-                ulps = parser.parse_integer()
-                parser.parse_punctuation(",")
+            for name in tolerances:
+                if parser.parse_optional_keyword(name) is not None:
+                    parser.parse_punctuation("=")
+                    exact = name == "ulps"
+                    tolerances[name] = (
+                        parser.parse_integer()
+                        if exact
+                        else float(parser.parse_number())
+                    )
+                    parser.parse_punctuation(",")
             parser.parse_keyword("mode")
             parser.parse_punctuation("=")
             mode = parser.parse_attribute()
         return [
-            FloatAttr(atol, f64),
-            FloatAttr(rtol, f64),
-            IntegerAttr(ulps, i64),
+            FloatAttr(tolerances["atol"], f64),
+            FloatAttr(tolerances["rtol"], f64),
+            IntegerAttr(int(tolerances["ulps"]), i64),
             mode,
         ]
 
@@ -671,26 +664,12 @@ class MeshAxis(NamedTuple):
 
 
 @irdl_attr_definition
-class MeshAxisAttr(Data[MeshAxis]):
+class MeshAxisAttr(StructAttr[MeshAxis]):
     """`#stablehlo.mesh_axis<name = "x", size = 2>`."""
 
     name = "stablehlo.mesh_axis"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MeshAxis:
-        """Parse `<name = "x", size = 2>`, in any order."""
-        parser.parse_punctuation("<")
-        return _parse_struct(
-            parser,
-            MeshAxis,
-            {"name": parser.parse_str_literal, "size": parser.parse_integer},
-        )
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the struct."""
-        printer.print_string("<name = ")
-        printer.print_string_literal(self.data.name)
-        printer.print_string(f", size = {self.data.size}>")
+    STRUCT = MeshAxis
 
 
 @irdl_attr_definition
@@ -735,19 +714,6 @@ class MeshAttr(ParametrizedAttribute):
                 printer.print_attribute(self.device_ids)
 
 
-class SubAxisInfo(NamedTuple):
-    """Which part of an axis: the product of the parts before it, and its size."""
-
-    pre_size: int
-    size: int
-
-
-def _parse_sub_axis(parser: AttrParser) -> SubAxisInfo:
-    with parser.in_parens():
-        pre_size = parser.parse_integer()
-    return SubAxisInfo(pre_size, parser.parse_integer())
-
-
 @irdl_attr_definition
 class SubAxisInfoAttr(Data[SubAxisInfo], OpaqueSyntaxAttribute):
     """`#stablehlo<sub_axis_info(1)2>`."""
@@ -761,7 +727,7 @@ class SubAxisInfoAttr(Data[SubAxisInfo], OpaqueSyntaxAttribute):
 
     def print_parameter(self, printer: Printer) -> None:
         """Print `(pre_size)size`."""
-        printer.print_string(f"({self.data.pre_size}){self.data.size}")
+        printer.print_string(str(self.data))
 
 
 class MeshAxisRef(NamedTuple):
@@ -772,31 +738,12 @@ class MeshAxisRef(NamedTuple):
 
 
 @irdl_attr_definition
-class AxisRefAttr(Data[MeshAxisRef]):
+class AxisRefAttr(StructAttr[MeshAxisRef]):
     """`#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>`."""
 
     name = "stablehlo.axis_ref"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MeshAxisRef:
-        """Parse the struct."""
-        parser.parse_punctuation("<")
-        return _parse_struct(
-            parser,
-            MeshAxisRef,
-            {
-                "name": parser.parse_str_literal,
-                "sub_axis_info": lambda: _parse_sub_axis(parser),
-            },
-        )
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the struct."""
-        printer.print_string("<name = ")
-        printer.print_string_literal(self.data.name)
-        if (sub := self.data.sub_axis_info) is not None:
-            printer.print_string(f", sub_axis_info = ({sub.pre_size}){sub.size}")
-        printer.print_string(">")
+    STRUCT = MeshAxisRef
 
 
 @irdl_attr_definition
@@ -830,14 +777,11 @@ class ReplicaGroupMeshAxesAttr(ParametrizedAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         """Parse the struct, in any order."""
         parser.parse_punctuation("<")
-        found = _parse_struct(
-            parser,
-            dict[str, Attribute],
-            {"mesh": parser.parse_attribute, "axes": parser.parse_attribute},
+        names = "mesh", "axes"
+        fields = _parse_fields(
+            parser, dict.fromkeys(names, AttrParser.parse_attribute), names
         )
-        if found.keys() != {"mesh", "axes"}:
-            parser.raise_error("expected `mesh` and `axes`")
-        return [found["mesh"], found["axes"]]
+        return [fields["mesh"], fields["axes"]]
 
     def print_parameters(self, printer: Printer) -> None:
         """Print the struct."""

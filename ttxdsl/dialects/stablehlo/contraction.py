@@ -51,7 +51,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
     PrecisionAttr,
     Transpose,
     TransposeAttr,
-    dot_algorithm_text,
 )
 from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_COMPLEX_TENSOR,
@@ -159,7 +158,7 @@ class DotGeneralOp(PurePrettyOp):
         )
         text += precision_text(self.precision_config)
         if self.algorithm is not None:
-            text += f", algorithm = {dot_algorithm_text(self.algorithm.data)}"
+            text += f", algorithm = {self.algorithm.text}"
         printer.print_string(text)
 
     @classmethod
