@@ -64,45 +64,23 @@ def _insert(
     return new.results[0]
 
 
-class DropGatherOfNothing(RewritePattern):
-    """An all_gather without axes is its operand."""
+class DropNothing(RewritePattern):
+    """A gather, slice, reduction or scatter along no axes is its operand."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: AllGatherOp, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Rewrite one op."""
-        if not any(op.gathering_axes.data):
-            _drop(rewriter, op, op.tensor)
-
-
-class DropSliceOfNothing(RewritePattern):
-    """An all_slice without axes is its operand."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
-        if not any(op.slicing_axes.data):
-            _drop(rewriter, op, op.tensor)
-
-
-class DropReductionOverNothing(RewritePattern):
-    """An all_reduce without axes is its operand."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
-        if not op.reduction_axes.data:
-            _drop(rewriter, op, op.tensor)
-
-
-class DropScatterOverNothing(RewritePattern):
-    """A reduce_scatter without axes is its operand."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: ReduceScatterOp, rewriter: PatternRewriter, /
-    ) -> None:
-        """Rewrite one op."""
-        if not any(op.reduce_scatter_axes.data):
+        match op:
+            case AllGatherOp():
+                axes = op.gathering_axes
+            case AllSliceOp():
+                axes = op.slicing_axes
+            case AllReduceOp():
+                axes = op.reduction_axes
+            case ReduceScatterOp():
+                axes = op.reduce_scatter_axes
+            case _:
+                return
+        if not any(axes.data):
             _drop(rewriter, op, op.tensor)
 
 
@@ -313,17 +291,17 @@ class DropUnusedArguments(RewritePattern):
 
 
 PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
-    AllGatherOp: (DropGatherOfNothing(),),
+    AllGatherOp: (DropNothing(),),
     AllReduceOp: (
-        DropReductionOverNothing(),
+        DropNothing(),
         ReductionOfReplicated(),
         ReductionOfShards(),
     ),
-    AllSliceOp: (DropSliceOfNothing(), SliceOfGather(), FormReduceScatter()),
+    AllSliceOp: (DropNothing(), SliceOfGather(), FormReduceScatter()),
     AllToAllOp: (DropUnusedMove(), JoinMoves()),
     CollectivePermuteOp: (DropPermuteToTheSame(),),
     ManualComputationOp: (DropUnusedArguments(),),
-    ReduceScatterOp: (DropScatterOverNothing(),),
+    ReduceScatterOp: (DropNothing(),),
     ReshardOp: (ShareReshard(), ReshardOfReshard()),
 }
 """What can be rewritten, by the op at the root."""

@@ -6,8 +6,8 @@ Source: Shardy's dialect documentation and `ops.td`.
 """
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Self, TypeAlias, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     I32,
@@ -74,12 +74,12 @@ from ttxdsl.dialects._sdy.registry import CHECKS, REWRITES
 from ttxdsl.dialects.traits import SameBytes
 from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 from ttxdsl.ir.data_flow import DataFlowTrait, Operand, returned
-from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import without_manual_axes
-from ttxdsl.sharding.reshard.collectives import AllToAllParam
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.sharding.step import PropagationDirection
+
+_ANY_SHAPED = VarConstraint("T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType))
 
 AnySharding: TypeAlias = TensorSharding | TensorShardingAttr
 """A sharding as the theory's value or as an attribute: builders take both."""
@@ -260,9 +260,7 @@ class DataFlowEdgeOp(SymbolUserOp):
 
     name = "sdy.data_flow_edge"
 
-    T: ClassVar = VarConstraint(
-        "T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType)
-    )
+    T: ClassVar = _ANY_SHAPED
 
     input = operand_def(T)
     sharding = opt_prop_def(TensorShardingAttr)
@@ -293,9 +291,7 @@ class FuncDataFlowEdgeOp(SymbolUserOp):
 
     name = "sdy.func_data_flow_edge"
 
-    T: ClassVar = VarConstraint(
-        "T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType)
-    )
+    T: ClassVar = _ANY_SHAPED
 
     operand = operand_def(T)
     result = result_def(T)
@@ -405,14 +401,6 @@ def _print_arguments_and_body(printer: Printer, body: Region) -> None:
     printer.print_region(body, print_entry_block_args=False)
 
 
-def _parse_stripped_shardings(
-    parser: Parser, keyword: str
-) -> TensorShardingPerValueAttr:
-    parser.parse_keyword(keyword)
-    parser.parse_punctuation("=")
-    return TensorShardingPerValueAttr.parse_stripped(parser)
-
-
 class ComputationDataFlow(DataFlowTrait):
     """Block arguments and results of a computation own an edge each.
 
@@ -442,8 +430,73 @@ class ComputationDataFlow(DataFlowTrait):
         return None if source.op is op else op.results[source.index]
 
 
+class _ComputationOp(SymbolUserOp, ABC):
+    """A region that is sharded as a whole.
+
+    Written `(operands) in_shardings=[…] out_shardings=[…] (arguments) {…} attr-dict :
+    signature`, with what an op has of its own in front, or before the arguments.
+    """
+
+    inputs = var_operand_def()
+    body = region_def("single_block")
+    results_ = var_result_def()
+
+    @classmethod
+    def _parse(
+        cls,
+        parser: Parser,
+        properties: dict[str, Attribute],
+        parse_own: Callable[[], dict[str, Attribute]] | None = None,
+    ) -> Self:
+        """Parse from the operands on.
+
+        Args:
+            parser: the parser.
+            properties: what was parsed before.
+            parse_own: parses properties behind the shardings, which then must be there.
+        """
+        start = parser.pos
+        operands = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        for keyword in ("in_shardings", "out_shardings"):
+            if parse_own is not None:
+                parser.parse_keyword(keyword)
+            elif parser.parse_optional_keyword(keyword) is None:
+                continue
+            parser.parse_punctuation("=")
+            shardings = TensorShardingPerValueAttr.parse_stripped(parser)
+            properties[keyword] = shardings
+        if parse_own is not None:
+            properties |= parse_own()
+        body = _parse_arguments_and_body(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        signature = parser.parse_function_type()
+        return cls.create(
+            operands=parser.resolve_operands(operands, signature.inputs.data, start),
+            result_types=signature.outputs.data,
+            properties=properties,
+            attributes=attributes,
+            regions=[body],
+        )
+
+    def _print(self, printer: Printer, own: str = "") -> None:
+        """Print from the operands on, `own` behind the shardings."""
+        printer.print_operands(self.operands)
+        for keyword in ("in_shardings", "out_shardings"):
+            shardings = self.properties.get(keyword)
+            if isinstance(shardings, TensorShardingPerValueAttr):
+                printer.print_string(f" {keyword}={shardings.stripped_text}")
+        printer.print_string(f"{own} ")
+        _print_arguments_and_body(printer, self.body)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)
+
+
 @irdl_op_definition
-class ManualComputationOp(SymbolUserOp):
+class ManualComputationOp(_ComputationOp):
     """A region of per-device code: local with respect to its manual axes.
 
     Operands and results are global tensors; block arguments and returned values have
@@ -453,12 +506,9 @@ class ManualComputationOp(SymbolUserOp):
 
     name = "sdy.manual_computation"
 
-    tensors = var_operand_def()
     in_shardings = prop_def(TensorShardingPerValueAttr)
     out_shardings = prop_def(TensorShardingPerValueAttr)
     manual_axes = prop_def(ManualAxesAttr)
-    body = region_def("single_block")
-    results_ = var_result_def()
 
     traits = traits_def(
         IsolatedFromAbove(),
@@ -495,58 +545,32 @@ class ManualComputationOp(SymbolUserOp):
         return without_manual_axes(outer, self.manual_axes.data)
 
     @classmethod
-    def parse(cls, parser: Parser) -> "ManualComputationOp":
+    def parse(cls, parser: Parser) -> Self:
         """Parse the pretty form."""
-        start = parser.pos
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        in_shardings = _parse_stripped_shardings(parser, "in_shardings")
-        out_shardings = _parse_stripped_shardings(parser, "out_shardings")
-        parser.parse_keyword("manual_axes")
-        parser.parse_punctuation("=")
-        manual_axes = ManualAxesAttr(ManualAxesAttr.parse_parameter(parser))
-        body = _parse_arguments_and_body(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        signature = parser.parse_function_type()
-        op = cls(
-            parser.resolve_operands(operands, signature.inputs.data, start),
-            in_shardings,
-            out_shardings,
-            manual_axes,
-            body,
-            signature.outputs.data,
-        )
-        op.attributes.update(attributes)
-        return op
+
+        def parse_manual_axes() -> dict[str, Attribute]:
+            parser.parse_keyword("manual_axes")
+            parser.parse_punctuation("=")
+            axes = ManualAxesAttr.parse_parameter(parser)
+            return {"manual_axes": ManualAxesAttr(axes)}
+
+        return cls._parse(parser, {}, parse_manual_axes)
 
     def print(self, printer: Printer) -> None:
         """Print the pretty form."""
-        printer.print_operands(self.operands)
-        printer.print_string(f" in_shardings={self.in_shardings.stripped_text}")
-        printer.print_string(f" out_shardings={self.out_shardings.stripped_text}")
-        printer.print_string(" manual_axes=")
-        self.manual_axes.print_parameter(printer)
-        printer.print_string(" ")
-        _print_arguments_and_body(printer, self.body)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_function_type(self.operand_types, self.result_types)
+        axes = syntax.manual_axes_text(self.manual_axes.data)
+        self._print(printer, f" manual_axes={axes}")
 
 
 @irdl_op_definition
-class NamedComputationOp(SymbolUserOp):
+class NamedComputationOp(_ComputationOp):
     """A named group of ops; propagation goes through as if it were inlined."""
 
     name = "sdy.named_computation"
 
-    operands_ = var_operand_def()
     computation_name = prop_def(StringAttr, prop_name="name")
     in_shardings = opt_prop_def(TensorShardingPerValueAttr)
     out_shardings = opt_prop_def(TensorShardingPerValueAttr)
-    body = region_def("single_block")
-    results_ = var_result_def()
 
     traits = traits_def(
         IsolatedFromAbove(), RecursiveMemoryEffect(), ComputationDataFlow()
@@ -561,65 +585,32 @@ class NamedComputationOp(SymbolUserOp):
         in_shardings: Iterable[AnySharding] | TensorShardingPerValueAttr | None = None,
         out_shardings: Iterable[AnySharding] | TensorShardingPerValueAttr | None = None,
     ):
+        shardings = {"in_shardings": in_shardings, "out_shardings": out_shardings}
         super().__init__(
             operands=[operands],
             result_types=[result_types],
-            properties={
-                "name": StringAttr(computation_name),
-                "in_shardings": None
-                if in_shardings is None
-                else _shardings_attr(in_shardings),
-                "out_shardings": None
-                if out_shardings is None
-                else _shardings_attr(out_shardings),
+            properties={"name": StringAttr(computation_name)}
+            | {
+                name: _shardings_attr(given)
+                for name, given in shardings.items()
+                if given is not None
             },
             regions=[body],
         )
 
     @classmethod
-    def parse(cls, parser: Parser) -> "NamedComputationOp":
+    def parse(cls, parser: Parser) -> Self:
         """Parse the pretty form."""
         with parser.in_angle_brackets():
-            computation_name = parser.parse_str_literal()
-        start = parser.pos
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        shardings: dict[str, TensorShardingPerValueAttr] = {}
-        for keyword in ("in_shardings", "out_shardings"):
-            if parser.parse_optional_keyword(keyword) is not None:
-                parser.parse_punctuation("=")
-                shardings[keyword] = TensorShardingPerValueAttr.parse_stripped(parser)
-        body = _parse_arguments_and_body(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        signature = parser.parse_function_type()
-        op = cls(
-            computation_name,
-            parser.resolve_operands(operands, signature.inputs.data, start),
-            body,
-            signature.outputs.data,
-            shardings.get("in_shardings"),
-            shardings.get("out_shardings"),
-        )
-        op.attributes.update(attributes)
-        return op
+            name = StringAttr(parser.parse_str_literal())
+        return cls._parse(parser, {"name": name})
 
     def print(self, printer: Printer) -> None:
         """Print the pretty form."""
         printer.print_string("<")
         printer.print_string_literal(self.computation_name.data)
         printer.print_string(">")
-        printer.print_operands(self.operands)
-        if self.in_shardings is not None:
-            printer.print_string(f" in_shardings={self.in_shardings.stripped_text}")
-        if self.out_shardings is not None:
-            printer.print_string(f" out_shardings={self.out_shardings.stripped_text}")
-        printer.print_string(" ")
-        _print_arguments_and_body(printer, self.body)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_function_type(self.operand_types, self.result_types)
+        self._print(printer)
 
 
 # Collectives
@@ -634,9 +625,7 @@ class CollectiveOp(SymbolUserOp, ABC):
     Source: Shardy's Sdy_CollectiveOpInterface.
     """
 
-    T: ClassVar = VarConstraint(
-        "T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType)
-    )
+    T: ClassVar = _ANY_SHAPED
 
     tensor = operand_def(T)
     out_sharding = prop_def(TensorShardingAttr)
@@ -650,19 +639,25 @@ class CollectiveOp(SymbolUserOp, ABC):
     ALLOWS_DIFFERENT_MESHES: ClassVar[bool] = False
     """Whether operand and result may lie on meshes that differ in device order."""
 
-    def _build(
-        self, tensor: SSAValue | Operation, out_sharding: AnySharding, *own: Attribute
-    ) -> None:
-        """Make one with the property `own`, if the op has one besides the sharding."""
+    AXES: ClassVar[Callable[[Any], Attribute] | None] = None
+    """Makes the property that says the axes, if the op has one."""
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        axes: Iterable[Any] | Attribute,
+        out_sharding: AnySharding,
+    ):
         tensor = SSAValue.get(tensor)
-        sharding = {"out_sharding": _sharding_attr(out_sharding)}
-        said = sharding.keys() | {"reduction_op"}
-        names = self.get_irdl_definition().properties.keys() - said
-        IRDLOperation.__init__(
-            self,
-            operands=[tensor],
-            result_types=[tensor.type],
-            properties=dict(zip(names, own, strict=True)) | sharding,
+        properties: dict[str, Attribute] = {}
+        make = type(self).AXES
+        if make is not None:
+            names = self.get_irdl_definition().properties.keys()
+            (name,) = names - {"out_sharding", "reduction_op"}
+            properties[name] = axes if isinstance(axes, Attribute) else make(axes)
+        properties["out_sharding"] = _sharding_attr(out_sharding)
+        super().__init__(
+            operands=[tensor], result_types=[tensor.type], properties=properties
         )
 
 
@@ -718,29 +713,13 @@ class CombiningOp(CollectiveOp, ABC):
 class _PerDimensionOp(CollectiveOp, ABC):
     """A collective whose one property says the axes of each dimension."""
 
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
-        out_sharding: AnySharding,
-    ):
-        if not isinstance(axes, ListOfAxisRefListsAttr):
-            axes = ListOfAxisRefListsAttr(axes)
-        self._build(tensor, out_sharding, axes)
+    AXES: ClassVar = ListOfAxisRefListsAttr
 
 
 class _PerTensorOp(CollectiveOp, ABC):
     """A collective whose one property says axes that belong to no dimension."""
 
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        axes: Iterable[AxisRef] | AxisRefListAttr,
-        out_sharding: AnySharding,
-    ):
-        if not isinstance(axes, AxisRefListAttr):
-            axes = AxisRefListAttr(axes)
-        self._build(tensor, out_sharding, axes)
+    AXES: ClassVar = AxisRefListAttr
 
 
 @irdl_op_definition
@@ -773,19 +752,11 @@ class AllToAllOp(CollectiveOp):
 
     name = "sdy.all_to_all"
 
+    AXES: ClassVar = AllToAllParamListAttr
+
     params = prop_def(AllToAllParamListAttr)
 
     assembly_format = _collective_format("$params ")
-
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        params: Iterable[AllToAllParam] | AllToAllParamListAttr,
-        out_sharding: AnySharding,
-    ):
-        if not isinstance(params, AllToAllParamListAttr):
-            params = AllToAllParamListAttr(params)
-        self._build(tensor, out_sharding, params)
 
 
 @irdl_op_definition
@@ -799,7 +770,7 @@ class CollectivePermuteOp(CollectiveOp):
     assembly_format = _collective_format("")
 
     def __init__(self, tensor: SSAValue | Operation, out_sharding: AnySharding):
-        self._build(tensor, out_sharding)
+        super().__init__(tensor, (), out_sharding)
 
 
 @irdl_op_definition

@@ -25,7 +25,6 @@ from ttxdsl.ir.compat.speed import (
     operations,
     printing,
     scopes,
-    subclasses,
     traits,
     types,
     walking,
@@ -52,7 +51,6 @@ _MENDS = (
     walking.mend,
     linear.mend,
     traits.mend,
-    subclasses.mend,
 )
 _applied = False
 
