@@ -1,7 +1,7 @@
 """What StableHLO's ops have in common: a syntax said by a table, and checked types."""
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self, TypeVar, cast
 
@@ -17,9 +17,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 from xdsl.irdl import AttrConstraint, BaseAttr, VerificationContext, traits_def
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -134,6 +134,34 @@ class StableHLOOp(VerifiedOnce, ABC):
 
     DEFAULTS: ClassVar[Mapping[str, Attribute]] = {}
 
+    @classmethod
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
+        """Parse the types of operands and results, behind the colon."""
+        return syntax.parse_signature(parser)
+
+    @classmethod
+    def parse_end(
+        cls,
+        parser: Parser,
+        operands: Sequence[UnresolvedOperand],
+        properties: dict[str, Attribute],
+        regions: Sequence[Region] = (),
+    ) -> Self:
+        """Parse `attr-dict : types`, and make the op of that and what came before."""
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = cls.parse_types(parser, len(operands))
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            properties={name: properties[name] for name in sorted(properties)},
+            attributes=attributes,
+            regions=regions,
+        )
+
 
 _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
@@ -220,7 +248,7 @@ class PrettyOp(StableHLOOp, ABC):
         """Parse the types of operands and results, behind the colon."""
         if cls.SHORTHAND:
             return syntax.parse_shorthand(parser, operands)
-        return syntax.parse_signature(parser)
+        return super().parse_types(parser, operands)
 
     def print_types(self, printer: Printer) -> None:
         """Print the types of operands and results."""
@@ -234,16 +262,7 @@ class PrettyOp(StableHLOOp, ABC):
         """Parse the op behind its name."""
         operands, comma = syntax.parse_operands(parser)
         properties = cls.parse_fields(parser, comma)
-        attributes = syntax.parse_attr_dict(parser, cls, properties)
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = cls.parse_types(parser, len(operands))
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            properties=properties,
-            attributes=attributes,
-        )
+        return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
         """Print the op behind its name."""

@@ -105,6 +105,15 @@ def require_element(got: Attribute, expected: Attribute, what: str = "result") -
         raise VerifyException(f"{what}: expected elements as in {expected}, got {got}")
 
 
+def require_equal_elements(
+    operand: Attribute, other: Attribute, constraint: str = "", what: str = "result"
+) -> None:
+    """Refuse a tensor whose element type is not the operand's."""
+    if cast(Tensor, operand).element_type != cast(Tensor, other).element_type:
+        where = f"{constraint}: " if constraint else ""
+        raise VerifyException(f"{where}the operand is {operand}, the {what} {other}")
+
+
 def bits(element: Attribute) -> int:
     """The width of an element in bits; of a quantized one, of its storage."""
     if isinstance(element, ComplexType):

@@ -61,6 +61,13 @@ def require_dims(
             )
 
 
+def require_dim(dim: int, shape: Shape, name: str, constraint: str = "") -> None:
+    """A number is a dimension of a shape."""
+    if not 0 <= dim < len(shape):
+        where = f"{constraint}: " if constraint else ""
+        raise VerifyException(f"{where}{name} {dim} is not in [0, {len(shape)})")
+
+
 def require_unique(dims: Sequence[int], name: str, constraint: str) -> None:
     """No entry occurs twice."""
     if len(set(dims)) != len(dims):
@@ -216,8 +223,7 @@ def concatenate(inputs: Sequence[Shape], dimension: int) -> Shape:
     require(bool(inputs), "C3: there must be an input")
     first = inputs[0]
     rank = len(first)
-    if not 0 <= dimension < rank:
-        raise VerifyException(f"C4: dimension {dimension} is not in [0, {rank})")
+    require_dim(dimension, first, "dimension", "C4")
     result = list(first)
     for index, one in enumerate(inputs[1:], 1):
         require(

@@ -63,6 +63,14 @@ def parse_type_list(parser: AttrParser) -> list[Attribute]:
     return types
 
 
+def parse_types_of(parser: AttrParser, operands: Sequence[object]) -> list[Attribute]:
+    """Parse `: type, …` of operands, or nothing if there are none."""
+    if not operands:
+        return []
+    parser.parse_punctuation(":")
+    return parse_type_list(parser)
+
+
 def parse_signature(parser: AttrParser) -> tuple[Types, Types]:
     """Parse `(type, …) -> type` into the types of operands and of results."""
     match = _signature_at(parser.lexer.input.content, parser.pos)

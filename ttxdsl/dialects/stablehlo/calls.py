@@ -114,16 +114,7 @@ class CustomCallOp(StableHLOOp):
         parser.parse_punctuation("(")
         operands, _ = syntax.parse_operands(parser)
         parser.parse_punctuation(")")
-        attributes = syntax.parse_attr_dict(parser, cls, properties)
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = syntax.parse_signature(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            properties={name: properties[name] for name in sorted(properties)},
-            attributes=attributes,
-        )
+        return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
         """Print `@target(%a, %b) {…} : (…) -> …`."""
@@ -175,17 +166,7 @@ class CompositeOp(StableHLOOp):
         }
         operands, _ = syntax.parse_operands(parser)
         regions = parser.parse_region_list()
-        attributes = syntax.parse_attr_dict(parser, cls, properties)
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = syntax.parse_signature(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            properties={name: properties[name] for name in sorted(properties)},
-            attributes=attributes,
-            regions=regions,
-        )
+        return cls.parse_end(parser, operands, properties, regions)
 
     def print(self, printer: Printer) -> None:
         """Print `"name" %a, %b ({…}) {…} : (…) -> …`."""

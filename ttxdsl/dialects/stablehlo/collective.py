@@ -49,9 +49,19 @@ from ttxdsl.dialects.stablehlo._base import (
     StableHLOOp,
     String,
 )
-from ttxdsl.dialects.stablehlo._infer import require_results, require_type, tensors_of
+from ttxdsl.dialects.stablehlo._infer import (
+    require_equal_elements,
+    require_results,
+    require_type,
+    tensors_of,
+)
 from ttxdsl.dialects.stablehlo._regions import check_reducer
-from ttxdsl.dialects.stablehlo._shapes import all_to_all, require, sizes_fit
+from ttxdsl.dialects.stablehlo._shapes import (
+    all_to_all,
+    require,
+    require_dim,
+    sizes_fit,
+)
 from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
     ReplicaGroupMeshAxesAttr,
@@ -64,7 +74,6 @@ from ttxdsl.dialects.stablehlo.types import (
     Kind,
     TensorOf,
     TokenType,
-    element_of,
     scalar_of,
     shape_of,
     with_element,
@@ -205,6 +214,20 @@ def require_tensors_then_token(
     )
 
 
+def require_other_sizes(
+    operand: Attribute, result: Attribute, dim: int, constraint: str
+) -> None:
+    """Operand and result have one shape but for a dimension."""
+    before, after = shape_of(operand), shape_of(result)
+    if len(before) != len(after) or not all(
+        index == dim or sizes_fit(*sizes)
+        for index, sizes in enumerate(zip(before, after, strict=True))
+    ):
+        raise VerifyException(
+            f"{constraint}: {operand} and {result} must agree but for dimension {dim}"
+        )
+
+
 def require_channel_type(channel: ChannelHandleAttr, expected: int) -> None:
     """C1 of `send` and `recv`: which ends the channel joins."""
     if channel.data.type != expected:
@@ -238,23 +261,11 @@ class AllGatherOp(_GroupedOp):
         dim = self.all_gather_dim.value.data
         for one, result in zip(self.inputs, self.outputs, strict=True):
             before, after = shape_of(one.type), shape_of(result.type)
-            rank = len(before)
-            if dim >= rank:
-                raise VerifyException(f"C1: all_gather_dim {dim} is not in [0, {rank})")
+            require_dim(dim, before, "all_gather_dim", "C1")
             if before[dim] == 0:
                 raise VerifyException(f"dimension {dim} of {one.type} has size 0")
-            if element_of(one.type) != element_of(result.type) or len(after) != rank:
-                raise VerifyException(
-                    f"C6: the operand is {one.type}, the result {result.type}"
-                )
-            if not all(
-                index == dim or sizes_fit(*sizes)
-                for index, sizes in enumerate(zip(before, after, strict=True))
-            ):
-                raise VerifyException(
-                    f"C6: {one.type} and {result.type} must agree but for dimension "
-                    f"{dim}"
-                )
+            require_equal_elements(one.type, result.type, "C6")
+            require_other_sizes(one.type, result.type, dim, "C6")
             if (
                 DYNAMIC_INDEX not in (before[dim], after[dim])
                 and after[dim] % before[dim] != 0
@@ -317,25 +328,17 @@ class ReduceScatterOp(_GroupedOp):
         )
         (result,) = tensors_of((self.result,))
         before, after = operand.get_shape(), result.get_shape()
-        rank = len(before)
         dim = self.scatter_dimension.value.data
-        if len(after) != rank:
+        if len(before) != len(after):
             raise VerifyException(f"C8: the operand is {operand}, the result {result}")
-        if dim >= rank:
-            raise VerifyException(f"C2: scatter_dimension {dim} is not in [0, {rank})")
+        require_dim(dim, before, "scatter_dimension", "C2")
         if DYNAMIC_INDEX not in (before[dim], after[dim]):
             if after[dim] <= 0 or before[dim] <= 0 or before[dim] % after[dim] != 0:
                 raise VerifyException(
                     f"C8: the operand's size {before[dim]} of dimension {dim} is no "
                     f"multiple of the result's {after[dim]}"
                 )
-            if not all(
-                index == dim or sizes_fit(*sizes)
-                for index, sizes in enumerate(zip(before, after, strict=True))
-            ):
-                raise VerifyException(
-                    f"C8: {operand} and {result} must agree but for dimension {dim}"
-                )
+            require_other_sizes(operand, result, dim, "C8")
             if result.element_type != combined.element_type:
                 raise VerifyException(
                     f"C9: the result is {result}, but computation returns {combined}"

@@ -71,10 +71,7 @@ class ReturnOp(StableHLOOp):
         operands, _ = syntax.parse_operands(parser)
         attributes = parser.parse_optional_attr_dict()
         position = parser.pos
-        types: list[Attribute] = []
-        if operands:
-            parser.parse_punctuation(":")
-            types = syntax.parse_type_list(parser)
+        types = syntax.parse_types_of(parser, operands)
         return cls.create(
             operands=parser.resolve_operands(operands, types, position),
             attributes=attributes,
@@ -189,10 +186,7 @@ class WhileOp(StableHLOOp):
 
         parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_pair)
         position = parser.pos
-        types: list[Attribute] = []
-        if operands:
-            parser.parse_punctuation(":")
-            types = syntax.parse_type_list(parser)
+        types = syntax.parse_types_of(parser, operands)
         values = parser.resolve_operands(operands, types, position)
         found = parser.parse_optional_attr_dict_with_keyword()
         arguments = [name.resolve(one) for name, one in zip(names, types, strict=True)]
@@ -274,11 +268,8 @@ class OptimizationBarrierOp(StableHLOOp):
         attributes = parser.parse_optional_attr_dict()
         operands, _ = syntax.parse_operands(parser)
         position = parser.pos
-        types: list[Attribute] = []
-        if operands:
-            parser.parse_punctuation(":")
-            types = syntax.parse_type_list(parser)
-        elif parser.parse_optional_punctuation("(") is not None:
+        types = syntax.parse_types_of(parser, operands)
+        if not operands and parser.parse_optional_punctuation("(") is not None:
             parser.parse_punctuation(")")
         return cls.create(
             operands=parser.resolve_operands(operands, types, position),

@@ -160,12 +160,8 @@ class IotaOp(PrettyNullaryOp):
 
     def verify_(self) -> None:
         """C1: the dimension is one of the result."""
-        rank = len(shape_of(self.output.type))
-        if self.iota_dimension.value.data >= rank:
-            raise VerifyException(
-                f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
-                f"{rank})"
-            )
+        dim = self.iota_dimension.value.data
+        shapes.require_dim(dim, shape_of(self.output.type), "iota_dimension", "C1")
 
 
 @irdl_op_definition
@@ -182,12 +178,8 @@ class DynamicIotaOp(PurePrettyOp):
 
     def verify_(self) -> None:
         """C1: the dimension is one of the result; C2: the shape is the result's."""
-        rank = len(shape_of(self.result.type))
-        if self.iota_dimension.value.data >= rank:
-            raise VerifyException(
-                f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
-                f"{rank})"
-            )
+        dim = self.iota_dimension.value.data
+        shapes.require_dim(dim, shape_of(self.result.type), "iota_dimension", "C1")
         infer.require_computed_shape(self.output_shape, self.result.type, "C2")
 
 
@@ -455,8 +447,7 @@ class SliceOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2 to C4: ranges; C5: sizes."""
         operand, result = self.operand.type, self.result.type
-        if element_of(operand) != element_of(result):
-            raise VerifyException(f"C1: the operand is {operand}, the result {result}")
+        infer.require_equal_elements(operand, result, "C1")
         shape = shapes.slice_(
             shape_of(operand),
             self.start_indices.get_values(),
@@ -493,8 +484,7 @@ class DynamicSliceOp(_MovingOp):
         """C1: element types; C2 to C4: sizes; C5: the result."""
         operand, result = self.operand.type, self.result.type
         infer.require_same_indices(self.start_indices, "C3")
-        if element_of(operand) != element_of(result):
-            raise VerifyException(f"C1: the operand is {operand}, the result {result}")
+        infer.require_equal_elements(operand, result, "C1")
         shape = shapes.dynamic_slice(
             shape_of(operand), len(self.start_indices), self.slice_sizes.get_values()
         )
@@ -516,8 +506,7 @@ class DynamicUpdateSliceOp(_MovingOp):
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
         operand, update = self.operand.type, self.update.type
         infer.require_same_indices(self.start_indices, "C5")
-        if element_of(operand) != element_of(update):
-            raise VerifyException(f"C2: the operand is {operand}, the update {update}")
+        infer.require_equal_elements(operand, update, "C2", "update")
         shapes.check_update_slice(
             shape_of(operand), shape_of(update), len(self.start_indices)
         )
@@ -539,8 +528,7 @@ class RealDynamicSliceOp(PurePrettyOp):
     def verify_(self) -> None:
         """The indices have one type and one entry a dimension."""
         operand, result = self.operand.type, self.result.type
-        if element_of(operand) != element_of(result):
-            raise VerifyException(f"the operand is {operand}, the result {result}")
+        infer.require_equal_elements(operand, result)
         rank = len(shape_of(operand))
         for name, value in (
             ("start_indices", self.start_indices),
@@ -570,10 +558,7 @@ class ConcatenateOp(_MovingOp):
         result = self.result.type
         require(bool(self.inputs), "C3: there must be an input")
         for one in self.inputs:
-            if element_of(one.type) != element_of(result):
-                raise VerifyException(
-                    f"C1, C5: an input is {one.type}, the result {result}"
-                )
+            infer.require_equal_elements(one.type, result, "C1, C5")
         shape = shapes.concatenate(
             [shape_of(one.type) for one in self.inputs], self.dimension.value.data
         )
@@ -602,9 +587,9 @@ class PadOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
-        for one in (self.padding_value.type, result):
-            if element_of(one) != element_of(operand):
-                raise VerifyException(f"C1: the operand is {operand}, got {one}")
+        padding = self.padding_value.type
+        infer.require_equal_elements(operand, padding, "C1", "padding value")
+        infer.require_equal_elements(operand, result, "C1")
         shape = shapes.pad(
             shape_of(operand),
             self.edge_padding_low.get_values(),
@@ -630,9 +615,9 @@ class DynamicPadOp(PurePrettyOp):
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
-        for one in (self.padding_value.type, result):
-            if element_of(one) != element_of(operand):
-                raise VerifyException(f"C1: the operand is {operand}, got {one}")
+        padding = self.padding_value.type
+        infer.require_equal_elements(operand, padding, "C1", "padding value")
+        infer.require_equal_elements(operand, result, "C1")
         rank = len(shape_of(operand))
         if len(shape_of(result)) != rank:
             raise VerifyException(
@@ -698,10 +683,8 @@ class GetDimensionSizeOp(_MovingOp):
 
     def verify_(self) -> None:
         """C1: the dimension is one of the operand; the result is an i32."""
-        rank = len(shape_of(self.operand.type))
         dim = self.dimension.value.data
-        if dim >= rank:
-            raise VerifyException(f"C1: dimension {dim} is not in [0, {rank})")
+        shapes.require_dim(dim, shape_of(self.operand.type), "dimension", "C1")
         infer.require_type(self.result.type, TensorType(i32, ()))
 
 
@@ -721,10 +704,8 @@ class SetDimensionSizeOp(PurePrettyOp):
     def verify_(self) -> None:
         """The dimension is one of the operand; the size is a scalar i32."""
         operand, result = self.operand.type, self.result.type
-        rank = len(shape_of(operand))
         dim = self.dimension.value.data
-        if dim >= rank:
-            raise VerifyException(f"dimension {dim} is not in [0, {rank})")
+        shapes.require_dim(dim, shape_of(operand), "dimension")
         infer.require_type(self.size.type, TensorType(i32, ()), "size")
         infer.require_element(result, operand)
         shape = list(shape_of(operand))

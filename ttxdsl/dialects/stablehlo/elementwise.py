@@ -752,16 +752,7 @@ class CompareOp(PrettyOp):
         operands, comma = syntax.parse_operands(parser)
         if comma:
             properties["compare_type"] = _COMPARE_TYPE[0](parser)
-        attributes = syntax.parse_attr_dict(parser, cls, properties)
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = syntax.parse_signature(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            properties=properties,
-            attributes=attributes,
-        )
+        return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
         """Print `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""

@@ -17,7 +17,6 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, PureOp, StableHLOOp
@@ -32,7 +31,6 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR,
     Kind,
     TensorOf,
-    element_of,
     scalar_of,
     shape_of,
     with_element,
@@ -61,8 +59,7 @@ class GatherOp(StableHLOOp):
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
         operand, result = self.operand.type, self.result.type
-        if element_of(operand) != element_of(result):
-            raise VerifyException(f"C23: the operand is {operand}, the result {result}")
+        infer.require_equal_elements(operand, result, "C23")
         shape = shapes.gather(
             shape_of(operand),
             shape_of(self.start_indices.type),
@@ -90,8 +87,7 @@ class DynamicGatherOp(StableHLOOp):
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
         operand, result = self.operand.type, self.result.type
-        if element_of(operand) != element_of(result):
-            raise VerifyException(f"C23: the operand is {operand}, the result {result}")
+        infer.require_equal_elements(operand, result, "C23")
         known = infer.constant_ints(self.slice_sizes)
         sizes = known or (None,) * shape_of(self.slice_sizes.type)[0]
         shape = shapes.gather(

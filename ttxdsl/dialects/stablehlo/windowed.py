@@ -247,16 +247,7 @@ class ConvolutionOp(_AnyConvolutionOp):
         parser.parse_punctuation("=")
         with parser.in_braces():
             _parse_window(parser, properties)
-        attributes = syntax.parse_attr_dict(parser, cls, properties)
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = syntax.parse_signature(parser)
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            properties={name: properties[name] for name in sorted(properties)},
-            attributes=attributes,
-        )
+        return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
         """Print `(%lhs, %rhs) dim_numbers = …, window = {…} {…} : (…) -> …`."""
