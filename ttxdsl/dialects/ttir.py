@@ -74,7 +74,7 @@ from ttxdsl.dialects._tt.tensors import (
     expect_type,
     tensor_types,
 )
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 
 
 class TTIROp(TTOp):

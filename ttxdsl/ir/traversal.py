@@ -8,11 +8,19 @@ module waits for the memory that they lie in: `ops_of_type` looks at each op onc
 while it is there, where a list of all that is filtered afterwards comes by again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
+
+operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
+"""The operands of an op as they are now, a tuple.
+
+`op.operands` is a view that follows when they change; to make it and to go through it
+takes three times as long, and a compilation asks some twenty times for each op.
+"""
 
 _OperationT = TypeVar("_OperationT", bound=Operation)
 

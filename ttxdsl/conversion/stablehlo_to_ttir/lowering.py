@@ -26,8 +26,8 @@ from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.ir.collector import discard_regions, forget_uses
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import Tensor, tensor_type
+from ttxdsl.ir.traversal import operands_of
 
 Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
 """The value of the op's only result, or of all its results."""

@@ -166,14 +166,11 @@ def get_sharding(value: SSAValue) -> TensorSharding | None:
             return op.sharding.data
         case CollectiveOp():
             return op.out_sharding.data
-        case ManualComputationOp():
-            if isinstance(holder, BlockArgument):
-                return op.inner_sharding(holder.index)
-            return _entry(op.out_shardings, holder)
-        case NamedComputationOp():
-            if isinstance(holder, BlockArgument):
-                return _entry(op.in_shardings, holder)
-            return _entry(op.out_shardings, holder)
+        case ManualComputationOp() if isinstance(holder, BlockArgument):
+            return op.inner_sharding(holder.index)
+        case ManualComputationOp() | NamedComputationOp():
+            inwards = isinstance(holder, BlockArgument)
+            return _entry(op.in_shardings if inwards else op.out_shardings, holder)
         case Operation():
             return _entry(op.attributes.get(_attribute_for(holder)), holder)
         case None:
@@ -202,18 +199,14 @@ def set_sharding(value: SSAValue, sharding: TensorSharding) -> None:
             op.sharding = TensorShardingAttr(sharding)
         case CollectiveOp():
             op.out_sharding = TensorShardingAttr(sharding)
-        case ManualComputationOp():
-            if isinstance(holder, BlockArgument):
+        case ManualComputationOp() | NamedComputationOp():
+            if not isinstance(holder, BlockArgument):
+                op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
+                return
+            if isinstance(op, ManualComputationOp):
                 outer = op.in_shardings.data[holder.index]
                 sharding = with_manual_axes(outer, sharding, op.manual_axes.data)
-                op.in_shardings = _with_entry(op.in_shardings, holder, sharding)
-            else:
-                op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
-        case NamedComputationOp():
-            if isinstance(holder, BlockArgument):
-                op.in_shardings = _with_entry(op.in_shardings, holder, sharding)
-            else:
-                op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
+            op.in_shardings = _with_entry(op.in_shardings, holder, sharding)
         case Operation():
             name = _attribute_for(holder)
             op.attributes[name] = _with_entry(op.attributes.get(name), holder, sharding)
@@ -440,16 +433,11 @@ def _transform(
         match op:
             case FuncOp():
                 _transform_func_shardings(op, one)
-            case ShardingOp():
-                new = one(op.sharding.data, op, op.results[0].type)
-                op.sharding = TensorShardingAttr(new)
-            case CollectiveOp():
-                new = one(op.out_sharding.data, op, op.results[0].type)
-                op.out_sharding = TensorShardingAttr(new)
-            case DataFlowEdgeOp():
-                if op.sharding is not None:
-                    new = one(op.sharding.data, op, op.results[0].type)
-                    op.sharding = TensorShardingAttr(new)
+            case ShardingOp() | CollectiveOp() | DataFlowEdgeOp():
+                (result,) = op.results
+                sharding = get_sharding(result)
+                if sharding is not None:
+                    set_sharding(result, one(sharding, op, result.type))
             case ManualComputationOp() | NamedComputationOp():
                 if op.in_shardings is not None:
                     op.in_shardings = per_value(op.in_shardings, op, op.operands)
@@ -459,11 +447,8 @@ def _transform(
                 for name in (SHARDING, BLOCK_ARGUMENT_SHARDING):
                     shardings = op.attributes.get(name)
                     if type(shardings) is TensorShardingPerValueAttr:
-                        values = (
-                            op.results
-                            if name == SHARDING
-                            else op.regions[0].blocks[0].args
-                        )
+                        is_result = name == SHARDING
+                        values = op.results if is_result else op.regions[0].block.args
                         op.attributes[name] = per_value(shardings, op, values)
 
 

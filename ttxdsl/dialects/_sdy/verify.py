@@ -17,6 +17,7 @@ from math import prod
 
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects._sdy.syntax import axis_refs_text
 from ttxdsl.dialects._sdy.values import EdgeValueRef, PropagationStep
 from ttxdsl.sharding.axes import (
     Axes,
@@ -33,10 +34,6 @@ from ttxdsl.sharding.text import quoted
 
 _SHOWN = 64
 """Device ids that a message lists."""
-
-
-def _braced(axes: Iterable[AxisRef]) -> str:
-    return f"{{{', '.join(map(str, axes))}}}"
 
 
 # Meshes
@@ -136,7 +133,7 @@ def axes_sorted(axes: Axes, mesh: Mesh, where: str) -> None:
     """Axes whose order means nothing are listed in the order of the mesh."""
     if axes != sort_by_mesh(axes, mesh):
         raise VerifyException(
-            f"{where}axes are not ordered w.r.t. mesh {mesh}: {_braced(axes)}"
+            f"{where}axes are not ordered w.r.t. mesh {mesh}: {axis_refs_text(axes)}"
         )
 
 
@@ -179,15 +176,6 @@ def sub_axis(axis: AxisRef, mesh: Mesh) -> None:
         )
     if axis.size == full:
         raise VerifyException(f"sub-axis size is equal to the full axis size: {axis}")
-
-
-def axis_lists(lists: Sequence[Axes], mesh: Mesh, what: str) -> None:
-    """Lists of axes, one a dimension: each valid, no axis used twice in all of them."""
-    for dim, axes in enumerate(lists):
-        where = f"{what} of dim {dim}: "
-        axis_names(axes, mesh, where)
-        axes_unmerged(axes, where)
-    axes_disjoint((axis for axes in lists for axis in axes), mesh)
 
 
 def sorted_axis_list(axes: Axes, mesh: Mesh, what: str) -> None:
@@ -285,7 +273,7 @@ def local_shape(
         if size % shards != 0:
             raise VerifyException(
                 f"dim {index} of size {size} is not divisible by the manual axes "
-                f"{_braced(axes)} of size {shards}"
+                f"{axis_refs_text(axes)} of size {shards}"
             )
         local.append(size // shards)
     return tuple(local)
@@ -297,8 +285,8 @@ def local_shape(
 def _expect(expected: Axes, dim: int, result: TensorSharding) -> None:
     if expected != result.dims[dim].axes:
         raise VerifyException(
-            f"result sharding doesn't match expected sharding {_braced(expected)} on "
-            f"dimension {dim}: it has {_braced(result.dims[dim].axes)}"
+            f"result sharding doesn't match expected sharding {axis_refs_text(expected)} on "
+            f"dimension {dim}: it has {axis_refs_text(result.dims[dim].axes)}"
         )
 
 
@@ -309,14 +297,22 @@ def without_suffix(axes: Axes, suffix: Axes, dim: int, mesh: Mesh, what: str) ->
         if not left or not axis.is_suffix_of(left[-1], mesh):
             raise VerifyException(
                 f"can't apply {what} axis {axis} to operand sharding on dimension "
-                f"{dim}: {_braced(axes)} does not end with it"
+                f"{dim}: {axis_refs_text(axes)} does not end with it"
             )
         rest = left[-1].prefix_without(axis)
         left = left[:-1] if rest is None else (*left[:-1], rest)
     return left
 
 
-def _as_many_lists(lists: Sequence[Axes], result: TensorSharding) -> None:
+def _collective_axes(
+    lists: Sequence[Axes], result: TensorSharding, mesh: Mesh, what: str
+) -> None:
+    """Lists of axes, one a dimension: each valid, no axis used twice in all of them."""
+    for dim, axes in enumerate(lists):
+        where = f"{what} axes of dim {dim}: "
+        axis_names(axes, mesh, where)
+        axes_unmerged(axes, where)
+    axes_disjoint((axis for axes in lists for axis in axes), mesh)
     if len(lists) != result.rank:
         raise VerifyException(
             f"result sharding has rank {result.rank} but collective axes has rank "
@@ -332,8 +328,7 @@ def gathers(
     what: str,
 ) -> None:
     """Taking the axes from the end of each dimension gives the result's dimensions."""
-    axis_lists(lists, mesh, f"{what} axes")
-    _as_many_lists(lists, result)
+    _collective_axes(lists, result, mesh, what)
     for dim, axes in enumerate(lists):
         left = without_suffix(operand.dims[dim].axes, axes, dim, mesh, what)
         _expect(left, dim, result)
@@ -347,8 +342,7 @@ def slices(
     what: str,
 ) -> None:
     """Adding the axes to the end of each dimension gives the result's dimensions."""
-    axis_lists(lists, mesh, f"{what} axes")
-    _as_many_lists(lists, result)
+    _collective_axes(lists, result, mesh, what)
     for dim, axes in enumerate(lists):
         _expect(concatenate_merged(operand.dims[dim].axes, axes, mesh), dim, result)
 
@@ -427,9 +421,17 @@ def permutes(
         if sizes[0] != sizes[1]:
             raise VerifyException(
                 f"sharded size of result doesn't match operand on dimension {index}: "
-                f"{_braced(after.axes)} of size {sizes[1]} != {_braced(before.axes)} "
+                f"{axis_refs_text(after.axes)} of size {sizes[1]} != {axis_refs_text(before.axes)} "
                 f"of size {sizes[0]}"
             )
+
+
+def _apart(axes: Axes, others: Axes, what: str, of: str) -> None:
+    """No axis overlaps one of the others."""
+    for axis in axes:
+        for taken in others:
+            if axis.overlaps(taken):
+                raise VerifyException(f"{what} {axis} overlaps with {of}: {taken}")
 
 
 def reduces(
@@ -441,19 +443,10 @@ def reduces(
             f"operand and result shardings are not equivalent: {operand} and {result}"
         )
     sorted_axis_list(axes, mesh, "reduction")
-    for axis in axes:
-        for taken in operand.sharding_axes + operand.replicated:
-            if axis.overlaps(taken):
-                raise VerifyException(
-                    f"reduction axis {axis} overlaps with operand dimension sharding "
-                    f"or replicated axes: {taken}"
-                )
-        for taken in result.unreduced:
-            if axis.overlaps(taken):
-                raise VerifyException(
-                    f"reduction axis {axis} overlaps with result unreduced axes: "
-                    f"{taken}"
-                )
+    what = "reduction axis"
+    given = operand.sharding_axes + operand.replicated
+    _apart(axes, given, what, "operand dimension sharding or replicated axes")
+    _apart(axes, result.unreduced, what, "result unreduced axes")
 
 
 def reduction_number(number: int) -> None:
@@ -472,7 +465,7 @@ def becomes_unreduced(
     if result.unreduced != expected:
         raise VerifyException(
             "out_sharding must be unreduced along the operand's unreduced axes and "
-            f"the op's axes, {_braced(expected)}, got {_braced(result.unreduced)}"
+            f"the op's axes, {axis_refs_text(expected)}, got {axis_refs_text(result.unreduced)}"
         )
 
 
@@ -488,13 +481,8 @@ def replicated_to_unreduced(
     if not axes:
         raise VerifyException("axes must not be empty")
     sorted_axis_list(axes, mesh, "replicated-to-unreduced")
-    for axis in axes:
-        for taken in operand.sharding_axes + operand.unreduced:
-            if axis.overlaps(taken):
-                raise VerifyException(
-                    f"axis {axis} overlaps with operand dimension sharding or "
-                    f"unreduced axes: {taken}"
-                )
+    given = operand.sharding_axes + operand.unreduced
+    _apart(axes, given, "axis", "operand dimension sharding or unreduced axes")
     becomes_unreduced(operand, axes, result, mesh)
 
 

@@ -157,7 +157,9 @@ class StableHLOOp(VerifiedOnce, ABC):
         return cls.create(
             operands=parser.resolve_operands(operands, operand_types, position),
             result_types=result_types,
-            properties={name: properties[name] for name in sorted(properties)},
+            properties=dict(sorted(properties.items()))
+            if len(properties) > 1
+            else properties,
             attributes=attributes,
             regions=regions,
         )
@@ -248,7 +250,7 @@ class PrettyOp(StableHLOOp, ABC):
         """Parse the types of operands and results, behind the colon."""
         if cls.SHORTHAND:
             return syntax.parse_shorthand(parser, operands)
-        return super().parse_types(parser, operands)
+        return syntax.parse_signature(parser)
 
     def print_types(self, printer: Printer) -> None:
         """Print the types of operands and results."""

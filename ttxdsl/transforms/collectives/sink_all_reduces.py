@@ -39,8 +39,8 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import element_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.in_order import InOrder, places_in

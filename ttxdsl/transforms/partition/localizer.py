@@ -22,7 +22,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.ir.collector import forget_uses
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract

@@ -14,8 +14,8 @@ from ttxdsl.conversion.stablehlo_to_ttir.lowering import Lowering, Rule
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt.tensors import bit_width
-from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
+from ttxdsl.ir.traversal import operands_of
 
 
 def _named(name: str) -> Rule:

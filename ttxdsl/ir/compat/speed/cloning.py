@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 
 _Values = dict[SSAValue, SSAValue]
 _Blocks = dict[Block, Block]

@@ -23,7 +23,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface, SymbolTable
 from xdsl.transforms.dead_code_elimination import LiveSet
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 
 _KNOWN = "ttxdsl_symbols"
 """Where an op that declares symbols keeps them."""

@@ -32,7 +32,7 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.printer import Printer
 
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 
 _MOST_KEPT = 1 << 14
 _LARGEST = 256

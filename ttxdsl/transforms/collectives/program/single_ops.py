@@ -9,8 +9,8 @@ from xdsl.traits import Pure
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.traits import Collective, Elementwise
-from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import element_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.partition.exchange.collectives import ALL_SLICE
 from ttxdsl.transforms.partition.exchange.combiner import Combiner, combiner_of

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.transforms.collectives.program.single_ops import MOVED
 
 

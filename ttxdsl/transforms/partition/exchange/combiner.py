@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.sharding.spec import ReductionKind
 from ttxdsl.transforms.partition.emitter import binary_region
 

@@ -28,8 +28,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, ReshapeOp
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.operands import operands_of
-from ttxdsl.ir.traversal import all_ops_inside_out
+from ttxdsl.ir.traversal import all_ops_inside_out, operands_of
 from ttxdsl.rules.registry import OpSignature, Signatures, has_no_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
 from ttxdsl.sharding.devices.mesh import Mesh

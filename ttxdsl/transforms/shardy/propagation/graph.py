@@ -23,7 +23,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import CustomCallOp
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.rules.registry import Signatures, has_no_rule
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from ttxdsl.ir.operands import operands_of
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.sharding.step import Directions, PropagationDirection
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
