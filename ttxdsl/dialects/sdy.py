@@ -46,6 +46,7 @@ from ttxdsl.dialects._sdy.access import (
     set_sharding as set_sharding,
     shardable_value as shardable_value,
     tensor_rank as tensor_rank,
+    transform_func_shardings as transform_func_shardings,
     transform_shardings as transform_shardings,
     transform_shardings_of_values as transform_shardings_of_values,
     without_sdy as without_sdy,

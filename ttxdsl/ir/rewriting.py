@@ -7,8 +7,9 @@ one walk does.
 
 from collections.abc import Iterable
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint
 
 from ttxdsl.ir.traversal import ops_of_type
 
@@ -25,3 +26,10 @@ def rewrite_type(
 ) -> None:
     """Apply a pattern to the ops of a class that are in `root` now."""
     rewrite(ops_of_type(root, op_class), pattern)
+
+
+def point_behind(value: SSAValue) -> InsertPoint:
+    """Return the point right behind where a value comes to be."""
+    if isinstance(value.owner, Block):
+        return InsertPoint.at_start(value.owner)
+    return InsertPoint.after(value.owner)

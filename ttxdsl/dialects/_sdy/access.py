@@ -432,7 +432,9 @@ def _transform(
             continue
         match op:
             case FuncOp():
-                _transform_func_shardings(op, one)
+                transform_func_shardings(
+                    op, lambda sharding, type, func=op: one(sharding, func, type)
+                )
             case ShardingOp() | CollectiveOp() | DataFlowEdgeOp():
                 (result,) = op.results
                 sharding = get_sharding(result)
@@ -452,15 +454,19 @@ def _transform(
                         op.attributes[name] = per_value(shardings, op, values)
 
 
-def _transform_func_shardings(
-    func: FuncOp,
-    one: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
+def transform_func_shardings(
+    func: FuncOp, change: Callable[[TensorSharding, Attribute], TensorSharding]
 ) -> None:
+    """Replace the shardings of a function's arguments and results.
+
+    `change` gets a sharding and the type of its value.
+    """
+
     def all_new(
         old: list[TensorSharding | None], types: ArrayAttr[Attribute]
     ) -> list[TensorSharding | None]:
         return [
-            None if sharding is None else one(sharding, func, type)
+            None if sharding is None else change(sharding, type)
             for sharding, type in zip(old, types, strict=True)
         ]
 

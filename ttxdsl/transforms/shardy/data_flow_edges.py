@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ShapedType, UnknownLoc
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
+from ttxdsl.ir.rewriting import point_behind
 from ttxdsl.sharding.spec import TensorSharding
 
 
@@ -50,13 +51,11 @@ def add_edges(owners: Sequence[SSAValue]) -> None:
         op = sdy.owning_op(owner)
         assert op is not None
         edge.location = op.location
-        if isinstance(owner, BlockArgument):
-            if not isinstance(owner.location, UnknownLoc):
-                edge.location = owner.location
-            point = InsertPoint.at_start(owner.block)
-        else:
-            point = InsertPoint.after(op)
-        Rewriter.insert_op(edge, point)
+        if isinstance(owner, BlockArgument) and not isinstance(
+            owner.location, UnknownLoc
+        ):
+            edge.location = owner.location
+        Rewriter.insert_op(edge, point_behind(owner))
         owner.replace_uses_with_if(
             edge.result, lambda use, edge=edge: use.operation is not edge
         )

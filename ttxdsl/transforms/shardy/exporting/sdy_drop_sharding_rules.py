@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.transforms.shardy.propagation.engine import remove_sharding_rule
 
 
 class DropShardingRulesPass(ModulePass):
@@ -18,6 +18,4 @@ class DropShardingRulesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Walk all ops of the module."""
         for inner in op.walk():
-            rule = inner.attributes.get(SHARDING_RULE)
-            if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
-                del inner.attributes[SHARDING_RULE]
+            remove_sharding_rule(inner)

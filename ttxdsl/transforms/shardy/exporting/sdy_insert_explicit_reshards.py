@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
@@ -28,6 +28,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, ReshapeOp
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.rewriting import point_behind
 from ttxdsl.ir.traversal import all_ops_inside_out, operands_of
 from ttxdsl.rules.registry import OpSignature, Signatures, has_no_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
@@ -77,13 +78,6 @@ def _location(value: SSAValue) -> LocationAttr:
         return value.location
     assert isinstance(value.owner, Operation)
     return value.owner.location
-
-
-def _behind(value: SSAValue) -> InsertPoint:
-    """Right behind where a value comes to be."""
-    if isinstance(value.owner, Block):
-        return InsertPoint.at_start(value.owner)
-    return InsertPoint.after(value.owner)
 
 
 def _replace_other_uses(value: SSAValue, new: Operation) -> None:
@@ -157,7 +151,7 @@ class ReshardInserter:
         if data_flow_of(type(op)) is not None:
             for target, sources in data_flow_edges(op):
                 for source in sources:
-                    self.bring_to(source, target, _behind(source.value), self.full)
+                    self.bring_to(source, target, point_behind(source.value), self.full)
         elif _COMPUTES[type(op)]:
             self.visit_computation(op)
         elif isinstance(op, CallOp):
@@ -218,7 +212,7 @@ class ReshardInserter:
             targets = [TensorSharding.fully_closed(mesh, rank) for rank in ranks]
         for index, target in enumerate(targets):
             operand = Operand(op, index)
-            self.bring_to(operand, target, _behind(operand.value), True)
+            self.bring_to(operand, target, point_behind(operand.value), True)
 
     def bring_to(
         self,

@@ -36,15 +36,6 @@ class RemoveSubAxesInInputOutputShardingsPass(ModulePass):
         Raises:
             CompileError: if the module has several functions and none is `main`.
         """
-        main = main_function(op)
-
-        def all_whole(
-            shardings: list[TensorSharding | None],
-        ) -> list[TensorSharding | None]:
-            return [one if one is None else with_whole_axes(one) for one in shardings]
-
-        sdy.set_func_shardings(
-            main,
-            all_whole(sdy.func_argument_shardings(main)),
-            all_whole(sdy.func_result_shardings(main)),
+        sdy.transform_func_shardings(
+            main_function(op), lambda sharding, type: with_whole_axes(sharding)
         )

@@ -1,6 +1,6 @@
 """At the borders of functions, shard dimensions only by what divides them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import gcd
 
 from xdsl.context import Context
@@ -77,14 +77,6 @@ class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
                 return sharding
             return evenly_sharded(sharding, type.get_shape(), mesh)
 
-        def all_even(
-            shardings: Iterable[TensorSharding | None], types: Iterable[Attribute]
-        ) -> list[TensorSharding | None]:
-            return [
-                None if sharding is None else even(sharding, type)
-                for sharding, type in zip(shardings, types, strict=True)
-            ]
-
         def update_manual_computation(computation: sdy.ManualComputationOp) -> None:
             manual = computation.manual_axes.data
             computation.in_shardings = sdy.TensorShardingPerValueAttr(
@@ -110,16 +102,8 @@ class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
 
         for inner in op.walk():
             match inner:
-                case FuncOp(function_type=function_type):
-                    sdy.set_func_shardings(
-                        inner,
-                        all_even(
-                            sdy.func_argument_shardings(inner), function_type.inputs
-                        ),
-                        all_even(
-                            sdy.func_result_shardings(inner), function_type.outputs
-                        ),
-                    )
+                case FuncOp():
+                    sdy.transform_func_shardings(inner, even)
                 case CallOp():
                     shardings = call_shardings(inner)
                     if shardings is not None:

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
+from ttxdsl.ir.rewriting import point_behind
 from ttxdsl.ir.traversal import ops_of_type_inside_out
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import TensorSharding
@@ -72,22 +73,6 @@ def _on_data_flow_edge(value: SSAValue) -> bool:
         isinstance(value.owner, sdy.DataFlowEdgeOp)
         or sdy.find_data_flow_edge(value) is not None
     )
-
-
-def _point_behind(value: SSAValue) -> InsertPoint:
-    """Right behind the op that defines `value`, or at the start of its block."""
-    if isinstance(value, BlockArgument):
-        return InsertPoint.at_start(value.block)
-    owner = value.owner
-    assert isinstance(owner, Operation)
-    return InsertPoint.after(owner)
-
-
-def _insert(op: Operation, point: InsertPoint) -> None:
-    if point.insert_before is None:
-        point.block.add_op(op)
-    else:
-        point.block.insert_op_before(op, point.insert_before)
 
 
 def _apply(
@@ -179,7 +164,7 @@ def _apply_constraint(op: sdy.ShardingConstraintOp, history: History | None) -> 
 
     def moved_behind_input() -> sdy.ShardingConstraintOp:
         op.detach()
-        _insert(op, _point_behind(op.input))
+        Rewriter.insert_op(op, point_behind(op.input))
         return op
 
     if _apply(op.input, op.sharding.data, moved_behind_input):
@@ -229,7 +214,7 @@ def _apply_in_shardings(op: sdy.ManualComputationOp) -> None:
         ) -> sdy.ShardingConstraintOp:
             constraint = sdy.ShardingConstraintOp(value, sharding)
             constraint.location = op.location
-            _insert(constraint, _point_behind(value))
+            Rewriter.insert_op(constraint, point_behind(value))
             return constraint
 
         _apply(value, sharding, new_behind_operand)

@@ -6,13 +6,14 @@ Source: Shardy's compiler API document, "Shard As", and its `ShardingGroupMap`.
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import ShardingConstraintOp, ShardingGroupOp
+from ttxdsl.ir.rewriting import point_behind
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.history import History
@@ -112,12 +113,7 @@ def _constrain(member: SSAValue, like: TensorSharding) -> SSAValue:
     """Put an open sharding constraint behind a value, for all its other uses."""
     opened = TensorSharding.fully_open(like.mesh, like.rank)
     constraint = ShardingConstraintOp(member, opened)
-    owner = member.owner
-    if isinstance(owner, Block):
-        point = InsertPoint.at_start(owner)
-    else:
-        point = InsertPoint.after(owner)
-    Rewriter.insert_op(constraint, point)
+    Rewriter.insert_op(constraint, point_behind(member))
     member.replace_uses_with_if(
         constraint.result, lambda use: use.operation is not constraint
     )
