@@ -437,7 +437,7 @@ class _ComputationOp(SymbolUserOp, ABC):
     signature`, with what an op has of its own in front, or before the arguments.
     """
 
-    inputs = var_operand_def()
+    tensors = var_operand_def()
     body = region_def("single_block")
     results_ = var_result_def()
 
