@@ -52,6 +52,8 @@ SYNTAX = {
     "lhs_contracting_dimensions = [0], lhs_contracting_dimensions = [0]>}> : "
     "(tensor<4xf32>, tensor<4xf32>) -> tensor<f32>": "duplicated",
     "stablehlo.iota dim = 0 {iota_dimension = 0 : i64} : tensor<4xf32>": "given twice",
+    "stablehlo.custom_call @f() {a = #stablehlo.channel_handle<handle = 1>} : () -> "
+    "tensor<f32>": "expected `type`",
 }
 
 

@@ -19,10 +19,10 @@ def mesh_lookup(module: ModuleOp) -> MeshOf:
     meshes = mesh_table(module)
 
     def mesh_of(sharding: TensorSharding) -> Mesh:
-        said = sharding.mesh
-        if isinstance(said, Mesh):
-            return said
-        mesh = meshes.get(said)
-        return get_mesh(module, said) if mesh is None else mesh
+        named = sharding.mesh
+        if isinstance(named, Mesh):
+            return named
+        mesh = meshes.get(named)
+        return get_mesh(module, named) if mesh is None else mesh
 
     return mesh_of

@@ -8,7 +8,6 @@ Source: Shardy's `sdy-reshard-to-collectives`. Where the C++ pass stops half-way
 without a common divisor) or loses unreduced axes, this one goes on or keeps them.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -29,13 +28,11 @@ from ttxdsl.dialects import sdy
 from ttxdsl.ir.rewriting import rewrite
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.reshard import collectives
 from ttxdsl.sharding.reshard.cheapest import cheapest_reshard
 from ttxdsl.sharding.reshard.plan import plan_reshard, reaches
 from ttxdsl.sharding.spec import TensorSharding
-
-MeshOf = Callable[[TensorSharding], Mesh]
+from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 
 def collective_op(
@@ -158,13 +155,6 @@ def reshards_to_collectives(
     module: ModuleOp, *, keep_redundant_reshards: bool = False, cheapest: bool = False
 ) -> None:
     """Rewrite all reshards in the functions of a module, in program order."""
-    meshes = sdy.mesh_table(module)
-
-    def mesh_of(sharding: TensorSharding) -> Mesh:
-        if isinstance(sharding.mesh, str) and sharding.mesh in meshes:
-            return meshes[sharding.mesh]
-        return sdy.get_mesh(module, sharding)
-
     reshards = [
         op
         for func in module.ops
@@ -174,7 +164,7 @@ def reshards_to_collectives(
     if keep_redundant_reshards:
         # before any is rewritten: collectives leave axes of size one out
         reshards = [op for op in reshards if not is_redundant(op)]
-    rewrite(reshards, ReshardToCollectives(mesh_of, cheapest))
+    rewrite(reshards, ReshardToCollectives(mesh_lookup(module), cheapest))
 
 
 def check_collectives(module: ModuleOp) -> None:
