@@ -189,24 +189,24 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 
 | XLA on GPUs | ours |
 |---|---|
-| `ReduceScatterCreator`: an all-reduce of which each device takes its part | `early-slices` |
-| `AllReduceSplitter`: the same behind an all-reduce among more devices | `early-slices`, `small-sums` |
-| `AllReduceFolder`: an all-reduce of an all-reduce along another axis | `joined-sums` |
-| `AllReduceReassociate`, `ReduceScatterReassociate`: partial sums are added first | `late-sums`, which goes through all that is linear and chooses by bytes |
-| `AllGatherOptimizer`, `AllGatherBroadcastReorder`: one gather behind an op of gathered operands, and ahead of a broadcast | `cheap-gathers` |
-| `AllGatherDynamicSliceSimplifier`: a gather of which each device takes its own part again | `early-slices`, `shardy-ccl-canonicalization` |
-| `WhileLoopAllReduceCodeMotion`: what a loop accumulates is reduced behind it | `behind-loops` |
-| collectives of what no turn changes, moved by `WhileLoopInvariantCodeMotion` | `ahead-of-loops` |
-| `ConditionalSimplifier`, `HloDCE`, `WhileLoopSimplifier` (on all back ends): branches that are always taken, loops and carries that nobody uses | `known-branches`, `unused` |
-| `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | `joined-collectives`; for XLA's CPUs gathers, scatters and exchanges as rows by `join-collectives`. Overlap: the time model counts it, the back end does it |
-| `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `cheap-gathers` moves converts where that is cheaper |
+| `ReduceScatterCreator`: an all-reduce of which each device takes its part | `hoist-slices` |
+| `AllReduceSplitter`: the same behind an all-reduce among more devices | `hoist-slices` |
+| `AllReduceFolder`: an all-reduce of an all-reduce along another axis | `combine-all-reduces` |
+| `AllReduceReassociate`, `ReduceScatterReassociate`: partial sums are added first | `sink-all-reduces`, which goes through all that is linear and chooses by bytes |
+| `AllGatherOptimizer`, `AllGatherBroadcastReorder`: one gather behind an op of gathered operands, and ahead of a broadcast | `move-all-gathers` |
+| `AllGatherDynamicSliceSimplifier`: a gather of which each device takes its own part again | `hoist-slices`, `shardy-ccl-canonicalization` |
+| `WhileLoopAllReduceCodeMotion`: what a loop accumulates is reduced behind it | `sink-collectives` |
+| collectives of what no turn changes, moved by `WhileLoopInvariantCodeMotion` | `hoist-collectives` |
+| `ConditionalSimplifier`, `HloDCE`, `WhileLoopSimplifier` (on all back ends): loops and carries that nobody uses | `collective-dce` |
+| `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | `combine-collectives`; for XLA's CPUs gathers, scatters and exchanges as rows by `join-collectives`. Overlap: the time model counts it, the back end does it |
+| `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `move-all-gathers` moves converts where that is cheaper |
 
 The partitioner itself sends pieces for a roll (a concatenation of what was cut from one
-value), which stage 11 does here, and adds up masked rows, as `read-places` does where that
+value), which stage 11 does here, and adds up masked rows, as `narrow-all-gathers` does where that
 sends less than gathering them.
 
-`same-values`, `out-of-branches`, `gathered-products`, `scattered-products`, `turned-products`,
-`cheap-exchanges`, `small-permutes` and `parts-of-parts` have no counterpart there that we know of.
+`collective-cse`, `gather-product-operands`, `reduce-scatter-products`, `move-all-to-alls` and
+`move-collective-permutes` have no counterpart there that we know of.
 """
 
 

@@ -30,7 +30,7 @@ from ttxdsl.analysis.usage.collectives import launches_of, list_collectives  # n
 from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
 from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
 from ttxdsl.loading.program import make_context, parse_program  # noqa: E402
-from ttxdsl.transforms.collectives import joined_collectives  # noqa: E402
+from ttxdsl.transforms.collectives import combine_collectives  # noqa: E402
 from ttxdsl.transforms.collectives.optimize_collectives import (  # noqa: E402
     OPTIMIZATIONS,
     OptimizeCollectivesPass,
@@ -97,7 +97,7 @@ def launches(module: ModuleOp) -> int:
 
 def measure_of(name: str) -> Callable[[ModuleOp], int]:
     """What an optimization makes less of."""
-    return launches if name == joined_collectives.NAME else sent
+    return launches if name == combine_collectives.NAME else sent
 
 
 def local(text: str, *, shardy: bool) -> ModuleOp:
@@ -203,7 +203,7 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         " shardings over 2x4 devices and of the models: all optimizations together make"
         f" {changed} of them send less and {more} send more. Bytes that each device"
         " sends by the ring model, in a loop as often as it turns; of"
-        f" `{joined_collectives.NAME}`, which sends as many, launches.",
+        f" `{combine_collectives.NAME}`, which sends as many, launches.",
         "",
         "## Alone",
         "",

@@ -41,6 +41,23 @@ class SameBytes(OpTrait):
 
 
 @dataclass(frozen=True)
+class Linear(OpTrait):
+    """The result of a sum is the sum of the results: f(x + y) = f(x) + f(y).
+
+    Quotients of integers are not, nor are truth values, whose sum is an or.
+
+    Attributes:
+        start: the first operand that the op is linear in, where all others are the same.
+        stop: the one behind the last such operand; None if that is the last of all.
+        is_product: whether it is linear in each of them by itself only.
+    """
+
+    start: int = 0
+    stop: int | None = None
+    is_product: bool = False
+
+
+@dataclass(frozen=True)
 class Collective(OpTrait):
     """Devices send each other data.
 

@@ -113,8 +113,8 @@ from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.collectives.optimize_collectives import (
-    OPTIMIZATIONS,
     OptimizeCollectivesPass,
+    remaining_optimizations,
 )
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 from ttxdsl.transforms.frontends.import_xla_sdy import ImportXlaSdyPass
@@ -494,8 +494,8 @@ class TTStableHLOPipelinePass(ModulePass):
 
                 return [ReoutlineCompositesPass()]
             case 11:
-                left = tuple(one for one in OPTIMIZATIONS if one not in self.without)
-                return self._optional(OptimizeCollectivesPass(left))
+                left = remaining_optimizations(self.without)
+                return self._optional(OptimizeCollectivesPass(left)) if left else []
             case _:
                 return []
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from tests.insight.check.faults import Fault
 from tests.transforms.collectives.programs import (
@@ -24,23 +24,19 @@ from tests.transforms.collectives.programs import (
     UNUSED_CARRY,
 )
 from tests.transforms.stages import shift_programs, test_batch_counting_indices
-from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.analysis.values.counting import Count
 from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.check.failure import Mode
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.transforms.collectives import (
-    branches,
     collective_cse,
+    collective_dce,
     combine_all_reduces,
-    gathered_products,
-    joined_collectives,
+    combine_collectives,
+    gather_product_operands,
     loop_collectives,
     move_collectives,
-    read_places,
-    small_sums,
-    turned_products,
-    unused,
+    narrow_all_gathers,
 )
 from ttxdsl.transforms.collectives.program import dims, positions
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
@@ -77,7 +73,7 @@ def _first_one(
     return otherwise or value
 
 
-_JOIN = joined_collectives._join  # pyright: ignore[reportPrivateUsage]
+_JOIN = combine_collectives._join  # pyright: ignore[reportPrivateUsage]
 
 
 def _join_backwards(ops: Sequence[Operation]) -> Operation:
@@ -117,7 +113,7 @@ def _first_position(emit: Emitter, start: SSAValue) -> SSAValue:
     return emit.position(0)
 
 
-_MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
+_MOVED = gather_product_operands._moved  # pyright: ignore[reportPrivateUsage]
 
 
 def _right_side_backwards(program: DeviceProgram, op: Operation, move: Any) -> SSAValue:
@@ -144,19 +140,6 @@ def _without_sum(
     return self.all_slice(value, (axis,), dim, value.op.next_op)
 
 
-def _first_part(
-    program: DeviceProgram, value: SSAValue, dim: int, axes: Any, before: Operation
-) -> SSAValue:
-    emitter = Emitter(Block(), before.location)
-    size = shape_of(value)[dim] // program.size(axes)
-    part = emitter.slice_dim(value, dim, 0, size)
-    (op,) = emitter.block.ops
-    op.detach()
-    assert before.parent is not None
-    before.parent.insert_op_before(op, before)
-    return part
-
-
 def _held_in_reverse(op: Operation, dim: int) -> Any:
     return [dim] if isinstance(op, stablehlo.ReverseOp) else _RIGHT(op, dim)
 
@@ -181,14 +164,6 @@ def _of_the_outer(program: DeviceProgram, op: Operation, inner: Operation) -> An
     return program.axes(op)
 
 
-def _lost_sum(
-    program: DeviceProgram, op: Operation, inner: Operation
-) -> SSAValue | None:
-    if not isinstance(inner, stablehlo.AllReduceOp):
-        return None
-    return program.copy(op, [*inner.operands])
-
-
 _BASES = positions._bases  # pyright: ignore[reportPrivateUsage]
 
 
@@ -198,109 +173,87 @@ def _at_the_start(*arguments: Any) -> set[int] | None:
 
 _FAULTS: list[tuple[str, str, Plant]] = [
     (
-        "late-sums: a term counts on every device",
-        PROGRAMS["late-sums"],
+        "sink-all-reduces: a term counts on every device",
+        PROGRAMS["sink-all-reduces"],
         _instead(DeviceProgram, "on_one", _as_it_is),
     ),
     (
-        "early-slices: scattered and not summed",
-        PROGRAMS["early-slices"],
+        "hoist-slices: scattered and not summed",
+        PROGRAMS["hoist-slices"],
         _instead(DeviceProgram, "reduce_scatter", _without_sum),
     ),
     (
-        "small-sums: one sum of two",
-        PROGRAMS["small-sums"],
-        _instead(small_sums, "_behind_scatter", _lost_sum),
+        "gather-product-operands: samples in two orders",
+        PROGRAMS["gather-product-operands"],
+        _instead(gather_product_operands, "_moved", _right_side_backwards),
     ),
     (
-        "gathered-products: samples in two orders",
-        PROGRAMS["gathered-products"],
-        _instead(gathered_products, "_moved", _right_side_backwards),
-    ),
-    (
-        "scattered-products: scattered and not summed",
-        PROGRAMS["scattered-products"],
+        "reduce-scatter-products: scattered and not summed",
+        PROGRAMS["reduce-scatter-products"],
         _instead(DeviceProgram, "reduce_scatter", _without_sum),
     ),
     (
-        "turned-products: every device takes the first part",
-        PROGRAMS["turned-products"],
-        _instead(turned_products, "_part", _first_part),
-    ),
-    (
-        "cheap-gathers: gathered behind a reverse",
-        _reversed("cheap-gathers", "multiply"),
+        "move-all-gathers: gathered behind a reverse",
+        _reversed("move-all-gathers", "multiply"),
         _keeps_reversed,
     ),
     (
-        "cheap-exchanges: exchanged behind a reverse",
-        _reversed("cheap-exchanges", "subtract"),
+        "move-all-to-alls: exchanged behind a reverse",
+        _reversed("move-all-to-alls", "subtract"),
         _keeps_reversed,
     ),
     (
-        "small-permutes: not sent",
-        PROGRAMS["small-permutes"],
+        "move-collective-permutes: not sent",
+        PROGRAMS["move-collective-permutes"],
         _instead(DeviceProgram, "permute", _as_it_is),
     ),
     (
-        "joined-permutes: everybody sends what the first one does",
-        PROGRAMS["joined-permutes"],
+        "combine-collective-permutes: everybody sends what the first one does",
+        PROGRAMS["combine-collective-permutes"],
         _instead(DeviceProgram, "on_devices", _first_one),
     ),
     (
-        "joined-collectives: each user gets another one's",
-        PROGRAMS["joined-collectives"],
-        _instead(joined_collectives, "_join", _join_backwards),
+        "combine-collectives: each user gets another one's",
+        PROGRAMS["combine-collectives"],
+        _instead(combine_collectives, "_join", _join_backwards),
     ),
     (
-        "joined-sums: along one axis of two",
-        PROGRAMS["joined-sums"],
+        "combine-all-reduces: along one axis of two",
+        PROGRAMS["combine-all-reduces"],
         _instead(combine_all_reduces, "_both", _of_the_outer),
     ),
     (
-        "same-values: what is alike but for its operands",
-        PROGRAMS["same-values"]
+        "collective-cse: what is alike but for its operands",
+        PROGRAMS["collective-cse"]
         .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = []", 1)
         .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = [0]"),
         _instead(collective_cse, "_same", lambda *_: True),
     ),
     (
-        "known-branches: another one",
-        PROGRAMS["known-branches"],
-        _instead(TripCounts, "taken", lambda *_: 0),
+        "narrow-all-gathers: another one",
+        PROGRAMS["narrow-all-gathers"],
+        _instead(narrow_all_gathers, "_stretch", lambda *_: (2, 3)),
     ),
     (
-        "read-places: another one",
-        PROGRAMS["read-places"],
-        _instead(read_places, "_stretch", lambda *_: (2, 3)),
-    ),
-    (
-        "unused: a carry that another one reads",
+        "collective-dce: a carry that another one reads",
         UNUSED_CARRY.replace("add %whole, %c", "add %whole, %d"),
-        _instead(unused, "_needed", lambda *_: frozenset[Operation]()),
+        _instead(collective_dce, "_needed", lambda *_: frozenset[Operation]()),
     ),
     (
-        "out-of-branches: that of one branch for all",
-        PROGRAMS["out-of-branches"].replace(
-            "%4 = sdy.sharding_constraint %a", "%4 = sdy.sharding_constraint %d"
-        ),
-        _instead(branches, "_has_same_operands", lambda *_: True),
-    ),
-    (
-        "ahead-of-loops: what each turn changes",
-        PROGRAMS["ahead-of-loops"].replace(
+        "hoist-collectives: what each turn changes",
+        PROGRAMS["hoist-collectives"].replace(
             "%whole = sdy.sharding_constraint %a",
             "\n".join([*TURN, "%whole = sdy.sharding_constraint %now"]),
         ),
         _instead(loop_collectives.Unchanged, "holds", lambda *_: True),
     ),
     (
-        "behind-loops: each device starts from the whole",
-        PROGRAMS["behind-loops"],
+        "sink-collectives: each device starts from the whole",
+        PROGRAMS["sink-collectives"],
         _instead(DeviceProgram, "on_one", _as_it_is),
     ),
     (
-        "cheap-gathers: positions begin anew on each device",
+        "move-all-gathers: positions begin anew on each device",
         CHEAPER["positions"][0],
         _instead(positions, "_bases", _at_the_start),
     ),

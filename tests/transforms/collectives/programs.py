@@ -81,7 +81,7 @@ JOINED_SUMS = _function(
     "return %0 : tensor<8xf32>",
 )
 
-SMALL_SUMS = _function(
+SUMS_ALONG_TWO_AXES = _function(
     [_t("8x8", "", "xy"), _t("8", "y")],
     _t("8", "y"),
     "%i = stablehlo.constant dense<0.0> : tensor<f32>",
@@ -91,15 +91,6 @@ SMALL_SUMS = _function(
     "%2 = sdy.sharding_constraint %1 <@mesh, [{}]> : tensor<8xf32>",
     "%3 = stablehlo.add %2, %b : tensor<8xf32>",
     "return %3 : tensor<8xf32>",
-)
-
-TURNED_PRODUCTS = _function(
-    [WHOLE, _t("8x8", "", "y")],
-    f"{_t('8x8', 'y', '')}, {WHOLE}",
-    _dot("0", "a", "b"),
-    f'%1 = sdy.sharding_constraint %0 <@mesh, [{{}}, {{"y"}}]> : {S}',
-    f"%2 = stablehlo.negate %1 : {S}",
-    f"return %2, %b : {S}, {S}",
 )
 
 SMALL_PERMUTES = _function(
@@ -225,46 +216,6 @@ IN_BRANCHES = _function(
 )
 """A branch sends what is sent ahead of it."""
 
-OUT_OF_BRANCHES = _function(
-    [_t("8x8", "y", ""), WHOLE, _t("8x8", "", "y"), _t("8x8", "y", ""), "tensor<i1>"],
-    WHOLE,
-    '%r = "stablehlo.if"(%e) ({',
-    f"  %0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
-    f"  %1 = stablehlo.multiply %0, %b : {S}",
-    "  %2 = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0]"
-    f" : ({S}, {S}) -> {S}",
-    f"  %3 = stablehlo.multiply %1, %2 : {S}",
-    f"  stablehlo.return %3 : {S}",
-    "}, {",
-    f"  %4 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
-    f"  %5 = stablehlo.subtract %4, %b : {S}",
-    f"  stablehlo.return %5 : {S}",
-    f"}}) : (tensor<i1>) -> {S}",
-    f"return %r : {S}",
-)
-
-KNOWN_BRANCHES = _function(
-    [_t("8x8", "y", ""), WHOLE],
-    WHOLE,
-    f"%whole = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
-    "%n = stablehlo.constant dense<3> : tensor<i32>",
-    "%k = stablehlo.constant dense<5> : tensor<i32>",
-    "%less = stablehlo.compare LT, %n, %k, SIGNED"
-    " : (tensor<i32>, tensor<i32>) -> tensor<i1>",
-    "%at = stablehlo.convert %less : (tensor<i1>) -> tensor<i32>",
-    '%r = "stablehlo.case"(%at) ({',
-    f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({S}, {S}) -> {S}",
-    f"  %1 = sdy.sharding_constraint %0 <@mesh, [{{}}, {{}}]> : {S}",
-    f"  stablehlo.return %1 : {S}",
-    "}, {",
-    f"  %2 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
-    f"  %3 = stablehlo.maximum %2, %b : {S}",
-    f"  stablehlo.return %3 : {S}",
-    f"}}) : (tensor<i32>) -> {S}",
-    f"%4 = stablehlo.add %whole, %r : {S}",
-    f"return %4 : {S}",
-)
-
 READ_PLACES = _function(
     [_t("8x8", "y", "")],
     "tensor<1x8xf32>",
@@ -384,18 +335,6 @@ MANY_PARTS = _function(
 )
 """One column of 33 is a constant, which nobody has to send."""
 
-PARTS_OF_PARTS = _function(
-    [_t("8x8", "y", "")],
-    _t("8x8", "", "yx"),
-    f'%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{"y"}}]> : {S}',
-    f"%1 = stablehlo.negate %0 : {S}",
-    f'%2 = sdy.sharding_constraint %1 <@mesh, [{{}}, {{"y"}}]> : {S}',
-    f"return %2 : {S}",
-)
-
-BEFORE = {"small-sums": ("early-slices",)}
-"""Optimizations that make what another one is about."""
-
 JOINED_PERMUTES = _function(
     [_t("8x8", "y", "")],
     _t("8x8", "y", ""),
@@ -422,7 +361,7 @@ def _sum(name: str, of: str) -> str:
     )
 
 
-JOINED_COLLECTIVES = _function(
+COMBINED_COLLECTIVES = _function(
     [_t("8x8", "y", ""), _t("8x8", "y", "")],
     f"{_ROW}, {_ROW}, {_ROW}, {S}, {S}",
     "%i = stablehlo.constant dense<0.0> : tensor<f32>",
@@ -441,26 +380,21 @@ JOINED_COLLECTIVES = _function(
 """Three sums, of which the last needs the first, and two gathers."""
 
 PROGRAMS = {
-    "known-branches": KNOWN_BRANCHES,
-    "unused": UNUSED,
-    "read-places": READ_PLACES,
-    "out-of-branches": OUT_OF_BRANCHES,
-    "same-values": SAME_VALUES,
-    "ahead-of-loops": AHEAD_OF_LOOPS,
-    "behind-loops": BEHIND_LOOPS.replace("%c: ", "%f: ", 1),
-    "late-sums": LATE_SUMS,
-    "early-slices": EARLY_SLICES,
-    "small-sums": SMALL_SUMS,
-    "gathered-products": gradient(4, 8, "", ""),
-    "scattered-products": SCATTERED_PRODUCTS,
-    "turned-products": TURNED_PRODUCTS,
-    "cheap-gathers": CHEAP_GATHERS,
-    "cheap-exchanges": CHEAP_EXCHANGES,
-    "small-permutes": SMALL_PERMUTES,
-    "joined-permutes": JOINED_PERMUTES,
-    "joined-collectives": JOINED_COLLECTIVES,
-    "joined-sums": JOINED_SUMS,
-    "parts-of-parts": PARTS_OF_PARTS,
+    "collective-dce": UNUSED,
+    "narrow-all-gathers": READ_PLACES,
+    "collective-cse": SAME_VALUES,
+    "hoist-collectives": AHEAD_OF_LOOPS,
+    "sink-collectives": BEHIND_LOOPS.replace("%c: ", "%f: ", 1),
+    "sink-all-reduces": LATE_SUMS,
+    "hoist-slices": EARLY_SLICES,
+    "gather-product-operands": gradient(4, 8, "", ""),
+    "reduce-scatter-products": SCATTERED_PRODUCTS,
+    "move-all-gathers": CHEAP_GATHERS,
+    "move-all-to-alls": CHEAP_EXCHANGES,
+    "move-collective-permutes": SMALL_PERMUTES,
+    "combine-collective-permutes": JOINED_PERMUTES,
+    "combine-collectives": COMBINED_COLLECTIVES,
+    "combine-all-reduces": JOINED_SUMS,
 }
 
 POSITIONS = _function(
@@ -644,16 +578,7 @@ CUT_AND_GATHERED = _function(
 )
 """What is gathered, cut, and gathered again."""
 
-PART_OF_SUM = _function(
-    [_t("8x8", "", "y"), _t("8x8", "y", "")],
-    _t("8x8", "yx", ""),
-    _dot("0", "a", "b"),
-    f"return %0 : {S}",
-)
-"""A sum of which a device gets a part of its part."""
-
 CHEAPER = {
-    "a part of a part of a sum": (PART_OF_SUM, 384, 96),
     "an operand of two products": (TWO_WEIGHTS, 768, 576),
     "a product of a product": (PRODUCT_OF_PRODUCT, 2240, 1296),
     "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),

@@ -173,7 +173,9 @@ def _send_twice(program: DeviceProgram, block: Block) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", ["late-sums", "behind-loops", "joined-sums"])
+@pytest.mark.parametrize(
+    "name", ["sink-all-reduces", "sink-collectives", "combine-all-reduces"]
+)
 def test_what_would_send_more_is_left_as_it_was(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.transforms.collectives.programs import BEFORE, PROGRAMS
+from tests.transforms.collectives.programs import PROGRAMS, SUMS_ALONG_TWO_AXES
 from tests.transforms.collectives.repeated import chained, growth, side_by_side
-from tests.transforms.collectives.test_optimizations import local, optimized
+from tests.transforms.collectives.test_optimizations import local
 from tests.work import calls
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.collectives.optimize_collectives import (
@@ -19,8 +19,6 @@ from ttxdsl.transforms.collectives.optimize_collectives import (
 def test_on_programs_side_by_side(name: str):
     def work(count: int) -> int:
         module = local(side_by_side(PROGRAMS[name], count))
-        if name in BEFORE:
-            optimized(module, *BEFORE[name])
         optimize = OptimizeCollectivesPass((name,))
         return calls(lambda: optimize.apply(make_context(), module))
 
@@ -50,7 +48,7 @@ def gathered(count: int) -> str:
 def test_on_values_that_constants_tell_apart():
     def work(count: int) -> int:
         module = local(gathered(count))
-        optimize = OptimizeCollectivesPass(("same-values",))
+        optimize = OptimizeCollectivesPass(("collective-cse",))
         return calls(lambda: optimize.apply(make_context(), module))
 
     assert growth(work, 40) < 4.05
@@ -60,7 +58,7 @@ def test_on_sums_that_follow_each_other():
     """Who came first is known of all: nobody looks through the block for it."""
 
     def work(count: int) -> int:
-        module = local(chained(PROGRAMS["small-sums"], count))
+        module = local(chained(SUMS_ALONG_TWO_AXES, count))
         optimize = OptimizeCollectivesPass()
         return calls(lambda: optimize.apply(make_context(), module))
 

@@ -14,7 +14,6 @@ import ttxdsl
 from tests.differential.oracle import Oracle
 from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
 from tests.transforms.collectives.programs import (
-    BEFORE,
     CHEAPER,
     CUT_AND_GATHERED,
     IN_BRANCHES,
@@ -41,8 +40,9 @@ from ttxdsl.insight.why.causes.optimized import OPTIMIZED
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context, parse_program
-from ttxdsl.transforms.collectives import joined_collectives
+from ttxdsl.transforms.collectives import combine_collectives
 from ttxdsl.transforms.collectives.optimize_collectives import (
+    OLD_NAMES,
     OPTIMIZATIONS,
     OptimizeCollectivesPass,
 )
@@ -51,30 +51,23 @@ from ttxdsl.transforms.collectives.program.single_ops import is_collective
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 SENT = {
-    "late-sums": (768, 384),
-    "early-slices": (384, 192),
-    "small-sums": (56, 32),
-    "gathered-products": (384, 192),
-    "scattered-products": (768, 480),
-    "turned-products": (240, 192),
-    "cheap-gathers": (384, 192),
-    "cheap-exchanges": (96, 48),
-    "small-permutes": (128, 16),
-    "joined-permutes": (160, 96),
+    "sink-all-reduces": (768, 384),
+    "hoist-slices": (384, 192),
+    "gather-product-operands": (384, 192),
+    "reduce-scatter-products": (768, 480),
+    "move-all-gathers": (384, 192),
+    "move-all-to-alls": (96, 48),
+    "move-collective-permutes": (128, 16),
+    "combine-collective-permutes": (160, 96),
     # as many bytes, in fewer messages
-    "joined-collectives": (528, 528),
-    "joined-sums": (80, 56),
-    "parts-of-parts": (48, 24),
-    "same-values": (96, 48),
-    # the branch that is taken counts, which others may join
-    "known-branches": (384, 384),
-    "unused": (576, 0),
-    "read-places": (192, 96),
-    # of the branches the dearest counts, which sends as much in front of them
-    "out-of-branches": (576, 576),
+    "combine-collectives": (528, 528),
+    "combine-all-reduces": (80, 56),
+    "collective-cse": (96, 48),
+    "collective-dce": (576, 0),
+    "narrow-all-gathers": (192, 96),
     # once instead of in each of three turns
-    "ahead-of-loops": (576, 192),
-    "behind-loops": (1152, 384),
+    "hoist-collectives": (576, 192),
+    "sink-collectives": (1152, 384),
 }
 """The bytes of each program without its optimization, and with it alone."""
 
@@ -102,8 +95,6 @@ def sent(module: ModuleOp) -> int:
 def test_an_optimization_sends_less_and_changes_no_number(name: str):
     text = PROGRAMS[name]
     module = local(text)
-    if name in BEFORE:
-        optimized(module, *BEFORE[name])
     before = sent(module)
     optimized(module, name)
     assert (before, sent(module)) == SENT[name]
@@ -125,9 +116,9 @@ def launches(module: ModuleOp) -> dict[str, int]:
 
 
 def test_collectives_that_do_not_wait_for_each_other_are_one(oracle: Oracle):
-    module = local(PROGRAMS["joined-collectives"])
+    module = local(PROGRAMS["combine-collectives"])
     assert launches(module) == {"all_gather": 2, "all_reduce": 3}
-    optimized(module, "joined-collectives")
+    optimized(module, "combine-collectives")
     assert launches(module) == {"all_gather": 1, "all_reduce": 2}
     first, second = ops_of_type(module, stablehlo.AllReduceOp)
     assert (len(first.operands), len(second.operands)) == (2, 1)
@@ -136,8 +127,8 @@ def test_collectives_that_do_not_wait_for_each_other_are_one(oracle: Oracle):
 
 def test_what_is_joined_is_no_more_than_xla_joins(monkeypatch: pytest.MonkeyPatch):
     few = replace(GENERIC, combine_bytes=63)
-    monkeypatch.setattr(joined_collectives, "GENERIC", few)
-    module = optimized(local(PROGRAMS["joined-collectives"]), "joined-collectives")
+    monkeypatch.setattr(combine_collectives, "GENERIC", few)
+    module = optimized(local(PROGRAMS["combine-collectives"]), "combine-collectives")
     assert launches(module) == {"all_gather": 2, "all_reduce": 3}
 
 
@@ -153,7 +144,7 @@ def test_large_gathers_stay_where_they_are(rows: int, count: int):
       %3 = stablehlo.add %1, %2 : tensor<{rows}x64xf32>
       return %3 : tensor<{rows}x64xf32>
     }}"""
-    module = optimized(local(text), "joined-collectives")
+    module = optimized(local(text), "combine-collectives")
     assert launches(module) == {"all_gather": count}
 
 
@@ -188,7 +179,7 @@ def test_any_order_of_sums_can_be_joined(seed: int):
     module = local(text)
     before = launches(module)
     bytes_before = sent(module)
-    optimized(module, "joined-collectives")
+    optimized(module, "combine-collectives")
     assert sum(launches(module).values()) <= sum(before.values())
     assert sent(module) == bytes_before
     computes_the_same(module, text)
@@ -203,35 +194,11 @@ def in_loops(module: ModuleOp) -> int:
     )
 
 
-def test_a_branch_that_is_taken_is_no_branch():
-    text = PROGRAMS["known-branches"]
-    module = optimized(local(text), "known-branches")
-    assert not list(ops_of_type(module, stablehlo.CaseOp))
-    assert sent(optimized(module, "same-values")) == 192
-    computes_the_same(module, text)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("dense<5>", "dense<3>"),  # the first branch
-        ("%less = stablehlo.compare LT", "%less = stablehlo.compare NE"),
-        ("stablehlo.convert %less", "stablehlo.convert %k"),  # beyond the last
-    ],
-)
-def test_branches_that_are_taken(old: str, new: str):
-    text = PROGRAMS["known-branches"].replace(old, new)
-    text = text.replace("convert %k : (tensor<i1>)", "convert %k : (tensor<i32>)")
-    module = optimized(local(text), "known-branches")
-    assert not list(ops_of_type(module, stablehlo.CaseOp))
-    computes_the_same(module, text)
-
-
 def test_a_loop_does_not_send_for_a_carry_that_nobody_uses():
     module = local(UNUSED_CARRY)
     assert in_loops(module) == 2
     before = sent(module)
-    optimized(module, "unused")
+    optimized(module, "collective-dce")
     assert in_loops(module) == 1
     assert before - sent(module) == 3 * 384
     computes_the_same(module, UNUSED_CARRY)
@@ -248,23 +215,23 @@ def test_a_loop_does_not_send_for_a_carry_that_nobody_uses():
 def test_a_loop_sends_for_a_carry_that_somebody_uses(old: str, new: str):
     assert old in UNUSED_CARRY
     text = UNUSED_CARRY.replace(old, new)
-    module = optimized(local(text), "unused")
+    module = optimized(local(text), "collective-dce")
     assert in_loops(module) == 2
     computes_the_same(module, text)
 
 
 def test_what_a_loop_hands_out_stays():
     """An outfeed reads what is sent."""
-    text = PROGRAMS["unused"].replace(
+    text = PROGRAMS["collective-dce"].replace(
         "%sum =",
         "%t0 = stablehlo.create_token : !stablehlo.token\n"
         f'    %t1 = "stablehlo.outfeed"(%whole, %t0) : ({S}, !stablehlo.token)'
         " -> !stablehlo.token\n    %sum =",
     )
-    assert in_loops(optimized(local(text), "unused")) == 1
+    assert in_loops(optimized(local(text), "collective-dce")) == 1
 
 
-@pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
+@pytest.mark.parametrize("name", ["hoist-collectives", "sink-collectives"])
 def test_a_loop_sends_once_what_each_turn_sends_alike(name: str):
     module = local(PROGRAMS[name])
     assert in_loops(module) == 1
@@ -290,14 +257,14 @@ def test_what_a_reduction_makes_alike_is_sent_once(reduction: str | None):
     text = "\n".join(lines)
     module = local(text)
     assert in_loops(module) == 1
-    assert in_loops(optimized(module, "ahead-of-loops")) == 0
+    assert in_loops(optimized(module, "hoist-collectives")) == 0
     computes_the_same(module, text)
 
 
 def test_a_branch_does_not_send_what_was_sent_ahead_of_it():
     module = local(IN_BRANCHES)
     assert in_loops(module) == 2
-    assert in_loops(optimized(module, "same-values")) == 1
+    assert in_loops(optimized(module, "collective-cse")) == 1
     computes_the_same(module, IN_BRANCHES)
 
 
@@ -309,7 +276,7 @@ def test_a_branch_sends_what_is_made_behind_it():
     at = next(i for i, line in enumerate(lines) if "%sum =" in line)
     text = "\n".join([*lines[:at], *behind, *lines[at:]])
     module = local(text)
-    assert in_loops(optimized(module, "same-values")) == 2
+    assert in_loops(optimized(module, "collective-cse")) == 2
     computes_the_same(module, text)
 
 
@@ -323,7 +290,7 @@ def test_a_sum_leaves_a_loop_that_turns_often_enough(
     text = SMALL_IN_LOOPS.replace("dense<3>", f"dense<{turns}>")
     module = local(text)
     assert sent(module) == before
-    assert sent(optimized(module, "behind-loops")) == after
+    assert sent(optimized(module, "sink-collectives")) == after
     assert in_loops(module) == (turns < 8)
     computes_the_same(module, text)
 
@@ -336,7 +303,7 @@ UNKNOWN = {
 LOOKED_AT = {"%sum = stablehlo.add %c": "%sum = stablehlo.maximum %c"}
 
 
-@pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
+@pytest.mark.parametrize("name", ["hoist-collectives", "sink-collectives"])
 @pytest.mark.parametrize("change", [*NEVER, UNKNOWN])
 def test_a_loop_that_may_not_turn_stays(name: str, change: dict[str, str]):
     text = PROGRAMS[name]
@@ -350,18 +317,24 @@ def test_a_loop_that_may_not_turn_stays(name: str, change: dict[str, str]):
 
 
 def test_a_loop_that_looks_at_its_sum_stays():
-    text = PROGRAMS["behind-loops"]
+    text = PROGRAMS["sink-collectives"]
     for old, new in LOOKED_AT.items():
         assert old in text
         text = text.replace(old, new)
-    module = optimized(local(text), "behind-loops")
+    module = optimized(local(text), "sink-collectives")
     assert in_loops(module) == 1
     computes_the_same(module, text)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["late-sums", "early-slices", "joined-sums", "same-values", "behind-loops"],
+    [
+        "sink-all-reduces",
+        "hoist-slices",
+        "combine-all-reduces",
+        "collective-cse",
+        "sink-collectives",
+    ],
 )
 def test_a_collective_says_what_made_it(name: str):
     module = optimized(local(PROGRAMS[name]), name)
@@ -371,7 +344,7 @@ def test_a_collective_says_what_made_it(name: str):
 
 def test_every_optimization_is_explained():
     # what is not sent needs no explanation
-    assert set(OPTIMIZED) == set(OPTIMIZATIONS) - {"unused"}
+    assert set(OPTIMIZED) == set(OPTIMIZATIONS) - {"collective-dce"}
 
 
 @pytest.mark.parametrize("name", CHEAPER)
@@ -386,7 +359,7 @@ def test_what_needs_no_sending_is_not_sent(name: str):
 def test_a_part_of_what_moves_is_its_first_form():
     module = local(CUT_AND_GATHERED)
     assert sent(module) == 384
-    assert sent(optimized(module, "cheap-gathers")) == 192
+    assert sent(optimized(module, "move-all-gathers")) == 192
     computes_the_same(module, CUT_AND_GATHERED)
 
 
@@ -401,14 +374,14 @@ def test_an_operand_is_shared_from_where_it_is_first():
     for moved, ahead in ((operand, product), (first_sum, second_sum)):
         moved.detach()
         block.insert_op_after(moved, ahead)
-    assert sent(optimized(module, "gathered-products")) == 576
+    assert sent(optimized(module, "gather-product-operands")) == 576
     computes_the_same(module, TWO_WEIGHTS)
 
 
 def test_what_is_between_a_product_and_its_sum_may_move_elements():
-    module = optimized(local(MOVED_PRODUCT), "late-sums")
+    module = optimized(local(MOVED_PRODUCT), "sink-all-reduces")
     assert sent(module) == 128
-    assert sent(optimized(module, "gathered-products")) == 64
+    assert sent(optimized(module, "gather-product-operands")) == 64
     computes_the_same(module, MOVED_PRODUCT)
 
 
@@ -426,12 +399,36 @@ def test_all_together_send_no_more_than_one(text: str):
     assert sent(local(text, optimize=True)) <= alone
 
 
+@pytest.mark.parametrize(("old", "name"), OLD_NAMES.items())
+def test_an_optimization_answers_to_its_old_name(old: str, name: str):
+    text = PROGRAMS[name]
+    alone = (OptimizeCollectivesPass((one,)) for one in (old, name))
+    without = (TTStableHLOPipelinePass(without=(one,)) for one in (old, name))
+    for program, passes in ((local(text), alone), (parse_program(text), without)):
+        found: list[str] = []
+        for one in passes:
+            module = program.clone()
+            with collect_remarks():
+                one.apply(make_context(), module)
+            found.append(str(module))
+        assert found[0] == found[1] != str(program)
+
+
+def test_no_optimization_is_left():
+    text = PROGRAMS["sink-all-reduces"]
+    module = parse_program(text)
+    stages = TTStableHLOPipelinePass(without=tuple(OPTIMIZATIONS), last_stage=11)
+    with collect_remarks():
+        stages.apply(make_context(), module)
+    assert sent(module) == sent(local(text)) == 768
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(CompileError, match="no optimization 'faster'"):
-        optimized(local(PROGRAMS["late-sums"]), "faster")
+        optimized(local(PROGRAMS["sink-all-reduces"]), "faster")
 
 
-MULTIPLIED = PROGRAMS["late-sums"].replace(
+MULTIPLIED = PROGRAMS["sink-all-reduces"].replace(
     "stablehlo.add %1, %2", "stablehlo.multiply %1, %2"
 )
 
@@ -446,7 +443,7 @@ def test_a_gradient_of_many_samples_is_summed():
 def test_a_product_of_partial_sums_is_left_alone():
     module = local(MULTIPLIED)
     before = sent(module)
-    assert sent(optimized(module, "late-sums")) == before
+    assert sent(optimized(module, "sink-all-reduces")) == before
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -477,7 +474,7 @@ def test_slices_of_what_is_gathered(seed: int):
 
 
 def test_a_slice_of_nothing_beside_one_of_a_row():
-    module = local(PROGRAMS["read-places"])
+    module = local(PROGRAMS["narrow-all-gathers"])
     (row, _) = ops_of_type(module, stablehlo.SliceOp)
     limits = DenseArrayBase.from_list(i64, [0, 8])
     nothing = stablehlo.SliceOp.create(
@@ -488,7 +485,7 @@ def test_a_slice_of_nothing_beside_one_of_a_row():
     assert row.parent is not None
     row.parent.insert_op_after(nothing, row)
     before = sent(module)
-    assert sent(optimized(module, "read-places")) == before
+    assert sent(optimized(module, "narrow-all-gathers")) == before
 
 
 @pytest.mark.parametrize(
@@ -619,14 +616,14 @@ def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():
 
 def test_what_goes_through_a_reverse_stays_gathered():
     """The parts of a reversed tensor are on other devices."""
-    text = PROGRAMS["cheap-gathers"].replace(
+    text = PROGRAMS["move-all-gathers"].replace(
         "%2 = stablehlo.multiply %0, %1",
         "%3 = stablehlo.reverse %0, dims = [0] : tensor<8x8xf32>\n"
         "  %2 = stablehlo.multiply %3, %1",
     )
     module = local(text)
     before = sent(module)
-    assert sent(optimized(module, "cheap-gathers")) == before
+    assert sent(optimized(module, "move-all-gathers")) == before
 
 
 def diamond(middle: int) -> VertexGraph:
@@ -715,7 +712,7 @@ def test_collectives_of_a_chain_are_told_apart_at_once() -> None:
             return %0 : tensor<4xf32>
           }}"""
         module = parse_program(text)
-        optimize = OptimizeCollectivesPass(only=("same-values",))
+        optimize = OptimizeCollectivesPass(only=("collective-cse",))
         return calls(lambda: optimize.apply(make_context(), module))
 
     work(1)
@@ -733,7 +730,7 @@ def test_what_an_operand_is_made_of_is_looked_at_once():
             for at in range(count)
         )
         text = (
-            PROGRAMS["late-sums"].partition("\n")[0]
+            PROGRAMS["sink-all-reduces"].partition("\n")[0]
             + f"""
           func.func @main(%a: {value} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
               %b: {value} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}}) -> {value} {{
@@ -745,7 +742,7 @@ def test_what_an_operand_is_made_of_is_looked_at_once():
           }}"""
         )
         module = local(text)
-        optimize = OptimizeCollectivesPass(only=("gathered-products",))
+        optimize = OptimizeCollectivesPass(only=("gather-product-operands",))
         return calls(lambda: optimize.apply(make_context(), module))
 
     work(1)

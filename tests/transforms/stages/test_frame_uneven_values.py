@@ -27,7 +27,7 @@ SENT = {
     "WINDOWS": (896, 60, "frame-uneven-values"),
     "CARRY": (7056, 1760, "pad-carries"),
     "SLICES": (1088, 896, "gather-before-slices"),
-    "HALVES": (512, 384, "joined-permutes"),
+    "HALVES": (512, 384, "combine-collective-permutes"),
 }
 """Bytes without an optimization and with it."""
 

@@ -22,6 +22,7 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -61,6 +62,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
 )
+from ttxdsl.dialects.traits import Linear
 from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
@@ -108,6 +110,8 @@ class DotGeneralOp(PurePrettyOp):
     precision_config = opt_prop_def(Precisions)
     algorithm = opt_prop_def(BaseAttr(DotAlgorithmAttr))
     result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(Linear(is_product=True))
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -193,6 +197,8 @@ class DotOp(PurePrettyOp):
     rhs = operand_def(TENSOR_PER_AXIS)
     precision_config = opt_prop_def(Precisions)
     result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(Linear(is_product=True))
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:

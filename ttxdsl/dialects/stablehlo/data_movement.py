@@ -68,7 +68,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
-from ttxdsl.dialects.traits import MovesData, RoundsOnce, SameBytes
+from ttxdsl.dialects.traits import Linear, MovesData, RoundsOnce, SameBytes
 from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
@@ -227,6 +227,8 @@ class BroadcastInDimOp(_MovingOp):
     broadcast_dimensions = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
+    traits = traits_def(Linear())
+
     def verify_(self) -> None:
         """C1: element types; C2 to C6: dimensions and sizes."""
         operand, result = self.operand.type, self.result.type
@@ -303,7 +305,7 @@ class ReshapeOp(_MovingOp):
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(SameBytes())
+    traits = traits_def(SameBytes(), Linear())
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements."""
@@ -356,6 +358,8 @@ class TransposeOp(_MovingOp):
     permutation = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
+    traits = traits_def(Linear())
+
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
         operand, result = self.operand.type, self.result.type
@@ -379,6 +383,8 @@ class ReverseOp(_MovingOp):
     dimensions = prop_def(Integers)
     result = result_def(TENSOR)
 
+    traits = traits_def(Linear())
+
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
         infer.require_type(self.result.type, self.operand.type, "result (C1)")
@@ -396,6 +402,8 @@ class SliceOp(_MovingOp):
     limit_indices = prop_def(Integers)
     strides = prop_def(Integers)
     result = result_def(TENSOR)
+
+    traits = traits_def(Linear())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -469,6 +477,8 @@ class DynamicSliceOp(_MovingOp):
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     slice_sizes = prop_def(Integers)
     result = result_def(TENSOR)
+
+    traits = traits_def(Linear(stop=1))
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -553,6 +563,8 @@ class ConcatenateOp(_MovingOp):
     dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
+    traits = traits_def(Linear())
+
     def verify_(self) -> None:
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
         result = self.result.type
@@ -583,6 +595,8 @@ class PadOp(_MovingOp):
     edge_padding_high = prop_def(Integers)
     interior_padding = prop_def(Integers)
     result = result_def(TENSOR)
+
+    traits = traits_def(Linear())
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""

@@ -59,7 +59,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
-from ttxdsl.dialects.traits import Elementwise, MovesData, RoundsOnce
+from ttxdsl.dialects.traits import Elementwise, Linear, MovesData, RoundsOnce
 from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 _FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
@@ -225,6 +225,8 @@ class ImagOp(_RealPartOp):
     operand = operand_def(_FLOAT_OR_COMPLEX)
     result = result_def(_FLOAT)
 
+    traits = traits_def(Linear())
+
 
 @irdl_op_definition
 class IsFiniteOp(ElementwiseUnaryOp):
@@ -289,7 +291,7 @@ class NegOp(ElementwiseUnaryOp):
     operand = operand_def(_NUMBER)
     result = result_def(_NUMBER)
 
-    traits = traits_def(RoundsOnce())
+    traits = traits_def(RoundsOnce(), Linear())
 
 
 @irdl_op_definition
@@ -310,6 +312,8 @@ class RealOp(_RealPartOp):
 
     operand = operand_def(_FLOAT_OR_COMPLEX)
     result = result_def(_FLOAT)
+
+    traits = traits_def(Linear())
 
 
 @irdl_op_definition
@@ -527,7 +531,7 @@ class AddOp(ElementwiseBinaryOp):
     rhs = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Commutative(), RoundsOnce())
+    traits = traits_def(Commutative(), RoundsOnce(), Linear())
 
     def verify_(self) -> None:
         """C1: one type; C2 to C7: quantized types."""
@@ -616,6 +620,8 @@ class DivOp(_NumberBinaryOp):
 
     name = "stablehlo.divide"
 
+    traits = traits_def(Linear(stop=1))
+
 
 @irdl_op_definition
 class MaxOp(ElementwiseBinaryOp):
@@ -641,7 +647,7 @@ class MulOp(ElementwiseBinaryOp):
 
     name = "stablehlo.multiply"
 
-    traits = traits_def(Commutative(), RoundsOnce())
+    traits = traits_def(Commutative(), RoundsOnce(), Linear(is_product=True))
 
 
 @irdl_op_definition
@@ -685,7 +691,7 @@ class SubtractOp(_NumberBinaryOp):
 
     name = "stablehlo.subtract"
 
-    traits = traits_def(RoundsOnce())
+    traits = traits_def(RoundsOnce(), Linear())
 
 
 @irdl_op_definition
@@ -794,7 +800,7 @@ class SelectOp(PrettyOp):
     on_false = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), Elementwise(), MovesData())
+    traits = traits_def(Pure(), Elementwise(), MovesData(), Linear(start=1))
 
     @classmethod
     def parse_types(

@@ -75,6 +75,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
+from ttxdsl.dialects.traits import Linear
 from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 PadAmounts = Sequence[tuple[int, int]]
@@ -230,6 +231,8 @@ class ConvolutionOp(_AnyConvolutionOp):
     rhs = operand_def(TENSOR_PER_AXIS)
     padding = opt_prop_def(Padding)
     result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(Linear(is_product=True))
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

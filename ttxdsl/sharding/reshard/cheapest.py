@@ -91,7 +91,7 @@ def _step_bytes(
                 for move in moves
             )
         case CollectivePermute():
-            return held
+            return ring_bytes(Ring.COLLECTIVE_PERMUTE, held, mesh.total_size)
         case _:
             return 0
 

@@ -1,4 +1,4 @@
-"""`same-values`: what is sent already is not sent again.
+"""`collective-cse`: replace a collective by an equal one of the same operands.
 
 A collective of the same values as an earlier one gives what that gave: as the sum that a
 mean needs, and the variance beside it once more.
@@ -30,15 +30,15 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     is_collective,
 )
 
-NAME = "same-values"
+NAME = "collective-cse"
 
 
 _STEPS = 200
 """How many ops two collectives are compared by: what goes back further is another."""
 
 
-def share_same(program: DeviceProgram, block: Block) -> bool:
-    """Drop the collectives that do what others of a block did; whether there are any."""
+def eliminate_common_collectives(program: DeviceProgram, block: Block) -> bool:
+    """Drop repeated collectives of a block, and return True if there are any."""
     changed = _share_in(program, block)
     return _share_inside(program, block) or changed
 

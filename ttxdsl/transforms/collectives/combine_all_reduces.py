@@ -1,4 +1,4 @@
-"""`joined-sums`: an all_reduce of an all_reduce along another axis is one along both.
+"""`combine-all-reduces`: reduce once along two axes instead of along one after the other.
 
 **Why it is right.** The devices that differ along both axes are the groups along one of
 the groups along the other; what they combine to is the same, whether at once or one axis
@@ -17,11 +17,11 @@ from ttxdsl.sharding.axes import Axes, sort_by_mesh
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.single_ops import erase_unused, sum_of
 
-NAME = "joined-sums"
+NAME = "combine-all-reduces"
 
 
-def join_sums(program: DeviceProgram, block: Block) -> bool:
-    """Join the all_reduces of one block that follow each other; whether any did."""
+def combine_all_reduces(program: DeviceProgram, block: Block) -> bool:
+    """Join all_reduces of all_reduces in a block, and return True if there are any."""
     changed = False
     for op in program.sending(block):
         if not isinstance(op, stablehlo.AllReduceOp) or sum_of(op) is None:

@@ -1,4 +1,4 @@
-"""`joined-permutes`: collective_permutes that do not need each other are one.
+"""`combine-collective-permutes`: join permutes that do not need each other.
 
 Pieces of a value go to other devices by a permute each, and in most of them few devices
 send. Those of which no two have a source or a target in common are one permute, in which
@@ -33,7 +33,7 @@ from ttxdsl.transforms.collectives.program.in_order import places_in
 from ttxdsl.transforms.collectives.program.single_ops import erase_unused, slice_of
 from ttxdsl.transforms.partition.exchange.pieces import Stretch, cuts_only
 
-NAME = "joined-permutes"
+NAME = "combine-collective-permutes"
 
 _MOST = 64
 """How many ops move ahead for one permute, and joint permutes are tried for one."""
@@ -58,8 +58,8 @@ class _Joint:
             self.members.append(op)
 
 
-def join_permutes(program: DeviceProgram, block: Block) -> bool:
-    """Join the collective_permutes of one block; whether any were."""
+def combine_permutes(program: DeviceProgram, block: Block) -> bool:
+    """Join collective_permutes of a block, and return True if any were joined."""
     permutes = [
         op
         for op in program.sending(block)

@@ -1,4 +1,4 @@
-"""`early-slices`: what is only wanted in parts is made, and sent, in parts.
+"""`hoist-slices`: move slices by device up to collectives, which then send parts.
 
 Where everybody who uses a value goes on with this device's part of it, the slice moves
 ahead of the ops between, up to a collective that then sends less:
@@ -37,23 +37,21 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     sum_of,
 )
 
-NAME = "early-slices"
+NAME = "hoist-slices"
 
 
 @dataclass
-class Parts:
+class _Parts:
     """The parts along one axis of the values of a block.
 
     Attributes:
         program: the program.
-        block: the block.
         axis: the axis of the slices.
         wanted: the dimension that all users of a value want split.
         made: parts that are there instead of values, with their dimension.
     """
 
     program: DeviceProgram
-    block: Block
     axis: AxisRef
     wanted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     made: dict[SSAValue, tuple[int, SSAValue]] = field(
@@ -92,7 +90,7 @@ class Parts:
             dims = asked[result]
             if len(set(dims)) > 1 or len(dims) != result.uses.get_length():
                 continue
-            if self.gives(op, dims[0]):
+            if self.gives(op):
                 self.wanted[result] = dims[0]
                 continue
             places = self._dims(op, dims[0])
@@ -115,8 +113,9 @@ class Parts:
         """Make the part of a result that is wanted in parts, if that sends less."""
         (result,) = op.results
         dim = self.wanted[result]
-        if self.gives(op, dim):
-            self.made[result] = dim, self.given(op, dim)
+        if self.gives(op):
+            part = self.program.reduce_scatter(op.operands[0], op, self.axis, dim, NAME)
+            self.made[result] = dim, part
             return
         dims = self._dims(op, dim)
         assert dims is not None, "asked before"
@@ -142,31 +141,22 @@ class Parts:
             return self.program.copy(op, (), {dim: size}, before)
         return self.program.all_slice(value, (self.axis,), dim, before)
 
-    def gives(self, op: Operation, dim: int) -> bool:
-        """Whether a collective may give each device its part at once."""
+    def gives(self, op: Operation) -> bool:
+        """Return True if a reduce_scatter can give each device its part at once."""
         return (
             isinstance(op, stablehlo.AllReduceOp)
             and self._is_along(op)
             and sum_of(op) is not None
         )
 
-    def given(self, op: Operation, dim: int) -> SSAValue:
-        """The part that it gives."""
-        return self.program.reduce_scatter(op.operands[0], op, self.axis, dim, NAME)
 
-
-def slice_early(program: DeviceProgram, block: Block) -> bool:
-    """Move the slices of one block up to collectives; whether any moved."""
-    return move_slices(program, block, Parts)
-
-
-def move_slices(program: DeviceProgram, block: Block, kind: type[Parts]) -> bool:
-    """The same up to collectives that are said to give parts."""
+def hoist_slices(program: DeviceProgram, block: Block) -> bool:
+    """Move the slices of a block up to collectives, and return True if any moved."""
     changed = False
     sending = program.sending(block)
     slices = [part for op in sending if (part := slice_of(op)) is not None]
     for axis in dict.fromkeys(axis for axis, _ in slices):
-        parts = kind(program, block, axis)
+        parts = _Parts(program, axis)
         ops = list(block.ops)
         parts.find_wanted(ops)
         replaced: list[SSAValue] = []

@@ -18,8 +18,7 @@ from heapq import heappop, heappush
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
-from ttxdsl.ir.operands import operands_of
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, operands_of
 from ttxdsl.transforms.collectives.program.single_ops import (
     MOVED,
     OF_OPERANDS,

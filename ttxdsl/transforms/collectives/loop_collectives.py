@@ -1,4 +1,4 @@
-"""`ahead-of-loops` and `behind-loops`: once is enough for what each turn does alike.
+"""`hoist-collectives` and `sink-collectives`: run once what each iteration of a loop repeats.
 
 - A collective in a loop whose operands no turn changes is done once, ahead of it.
 - An all_reduce whose sum a loop only accumulates is done once, behind it.
@@ -10,7 +10,7 @@ where such a carry is what it starts with. It is done there even if the loop nev
 which wants its results no less and sends more; only loops that surely turn are changed.
 
 (behind) Let the body carry c on as f(c, s_1, s_2, …), s_j the all_reduces along some axes
-of p_j, and f linear in all of them together (`late_sums.py` says of which ops that is
+of p_j, and f linear in all of them together (`sink_all_reduces.py` says of which ops that is
 known). If device i carries c_i, and c is the sum of the c_i along the axes, then the
 f(c_i, p_1i, p_2i, …) sum up to f(c, s_1, s_2, …): by induction over the turns the sum of
 what devices carry at the end is what they carried before, if it was so at the start: there
@@ -42,8 +42,8 @@ from ttxdsl.transforms.collectives.sink_all_reduces import (
     sums_in,
 )
 
-AHEAD = "ahead-of-loops"
-BEHIND = "behind-loops"
+HOIST = "hoist-collectives"
+SINK = "sink-collectives"
 
 
 def _loop_of(program: DeviceProgram, block: Block) -> stablehlo.WhileOp | None:
@@ -54,8 +54,8 @@ def _loop_of(program: DeviceProgram, block: Block) -> stablehlo.WhileOp | None:
     return loop if program.trip_counts.of(loop) else None
 
 
-def move_ahead(program: DeviceProgram, block: Block) -> bool:
-    """Do collectives ahead of the loop that a block is the body of; whether any."""
+def hoist_collectives(program: DeviceProgram, block: Block) -> bool:
+    """Move collectives of a body ahead of its loop, and return True if any moved."""
     loop = _loop_of(program, block)
     if loop is None:
         return False
@@ -65,7 +65,7 @@ def move_ahead(program: DeviceProgram, block: Block) -> bool:
     for op in moving:
         if all(unchanged.holds(operand) for operand in op.operands):
             made = unchanged.ahead(op)
-            made.location = optimized(op.location, AHEAD)
+            made.location = optimized(op.location, HOIST)
             for old, new in zip(op.results, made.results, strict=True):
                 old.replace_all_uses_with(new)
                 replaced.append(old)
@@ -132,8 +132,8 @@ class Unchanged:
         return made
 
 
-def move_behind(program: DeviceProgram, block: Block) -> bool:
-    """Combine behind the loop what the body that a block is only accumulates."""
+def sink_collectives(program: DeviceProgram, block: Block) -> bool:
+    """Move all_reduces that a body accumulates behind its loop; return True if any moved."""
     loop = _loop_of(program, block)
     sums = sums_in(program, block) if loop is not None else None
     if loop is None or not sums:
@@ -192,7 +192,7 @@ def _combine_behind(
     turns = program.trip_counts.of(loop) or 0
     if program.bytes(Ring.ALL_REDUCE, result, axes) > turns * each:
         return False
-    like = region.vertices[sums[0]].like
+    like = region.vertices[sums[0]].template
     held: dict[SSAValue, SSAValue] = {carry: carry}
     order = places_in(block)
     made = sorted((one for one in way if one is not carry), key=lambda v: order[_op(v)])
@@ -203,7 +203,7 @@ def _combine_behind(
     if not is_zero(start):
         loop.operands[index] = program.on_one(start, axes, 0, loop)
     users = list(result.uses)
-    whole = program.all_reduce(result, like, axes, BEHIND)
+    whole = program.all_reduce(result, like, axes, SINK)
     for use in users:
         use.operation.operands[use.index] = whole
     erase_unused(reversed(made))

@@ -3,7 +3,7 @@
 PyTorch merges batch and heads ahead of a batched product, and takes them apart behind it.
 Where heads are split, what a device has of the merged dimension does not follow each
 other: the heads of both operands are gathered. The ops in between work on two dimensions
-as on one, and `cheap-gathers` then gathers behind them, if anybody needs it.
+as on one, and `move-all-gathers` then gathers behind them, if anybody needs it.
 
 **Why it is right.** A reshape keeps elements in their order: one dimension of a b elements
 holds at place i b + j what two of a and b hold at (i, j). An op that keeps the dimension

@@ -1,4 +1,4 @@
-"""`cheap-gathers` and `cheap-exchanges`: what is moved is moved where it is smallest.
+"""`move-all-gathers` and `move-all-to-alls`: move collectives to where values are smallest.
 
 An all_gather, or an all_to_all, moves up or down through ops that work on parts as they
 do on the whole: ahead of a convert to a wider type or a broadcast, behind an op of
@@ -45,7 +45,12 @@ from ttxdsl.transforms.collectives.merged_dims import keep_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import held_in, led_to
 from ttxdsl.transforms.collectives.program.in_order import InOrder, places_in
-from ttxdsl.transforms.collectives.program.min_cut import Cut, VertexGraph, for_each
+from ttxdsl.transforms.collectives.program.min_cut import (
+    Cut,
+    VertexGraph,
+    connected,
+    for_each,
+)
 from ttxdsl.transforms.collectives.program.positions import is_numbered, number_all
 from ttxdsl.transforms.collectives.program.single_ops import (
     LIGHT,
@@ -59,14 +64,14 @@ from ttxdsl.transforms.collectives.repeated_exchanges import gather_repeated
 _ROUNDS = 8
 """How often the moves of a block are looked at, beside once a move."""
 
-GATHERS = "cheap-gathers"
-EXCHANGES = "cheap-exchanges"
+ALL_GATHERS = "move-all-gathers"
+ALL_TO_ALLS = "move-all-to-alls"
 
 Places = tuple[int, ...]
 """The dimension that is split before the move, and the one that is split after it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Vertex:
     """A value that a group could move.
 
@@ -103,14 +108,14 @@ class _Region:
         self.program, self.axes, self.block = program, axes, block
         self.size = program.size(axes)
         self.gathers = isinstance(moves[0], stablehlo.AllGatherOp)
-        self.name = GATHERS if self.gathers else EXCHANGES
+        self.name = ALL_GATHERS if self.gathers else ALL_TO_ALLS
         self.above: dict[tuple[SSAValue, Places], _Vertex] = {}
         self.below: dict[SSAValue, _Vertex] = {}
         """Values behind moves, those too that the moves make."""
         self.moved: dict[SSAValue, _Vertex] = {}
         """What the moves make, and what they move."""
-        self._second: dict[int, SSAValue] = {}
-        self._first: dict[int, SSAValue] = {}
+        self._second: dict[_Vertex, SSAValue] = {}
+        self._first: dict[_Vertex, SSAValue] = {}
         self._parts: dict[SSAValue, SSAValue] = {}
         """What stands for parts of values behind moves now."""
         self._order = places_in(block)
@@ -336,7 +341,7 @@ class _Region:
         """What a device holds of a vertex before it is moved."""
         if vertex.above:
             return self._parts.get(vertex.value, vertex.value)
-        return self._first[id(vertex)]
+        return self._first[vertex]
 
     def _make_first(self, vertex: _Vertex) -> None:
         """Do an op that was behind moves ahead of them."""
@@ -354,7 +359,7 @@ class _Region:
             else:
                 operands.append(self._freely(operand, places, op))
         sizes = self._sizes(vertex)
-        self._first[id(vertex)] = self.program.copy(op, operands, sizes)
+        self._first[vertex] = self.program.copy(op, operands, sizes)
 
     def _freely(self, value: SSAValue, dims: Places, before: Operation) -> SSAValue:
         """The first form of a value that can be made as well."""
@@ -384,10 +389,10 @@ class _Region:
                 whole = self.program.all_slice(
                     whole, self.axes, vertex.dims[1], following
                 )
-            self._second[id(vertex)] = whole
+            self._second[vertex] = whole
             return
         if is_numbered(self.program, op, vertex.dims[0], self.axes):
-            self._second[id(vertex)] = number_all(
+            self._second[vertex] = number_all(
                 self.program,
                 op,
                 vertex.dims[0],
@@ -400,16 +405,16 @@ class _Region:
         assert found is not None, "asked before"
         inputs = iter(vertex.inputs)
         operands = [
-            operand if places is None else self._second[id(next(inputs))]
+            operand if places is None else self._second[next(inputs)]
             for operand, places in zip(op.operands, found, strict=True)
         ]
         sizes = self._sizes(vertex)
-        self._second[id(vertex)] = self.program.copy(op, operands, sizes, following)
+        self._second[vertex] = self.program.copy(op, operands, sizes, following)
 
     def _move(self, vertex: _Vertex) -> None:
         """Move a vertex."""
         if vertex.other is not None:
-            self._second[id(vertex)] = vertex.other
+            self._second[vertex] = vertex.other
             return
         value, dims, like = self._first_form(vertex), vertex.dims, vertex.like
         program, axes = self.program, self.axes
@@ -424,7 +429,7 @@ class _Region:
             made = program.all_slice(whole, axes, dims[1], following)
         else:
             made = program.all_to_all(value, like, axes, dims, self.name)
-        self._second[id(vertex)] = made
+        self._second[vertex] = made
 
     def solve(self) -> bool:
         """Find the cut, and move things there if that is cheaper."""
@@ -436,43 +441,27 @@ class _Region:
             return not vertex.above, known
 
         changed = False
-        for group, moved in self._components():
+        vertices = (*self.above.values(), *self.below.values())
+        moved_of: dict[_Vertex, list[_Moved]] = {}
+        for result, vertex in self.moved.items():
+            moved_of.setdefault(vertex, []).append((result, vertex))
+        for group in connected({vertex: vertex.inputs for vertex in vertices}):
+            moved = [one for vertex in group for one in moved_of.get(vertex, ())]
             # another group may have taken what this one is made of: the next round
             if all(map(_is_there, group)):
                 group.sort(key=place)
                 changed |= self._solve(group, moved)
         return changed
 
-    def _components(self) -> list[tuple[list[_Vertex], list[_Moved]]]:
-        """Vertices that hang together, and what moves made of them."""
-        vertices = {
-            id(one): one for one in (*self.above.values(), *self.below.values())
-        }
-        group = {key: [vertex] for key, vertex in vertices.items()}
-        for key, vertex in vertices.items():
-            for one in vertex.inputs:
-                mine, theirs = group[key], group[id(one)]
-                if mine is theirs:
-                    continue
-                if len(mine) < len(theirs):
-                    mine, theirs = theirs, mine
-                mine.extend(theirs)
-                for other in theirs:
-                    group[id(other)] = mine
-        found = {id(one): (one, list[_Moved]()) for one in group.values()}
-        for result, vertex in self.moved.items():
-            found[id(group[id(vertex)])][1].append((result, vertex))
-        return list(found.values())
-
     def _solve(self, group: list[_Vertex], moved: list[_Moved]) -> bool:
-        prices = {id(vertex): self._price(vertex) for vertex in group}
+        prices = {vertex: self._price(vertex) for vertex in group}
         # a move of what is there in both forms was paid for, too
         today = [price for _, vertex in moved if (price := self._paid(vertex))]
         now = sum(today)
         each = for_each(now)
         graph = VertexGraph()
         for vertex in group:
-            price = prices[id(vertex)]
+            price = prices[vertex]
             vertex.number = graph.vertex(price + each if price else 0)
         for vertex in group:
             if vertex.is_source:
@@ -489,7 +478,7 @@ class _Region:
             for vertex in missing:
                 graph.sink(vertex.number)
             cut = graph.least_cut(near_sources=False)
-        sent = sum(prices[id(one)] for one in group if one.number in cut.vertices)
+        sent = sum(prices[one] for one in group if one.number in cut.vertices)
         if sent > now or cut.price >= now + each * len(today):
             return False
         self._change(group, moved, cut)
@@ -520,10 +509,10 @@ class _Region:
                 moved_operands = {one.value for one in vertex.inputs}
                 read += (one for one in _operands(vertex) if one not in moved_operands)
         for vertex in wanted:
-            inputs = {id(one) for one in vertex.inputs}
+            inputs = set(vertex.inputs)
             for operand in _operands(vertex):
                 one = self.below.get(operand)
-                if one is None or id(one) not in inputs:
+                if one is None or one not in inputs:
                     read.append(operand)
                 elif one.above:
                     read.append(one.value)
@@ -558,7 +547,7 @@ class _Region:
             elif vertex.above and vertex.number in behind:
                 self._make_second(vertex)
         for value, vertex in replaced:
-            made = self._second.get(id(vertex))
+            made = self._second.get(vertex)
             if made is not None and made is not value:
                 value.replace_all_uses_with(made)
         erase_unused([*dead, *(value for value, _ in reversed(replaced))])
@@ -584,11 +573,11 @@ def _is_there(vertex: _Vertex) -> bool:
 def _wanted(group: list[_Vertex], cut: Cut) -> list[_Vertex]:
     """Return the vertices behind moves that are made in their first form, in order."""
     below = [vertex for vertex in group if not vertex.above]
-    wanted = {id(vertex) for vertex in below if vertex.number not in cut.behind}
+    wanted = {vertex for vertex in below if vertex.number not in cut.behind}
     for vertex in reversed(below):
-        if id(vertex) in wanted:
-            wanted.update(id(one) for one in vertex.inputs)
-    return [vertex for vertex in below if id(vertex) in wanted]
+        if vertex in wanted:
+            wanted.update(vertex.inputs)
+    return [vertex for vertex in below if vertex in wanted]
 
 
 def _operands(vertex: _Vertex) -> Sequence[SSAValue]:
@@ -632,14 +621,14 @@ def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -
     return changed
 
 
-def gather_cheaply(program: DeviceProgram, block: Block) -> bool:
-    """Move the all_gathers of one block; whether any moved."""
+def move_all_gathers(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_gathers of a block, and return True if any moved."""
     take_slices_apart(program, block)
     keep_apart(program, block)
-    gather_repeated(program, block, GATHERS)
+    gather_repeated(program, block, ALL_GATHERS)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
 
 
-def exchange_cheaply(program: DeviceProgram, block: Block) -> bool:
-    """Move the all_to_alls of one block; whether any moved."""
+def move_all_to_alls(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_to_alls of a block, and return True if any moved."""
     return _move_cheaply(program, block, stablehlo.AllToAllOp)

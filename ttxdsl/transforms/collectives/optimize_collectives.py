@@ -9,7 +9,7 @@ own docstring. None sends more, by its own proof; should the whole of a body sen
 bytes all the same, or as many in more time, the body is as it was before.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -24,23 +24,19 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.collector import discard_block
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.collectives import (
-    branches,
     collective_cse,
+    collective_dce,
     combine_all_reduces,
+    combine_collectives,
     combine_permutes,
-    gathered_products,
+    gather_product_operands,
     hoist_slices,
-    joined_collectives,
     loop_collectives,
     move_collectives,
-    parts_of_parts,
-    read_places,
-    scattered_products,
+    move_permutes,
+    narrow_all_gathers,
+    reduce_scatter_products,
     sink_all_reduces,
-    small_permutes,
-    small_sums,
-    turned_products,
-    unused,
 )
 from ttxdsl.transforms.collectives.program.bytes_sent import body_sends
 from ttxdsl.transforms.collectives.program.device_program import (
@@ -58,32 +54,52 @@ Optimization = Callable[[DeviceProgram, Block], bool]
 """Changes a block of the per-device program; whether it did."""
 
 OPTIMIZATIONS: dict[str, Optimization] = {
-    branches.KNOWN: branches.take_known,
-    unused.NAME: unused.drop_unused,
-    collective_cse.NAME: collective_cse.share_same,
-    hoist_slices.NAME: hoist_slices.slice_early,
-    branches.NAME: branches.move_out,
-    loop_collectives.AHEAD: loop_collectives.move_ahead,
-    loop_collectives.BEHIND: loop_collectives.move_behind,
-    sink_all_reduces.NAME: sink_all_reduces.combine_late,
-    small_sums.NAME: small_sums.sum_small,
-    turned_products.NAME: turned_products.turn_products,
-    scattered_products.NAME: scattered_products.scatter_products,
-    move_collectives.GATHERS: move_collectives.gather_cheaply,
-    move_collectives.EXCHANGES: move_collectives.exchange_cheaply,
-    gathered_products.NAME: gathered_products.gather_operands,
-    small_permutes.NAME: small_permutes.permute_small,
-    combine_permutes.NAME: combine_permutes.join_permutes,
-    combine_all_reduces.NAME: combine_all_reduces.join_sums,
-    parts_of_parts.NAME: parts_of_parts.cut_first,
+    collective_dce.NAME: collective_dce.eliminate_dead_collectives,
+    collective_cse.NAME: collective_cse.eliminate_common_collectives,
+    hoist_slices.NAME: hoist_slices.hoist_slices,
+    loop_collectives.HOIST: loop_collectives.hoist_collectives,
+    loop_collectives.SINK: loop_collectives.sink_collectives,
+    sink_all_reduces.NAME: sink_all_reduces.sink_all_reduces,
+    reduce_scatter_products.NAME: reduce_scatter_products.reduce_scatter_products,
+    move_collectives.ALL_GATHERS: move_collectives.move_all_gathers,
+    move_collectives.ALL_TO_ALLS: move_collectives.move_all_to_alls,
+    gather_product_operands.NAME: gather_product_operands.gather_product_operands,
+    move_permutes.NAME: move_permutes.move_permutes,
+    combine_permutes.NAME: combine_permutes.combine_permutes,
+    combine_all_reduces.NAME: combine_all_reduces.combine_all_reduces,
     # others may have a use for all of what is gathered
-    read_places.NAME: read_places.gather_read,
-    joined_collectives.NAME: joined_collectives.join_collectives,
+    narrow_all_gathers.NAME: narrow_all_gathers.narrow_all_gathers,
+    combine_collectives.NAME: combine_collectives.combine_collectives,
 }
 """In the order in which they run, again and again until nothing changes."""
 
-_AT_LAST = frozenset((joined_collectives.join_collectives,))
+_AT_LAST = frozenset((combine_collectives.combine_collectives,))
 """Those that run once, when the others are done: these look at ops of one operand."""
+
+OLD_NAMES = {
+    "unused": collective_dce.NAME,
+    "same-values": collective_cse.NAME,
+    "early-slices": hoist_slices.NAME,
+    "ahead-of-loops": loop_collectives.HOIST,
+    "behind-loops": loop_collectives.SINK,
+    "late-sums": sink_all_reduces.NAME,
+    "scattered-products": reduce_scatter_products.NAME,
+    "cheap-gathers": move_collectives.ALL_GATHERS,
+    "cheap-exchanges": move_collectives.ALL_TO_ALLS,
+    "gathered-products": gather_product_operands.NAME,
+    "small-permutes": move_permutes.NAME,
+    "joined-permutes": combine_permutes.NAME,
+    "joined-sums": combine_all_reduces.NAME,
+    "read-places": narrow_all_gathers.NAME,
+}
+"""Earlier names of optimizations, understood for one more release."""
+
+
+def remaining_optimizations(without: Collection[str]) -> tuple[str, ...]:
+    """Return the names of all optimizations but some, which may have their old names."""
+    left_out = {OLD_NAMES.get(name, name) for name in without}
+    return tuple(name for name in OPTIMIZATIONS if name not in left_out)
+
 
 ROUNDS = 4
 """How often at most: each round can only send less, by ever smaller steps."""
@@ -107,14 +123,15 @@ class OptimizeCollectivesPass(ModulePass):
         Raises:
             CompileError: no optimization is called so.
         """
+        only = {OLD_NAMES.get(name, name) for name in self.only}
         for name in self.only:
-            if name not in OPTIMIZATIONS:
+            if name not in OPTIMIZATIONS and name not in OLD_NAMES:
                 known = ", ".join(OPTIMIZATIONS)
                 raise CompileError(f"no optimization {name!r}: there are {known}")
         chosen = {
             optimization: name
             for name, optimization in OPTIMIZATIONS.items()
-            if name in self.only or not self.only
+            if name in only or not only
         }
         meshes = {m for m in sdy.mesh_table(op).values() if not m.is_maximal}
         wrappers = [

@@ -6,7 +6,7 @@ is the same at all places of the first dimension, as what was broadcast along it
 j-th part is its first one: so all devices get the same, the first parts of all, which an
 all_gather of these gives them.
 
-That sends as much, but what is gathered need not be repeated: `cheap-gathers` gathers it
+That sends as much, but what is gathered need not be repeated: `move-all-gathers` gathers it
 ahead of the broadcast.
 """
 

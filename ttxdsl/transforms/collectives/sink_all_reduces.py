@@ -1,4 +1,4 @@
-"""`late-sums`: partial sums are combined where that costs least, and once.
+"""`sink-all-reduces`: move additive all_reduces past linear ops to the cheapest cut.
 
 An all_reduce that adds is replaced by others further down: what each device holds of the
 sum travels through ops that are linear in it, and is combined where the fewest bytes are.
@@ -24,7 +24,6 @@ block is looked at again only when it has an all_reduce that was not there.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Literal
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -39,86 +38,65 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.traits import Linear, ops_with
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.ir.traversal import operands_of
 from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.in_order import InOrder, places_in
-from ttxdsl.transforms.collectives.program.min_cut import VertexGraph, for_each
-from ttxdsl.transforms.collectives.program.single_ops import erase_unused, sum_of
+from ttxdsl.transforms.collectives.program.min_cut import (
+    VertexGraph,
+    connected,
+    for_each,
+)
+from ttxdsl.transforms.collectives.program.single_ops import (
+    SENDING,
+    erase_unused,
+    sum_of,
+)
 from ttxdsl.transforms.partition.exchange.combiner import SUM, combiner_of
 
-NAME = "late-sums"
+NAME = "sink-all-reduces"
 
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type, ComplexType)
 
-_Kind = Literal[
-    "moves",
-    "widens",
-    "adds",
-    "multiplies",
-    "divides",
-    "selects",
-    "reduces",
-    "pads",
-    "slices",
-    "sends",
-]
-
-_KINDS: dict[type[Operation], _Kind] = {
-    stablehlo.NegOp: "moves",
-    stablehlo.TransposeOp: "moves",
-    stablehlo.ReshapeOp: "moves",
-    stablehlo.BroadcastInDimOp: "moves",
-    stablehlo.SliceOp: "moves",
-    stablehlo.ReverseOp: "moves",
-    stablehlo.RealOp: "moves",
-    stablehlo.ImagOp: "moves",
-    stablehlo.ConvertOp: "widens",
-    stablehlo.AddOp: "adds",
-    stablehlo.SubtractOp: "adds",
-    stablehlo.ConcatenateOp: "adds",
-    stablehlo.MulOp: "multiplies",
-    stablehlo.DotGeneralOp: "multiplies",
-    stablehlo.DotOp: "multiplies",
-    stablehlo.ConvolutionOp: "multiplies",
-    stablehlo.DivOp: "divides",
-    stablehlo.SelectOp: "selects",
-    stablehlo.ReduceOp: "reduces",
-    stablehlo.PadOp: "pads",
-    stablehlo.DynamicSliceOp: "slices",
-    stablehlo.AllReduceOp: "sends",
-    stablehlo.ReduceScatterOp: "sends",
-    stablehlo.AllGatherOp: "sends",
-    stablehlo.AllToAllOp: "sends",
-    stablehlo.CompositeOp: "sends",
+_LINEAR: dict[type[Operation], Linear] = {
+    op: fact
+    for op in ops_with(Linear, stablehlo.StableHLO)
+    if (fact := op.get_trait(Linear)) is not None
+} | {
+    # where they are, see `_is_linear`
+    stablehlo.ConvertOp: Linear(),
+    stablehlo.ReduceOp: Linear(stop=1),
+    stablehlo.AllReduceOp: Linear(),
+    stablehlo.ReduceScatterOp: Linear(),
+    stablehlo.AllGatherOp: Linear(),
+    stablehlo.AllToAllOp: Linear(),
+    stablehlo.CompositeOp: Linear(),
 }
-"""What may be linear, and how it is."""
-
-_TAKING_OTHERS = frozenset(("adds", "selects", "slices"))
-"""Kinds of which any operand may be no sum."""
+"""The ops that may be linear, and in which operands."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Vertex:
     """A value that is linear in partial sums.
 
     Attributes:
         value: the value as it is now, whole.
-        like: an all_reduce that it came from.
+        template: an all_reduce that it came from.
         linear: which operands of its op are partial; none for an all_reduce's result,
             nor for what else is partial to begin with.
         masked: which operands count on one device only.
         ends: whether it is needed whole whatever else is.
-        others: uses by ops that are not linear in it, as far as is known.
+        nonlinear_uses: uses by ops that are not linear in it, as far as is known.
     """
 
     value: SSAValue
-    like: Operation
+    template: Operation
     linear: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
     ends: bool = False
-    others: int = 0
+    nonlinear_uses: int = 0
 
     @property
     def op(self) -> Operation:
@@ -129,7 +107,7 @@ class Vertex:
     @property
     def is_needed(self) -> bool:
         """Whether an op uses the value that is not linear in it."""
-        return self.ends or self.others > 0
+        return self.ends or self.nonlinear_uses > 0
 
 
 @dataclass(slots=True)
@@ -149,14 +127,14 @@ class LinearRegion:
             self._prices[id(value.type)] = found
         return found
 
-    def add(self, value: SSAValue, like: Operation) -> Vertex:
+    def add(self, value: SSAValue, template: Operation) -> Vertex:
         """A new vertex."""
-        vertex = Vertex(value, like)
+        vertex = Vertex(value, template)
         self.vertices[value] = vertex
         return vertex
 
-    def stays(self, value: SSAValue) -> bool:
-        """Whether a sum plainly is combined best where it is, so that nobody need look.
+    def is_local_minimum(self, value: SSAValue) -> bool:
+        """Return True if sinking the all_reduce of a value plainly cannot lower its cost.
 
         One op after the other uses it, makes nothing smaller of it, and takes nothing
         else that could be a sum: as a gradient on its way to the update.
@@ -165,7 +143,7 @@ class LinearRegion:
         while value.has_one_use():
             use = next(iter(value.uses))
             op = use.operation
-            if type(op) not in _KINDS or len(op.results) != 1:
+            if type(op) not in _LINEAR or len(op.results) != 1:
                 return True
             others = (one for one in op.operands if one is not value)
             if len(op.operands) > 1 and not all(map(_is_given, others)):
@@ -192,10 +170,10 @@ class LinearRegion:
             if found is None:
                 continue
             linear, masked = found
-            vertex = self.add(results[0], vertices[operands[linear[0]]].like)
+            vertex = self.add(results[0], vertices[operands[linear[0]]].template)
             vertex.linear, vertex.masked = linear, masked
             for index in linear:
-                vertices[operands[index]].others -= 1
+                vertices[operands[index]].nonlinear_uses -= 1
             self._follow(vertex, users)
 
     def _follow(self, vertex: Vertex, users: InOrder) -> None:
@@ -211,45 +189,42 @@ class LinearRegion:
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """In which operands an op is linear, and which count once; None if in none."""
-        kind = _KINDS.get(type(op))
-        first, only = partial[0], tuple(partial)
+        fact = _LINEAR.get(type(op))
+        if fact is None or not self._is_linear(op):
+            return None
         operands = operands_of(op)
-        if kind in _TAKING_OTHERS:
-            whole = [index for index in range(len(operands)) if index not in partial]
-        else:
-            whole: list[int] = []
-        linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
-        match kind:
-            case "moves":
-                return linear
-            case "widens":
-                return linear if _widens(op) else None
-            case "adds":
-                return (only, tuple(whole)) if self._same(op, *whole) else None
-            case "multiplies":
-                alike = operands[0] is operands[1]
-                fits = not alike and self._same(op, 1 - first)
-                return ((first,), ()) if fits else None
-            case "divides":
-                floats = isinstance(element_of(op.results[0]), _FLOATS)
-                fits = only == (0,) and floats
-                return linear if fits and self._same(op, 1) else None
-            case "selects":
-                if 0 in partial or not self._same(op, *whole):
-                    return None
-                return only, tuple(one for one in whole if one != 0)
-            case "reduces":
-                fits = only == (0,) and len(operands) == 2
-                sums = fits and combiner_of(op.regions[0]) == SUM
-                return linear if sums and is_zero(operands[1]) else None
-            case "pads":
-                return linear if only == (0,) and is_zero(operands[1]) else None
-            case "slices":
-                return linear if only == (0,) and self._same(op, *whole) else None
-            case "sends":
-                return linear if self._is_apart(op) else None
-            case None:
-                return None
+        linear = range(len(operands))[fact.start : fact.stop]
+        if any(index not in linear for index in partial):
+            return None
+        if fact.is_product:
+            first = partial[0]
+            fits = operands[0] is not operands[1] and self._same(op, 1 - first)
+            return ((first,), ()) if fits else None
+        whole = [index for index in range(len(operands)) if index not in partial]
+        if not self._same(op, *whole):
+            return None
+        masked = (
+            index for index in whole if index in linear and not is_zero(operands[index])
+        )
+        return tuple(partial), tuple(masked)
+
+    def _is_linear(self, op: Operation) -> bool:
+        """Return True if an op that may be linear is."""
+        match op:
+            case stablehlo.ConvertOp():
+                return _widens(op)
+            case stablehlo.DivOp():
+                return isinstance(element_of(op.result), _FLOATS)
+            case stablehlo.ReduceOp():
+                return (
+                    len(op.operands) == 2
+                    and combiner_of(op.body) == SUM
+                    and is_zero(op.operands[1])
+                )
+            case _ if type(op) in SENDING:
+                return self._is_apart(op)
+            case _:
+                return True
 
     def _is_apart(self, op: Operation) -> bool:
         """Whether a collective, or a slice, is along other axes, and adds if it does."""
@@ -263,11 +238,11 @@ class LinearRegion:
         """Whether a value is needed whole whatever else is: what follows has it so."""
         value = vertex.value
         for use in value.uses:
-            kind = _KINDS.get(type(use.operation))
-            if kind is None:
+            fact = _LINEAR.get(type(use.operation))
+            if fact is None:
                 return True
-            vertex.others += 1
-            if kind == "multiplies":
+            vertex.nonlinear_uses += 1
+            if fact.is_product:
                 other = use.operation.operands[1 - use.index]
                 if not self.program.same_along(other, self.axes):
                     return True
@@ -331,24 +306,6 @@ def _is_given(value: SSAValue) -> bool:
     return isinstance(op, Block | stablehlo.ConstantOp)
 
 
-def _components(region: LinearRegion) -> list[list[Vertex]]:
-    """Vertices that hang together, each group in program order."""
-    group: dict[SSAValue, list[Vertex]] = {}
-    for value, vertex in region.vertices.items():
-        group[value] = [vertex]
-        op = vertex.op
-        for index in vertex.linear:
-            mine, theirs = group[value], group[op.operands[index]]
-            if mine is theirs:
-                continue
-            if len(mine) < len(theirs):
-                mine, theirs = theirs, mine
-            mine.extend(theirs)
-            for one in theirs:
-                group[one.value] = mine
-    return list({id(one): one for one in group.values()}.values())
-
-
 def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
     """The all_reduces of a block that add, by the axes that they are along."""
     found: dict[Axes, list[Operation]] = {}
@@ -361,8 +318,8 @@ def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]
     return found
 
 
-def combine_late(program: DeviceProgram, block: Block) -> bool:
-    """Move the all_reduces of one block; whether any moved."""
+def sink_all_reduces(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_reduces of a block, and return True if any moved."""
     changed = False
     order: dict[Operation, int] = {}
     known = program.looked_at(NAME, block)
@@ -373,13 +330,18 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
         region = LinearRegion(program, axes)
         for op in sums:
             # sums along other axes may have taken it along
-            if op.parent is not None and not region.stays(op.results[0]):
+            if op.parent is not None and not region.is_local_minimum(op.results[0]):
                 region.add(op.results[0], op)
         if not region.vertices:
             continue
         order = order or places_in(block)
         region.grow(order)
-        for component in _components(region):
+        vertices = region.vertices
+        inputs = {
+            vertex: [vertices[vertex.op.operands[index]] for index in vertex.linear]
+            for vertex in vertices.values()
+        }
+        for component in connected(inputs):
             if len(component) > 1:
                 component.sort(key=lambda one: order[one.op])
                 changed |= _solve(region, component)
@@ -428,7 +390,7 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
     for vertex, part in whole:
         if not vertex.linear:
             continue  # it is combined where it was
-        reduced = program.all_reduce(part, vertex.like, axes, NAME)
+        reduced = program.all_reduce(part, vertex.template, axes, NAME)
         vertex.value.replace_all_uses_with(reduced)
     erase_unused(reversed(held))
     return True

@@ -3,7 +3,7 @@
 A slice of a split dimension is split as its operand is, so that where it is needed whole
 its parts are handed out over the devices first, and then gathered: each slice by itself.
 To gather what they are cut from, and cut then, is one collective, and mostly sends less; of
-what is gathered `read-places` sends what is read.
+what is gathered `narrow-all-gathers` sends what is read.
 
 **Why it is right.** A reshard changes no number, and slices of equal values are equal. What
 is written are a reshard and the same slices, whose results nobody reshards any more, so it
@@ -110,7 +110,7 @@ def _pays(
         sent = halo.elements_sent(shards, held) if size % shards == 0 else whole
         apart += min(sent, whole - held) + (shards - 1) * part
         places += size
-    # read-places adds up what is read where that is less
+    # narrow-all-gathers adds up what is read where that is less
     return min(whole - held, 2 * places) <= apart
 
 

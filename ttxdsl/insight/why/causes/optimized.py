@@ -5,29 +5,24 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.attribution.origins import optimizations
 
 OPTIMIZED = {
-    "known-branches": "stood in a branch that is always taken",
-    "same-values": "serves all who want the same of the same values",
-    "out-of-branches": "is what every branch would do, once for all of them",
-    "ahead-of-loops": "does once ahead of a loop what each turn would do alike",
-    "behind-loops": "combines once behind a loop what it only accumulates",
-    "late-sums": "combines late what was partial: sums of it, or less of it, at once",
-    "early-slices": "leaves each device the part that its users want",
-    "small-sums": "combines parts ahead of what is done along other axes",
-    "joined-collectives": "sends at once what does not wait for each other",
-    "joined-permutes": "sends at once what different devices send, or places side by side",
-    "joined-sums": "combines along several axes at once",
-    "cheap-gathers": "gathers where the value is smallest, once for all who want it",
-    "parts-of-parts": "leaves each device the part of its part that its users want",
-    "read-places": "sends only the places that slices read",
-    "cheap-exchanges": "exchanges where the value is smallest, once for all",
-    "gathered-products": "moves the operands of a product, which are smaller, instead of"
-    " summing products",
-    "scattered-products": "sums products, which are smaller, instead of gathering what they"
-    " are made of",
-    "turned-products": "gathers a side of a product instead of exchanging the product",
-    "small-permutes": "sends what the value is made of",
+    "collective-cse": "stands for equal collectives of the same operands",
+    "hoist-collectives": "runs once before a loop instead of in each iteration",
+    "sink-collectives": "reduces once after a loop what its iterations accumulate",
+    "sink-all-reduces": "sums partial values where the fewest bytes are sent",
+    "hoist-slices": "gives each device only the part that is used",
+    "combine-collective-permutes": "sends at once what several permutes would send",
+    "combine-collectives": "sends at once what does not wait for each other",
+    "combine-all-reduces": "reduces along several axes at once",
+    "move-all-gathers": "gathers where the value is smallest, once for all uses",
+    "narrow-all-gathers": "sends only the places that slices read",
+    "move-all-to-alls": "exchanges where the value is smallest, once for all uses",
+    "gather-product-operands": "moves the operands of a product, which are smaller than"
+    " its partial sums",
+    "reduce-scatter-products": "sums products, which are smaller than the operands that"
+    " would be gathered",
+    "move-collective-permutes": "sends what the value is computed from, which is smaller",
 }
-"""What an optimization does, by its name."""
+"""The effect of each optimization of collectives, by its name."""
 
 
 def optimized_text(op: Operation) -> tuple[str, ...]:

@@ -7,17 +7,14 @@ from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.costs.links import DEFAULT_LINK
 from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.traits import Collective
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.single_ops import MOVED
 
 _RINGS: dict[type[Operation], Ring] = {
-    stablehlo.AllReduceOp: Ring.ALL_REDUCE,
-    stablehlo.AllGatherOp: Ring.ALL_GATHER,
-    stablehlo.ReduceScatterOp: Ring.REDUCE_SCATTER,
-    stablehlo.AllToAllOp: Ring.ALL_TO_ALL,
-    stablehlo.CollectivePermuteOp: Ring.COLLECTIVE_PERMUTE,
+    op: fact.ring for op in MOVED if (fact := op.get_trait(Collective)) is not None
 }
 
 

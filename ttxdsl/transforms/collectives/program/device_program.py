@@ -14,8 +14,7 @@ from functools import cached_property
 from itertools import islice, permutations
 
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerType,
+    DenseIntOrFPElementsAttr,
     LocationAttr,
     ModuleOp,
     TensorType,
@@ -41,7 +40,7 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     read_by,
     slice_of,
 )
-from ttxdsl.transforms.partition.emitter import Emitter
+from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
 from ttxdsl.transforms.partition.exchange.collectives import (
     CollectiveWriter,
     SliceFunctions,
@@ -477,15 +476,13 @@ class DeviceProgram:
             type_ = TensorType(element_of(result), shape)
             if isinstance(op, stablehlo.SliceOp):
                 limits = list(op.limit_indices.get_values())
+                strides = list(op.strides.get_values())
                 for dim, size in sizes.items():
-                    limits[dim] = size
-                properties["limit_indices"] = DenseArrayBase.from_list(
-                    IntegerType(64), limits
-                )
+                    limits[dim], strides[dim] = size, 1
+                properties["limit_indices"] = dims_attr(limits)
+                properties["strides"] = dims_attr(strides)
             elif isinstance(op, stablehlo.DynamicSliceOp):
-                properties["slice_sizes"] = DenseArrayBase.from_list(
-                    IntegerType(64), shape
-                )
+                properties["slice_sizes"] = dims_attr(shape)
             elif isinstance(op, stablehlo.ConstantOp):
                 with _Writing(self, before or op, op.location, None):
                     return self._resized_splat(op, shape)
@@ -511,8 +508,6 @@ class DeviceProgram:
         return new.results[0]
 
     def _resized_splat(self, op: stablehlo.ConstantOp, shape: list[int]) -> SSAValue:
-        from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-
         value = op.value
         assert isinstance(value, DenseIntOrFPElementsAttr)
         type_ = TensorType(element_of(op.output), shape)

@@ -9,114 +9,71 @@ where an operand without a dimension stays as it is. It follows that what a grou
 devices computes of parts, put together, is what they would compute of the whole, if the
 operands that stay are the same on all of them.
 
-That is a property of the op alone: each element of the result depends on elements of the
-operands at the same place along d.
+The sharding rules say it (`ttxdsl.rules.division`): d and the operands' dimensions have
+their major factor in common, along which devices share the op out.
 """
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.rules.division import division
 from ttxdsl.transforms.collectives.program.single_ops import is_elementwise, slice_of
-from ttxdsl.transforms.partition.exchange.combiner import combiner_of
 
 Dims = Sequence[int | None]
-"""One an operand."""
+"""A dimension of each operand, None for an operand without it."""
+
+_RESIZABLE = frozenset(
+    (
+        stablehlo.AllGatherOp,
+        stablehlo.AllReduceOp,
+        stablehlo.BroadcastInDimOp,
+        stablehlo.CholeskyOp,
+        stablehlo.ConcatenateOp,
+        stablehlo.ConvolutionOp,
+        stablehlo.DotGeneralOp,
+        stablehlo.DotOp,
+        stablehlo.DynamicSliceOp,
+        stablehlo.DynamicUpdateSliceOp,
+        stablehlo.FftOp,
+        stablehlo.PadOp,
+        stablehlo.ReduceOp,
+        stablehlo.ReduceScatterOp,
+        stablehlo.ReshapeOp,
+        stablehlo.ReverseOp,
+        stablehlo.SliceOp,
+        stablehlo.TransposeOp,
+        stablehlo.TriangularSolveOp,
+    )
+)
+"""Ops that `DeviceProgram.copy` can write again for operands of other sizes."""
+
+_known = IdentityMemo[tuple[Dims | None, ...]]()
+_MOST_KNOWN = 1 << 14
 
 
 def held_in(op: Operation, dim: int) -> Dims | None:
-    """The dimension of each operand that holds one of the result's; None if unknown.
+    """Return the dimension of each operand that holds one of the result's, if known.
 
-    Also None if quantized elements have a scale for each slice: no collective takes parts
+    None where quantized elements have a scale for each slice: no collective takes parts
     of those.
     """
     if len(op.results) != 1 or not is_tensor(op.results[0]):
         return None
-    if any(map(_is_scaled, (*op.operands, *op.results))):
-        return None
-    shape = shape_of(op.results[0])
-    if is_elementwise(op):
-        rank = len(shape)
-        return [
-            dim if len(shape_of(operand)) == rank else None for operand in op.operands
-        ]
     match op:
-        case stablehlo.TransposeOp():
-            return [op.permutation.get_values()[dim]]
-        case stablehlo.BroadcastInDimOp():
-            return [_broadcast(op, dim)]
-        case stablehlo.ReshapeOp():
-            found = _reshaped(shape_of(op.operand), shape, dim)
-            return None if found is None else [found]
-        case stablehlo.ReduceOp() if (
-            len(op.inputs) == 1 and combiner_of(op.body) is not None
-        ):
-            rank = len(shape_of(op.inputs[0]))
-            reduced = op.dimensions.get_values()
-            return [[i for i in range(rank) if i not in reduced][dim], None]
-        case stablehlo.ReduceWindowOp() if len(op.inputs) == 1 and _tiles(op, dim):
-            return [dim, None]
-        case stablehlo.SelectAndScatterOp() if _tiles(op, dim):
-            return [dim, dim, None]
-        case stablehlo.DotGeneralOp():
-            return _dot(op, dim)
-        case stablehlo.DotOp():
-            rows = len(shape_of(op.lhs)) - 1
-            return [dim, None] if dim < rows else [None, 1 + dim - rows]
-        case stablehlo.ConcatenateOp() if op.dimension.value.data != dim:
-            return [dim] * len(op.operands)
-        case stablehlo.SliceOp() if (
-            op.start_indices.get_values()[dim] == 0
-            and op.strides.get_values()[dim] == 1
-            and shape_of(op.operand)[dim] == shape[dim]
-        ):
-            return [dim]
-        case stablehlo.DynamicSliceOp() if shape_of(op.operand)[dim] == shape[dim]:
-            return [dim, *[None] * len(op.start_indices)]
-        case stablehlo.DynamicUpdateSliceOp() if shape_of(op.update)[dim] == shape[dim]:
-            return [dim, dim, *[None] * len(op.start_indices)]
-        case stablehlo.PadOp() if not any(
-            amounts.get_values()[dim]
-            for amounts in (
-                op.edge_padding_low,
-                op.edge_padding_high,
-                op.interior_padding,
-            )
-        ):
-            return [dim, None]
-        case stablehlo.ReverseOp() if dim not in op.dimensions.get_values():
-            return [dim]
-        case stablehlo.IotaOp() if op.iota_dimension.value.data != dim:
-            return []
-        case stablehlo.ConstantOp() if _is_splat(op):
-            return []
-        case stablehlo.AllReduceOp() if len(op.operands) == 1:
-            return [dim]
-        case stablehlo.AllGatherOp() if op.all_gather_dim.value.data != dim:
-            return [dim] if len(op.operands) == 1 else None
-        case stablehlo.ReduceScatterOp() if op.scatter_dimension.value.data != dim:
-            return [dim] if len(op.operands) == 1 else None
-        case stablehlo.ConvolutionOp() if _is_grouped(op, dim):
-            return None
-        case (
-            stablehlo.CholeskyOp()
-            | stablehlo.ConvolutionOp()
-            | stablehlo.FftOp()
-            | stablehlo.TriangularSolveOp()
-        ):
-            return _by_factor(op, dim)
+        case stablehlo.ConstantOp():
+            return [] if _is_splat(op) and not _is_scaled(op.output) else None
         case stablehlo.CompositeOp():
             part = slice_of(op)
             return [dim] if part is not None and part[1] != dim else None
         case _:
-            return None
+            return _dims_of_type(op)[dim]
 
 
 def _is_scaled(value: SSAValue) -> bool:
@@ -124,14 +81,99 @@ def _is_scaled(value: SSAValue) -> bool:
 
 
 def led_to(op: Operation, index: int, dim: int) -> int | None:
-    """The dimension of the result that holds a dimension of an operand."""
+    """Return the dimension of the result that holds a dimension of an operand."""
     if len(op.results) != 1 or not is_tensor(op.results[0]):
         return None
-    for found in range(len(shape_of(op.results[0]))):
-        dims = held_in(op, found)
+    for result_dim in range(len(shape_of(op.results[0]))):
+        dims = held_in(op, result_dim)
         if dims is not None and index < len(dims) and dims[index] == dim:
-            return found
+            return result_dim
     return None
+
+
+def _dims_of_type(op: Operation) -> tuple[Dims | None, ...]:
+    """Return what `held_in` says of each dimension; ops with the same types agree."""
+    things = *map(_type, op.operands), op.results[0].type, *op.properties.values()
+    key = (type(op), *op.properties, *map(id, things))
+    dims = _known.get(key)
+    if dims is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        dims = _known.keep(key, _find_dims(op), *things)
+    return dims
+
+
+def _type(value: SSAValue) -> Attribute:
+    return value.type
+
+
+def _find_dims(op: Operation) -> tuple[Dims | None, ...]:
+    shape = shape_of(op.results[0])
+    nothing = (None,) * len(shape)
+    if any(map(_is_scaled, (*op.operands, *op.results))):
+        return nothing
+    if is_elementwise(op):
+        ranks = [len(shape_of(operand)) for operand in op.operands]
+        return tuple(
+            [dim if rank == len(shape) else None for rank in ranks]
+            for dim in range(len(shape))
+        )
+    match op:
+        case _ if type(op) in _RESIZABLE:
+            return _dims_by_rule(op)
+        case stablehlo.ReduceWindowOp() if len(op.inputs) == 1:
+            return tuple(
+                [d, None] if _tiles(op, d) else None for d in range(len(shape))
+            )
+        case stablehlo.SelectAndScatterOp():
+            return tuple(
+                [d, d, None] if _tiles(op, d) else None for d in range(len(shape))
+            )
+        case stablehlo.IotaOp():
+            along = op.iota_dimension.value.data
+            return tuple(None if dim == along else [] for dim in range(len(shape)))
+        case _:
+            return nothing
+
+
+def _dims_by_rule(op: Operation) -> tuple[Dims | None, ...]:
+    shared = division(op)
+    if shared is None:
+        return (None,) * len(shape_of(op.results[0]))
+    rule = shared.rule
+    dims: list[Dims | None] = []
+    for dim, (major, *_) in enumerate(rule.results[0]):
+        held = [
+            next((at for at, factors in enumerate(mapping) if major in factors), None)
+            for mapping in rule.operands
+        ]
+        is_major = all(
+            at is None or mapping[at][0] == major
+            for mapping, at in zip(rule.operands, held, strict=True)
+        )
+        # a dimension of size 1 that a reshape adds is in no operand
+        is_new = isinstance(op, stablehlo.ReshapeOp) and held == [None]
+        is_local = major in shared.local and major not in rule.permutation
+        keeps = is_local and is_major and not is_new
+        dims.append(held if keeps and not _is_sized(op, dim) else None)
+    return tuple(dims)
+
+
+def _is_sized(op: Operation, dim: int) -> bool:
+    """Return True if an attribute of an op is made for the size of a dimension.
+
+    The number of a convolution's groups is, and what is padded and cut off.
+    """
+    match op:
+        case stablehlo.ConvolutionOp():
+            batch = op.dimension_numbers.data.output_batch_dimension
+            features = op.feature_group_count.value.data > 1 and dim != batch
+            return features or op.batch_group_count.value.data > 1
+        case stablehlo.PadOp():
+            amounts = op.edge_padding_low, op.edge_padding_high, op.interior_padding
+            return any(by.get_values()[dim] for by in amounts)
+        case _:
+            return False
 
 
 def _is_splat(op: stablehlo.ConstantOp) -> bool:
@@ -157,77 +199,3 @@ def _tiles(
         and shape_of(large)[dim] == size * shape_of(small)[dim]
         and all(one == 1 for one in spread)
     )
-
-
-def _broadcast(op: stablehlo.BroadcastInDimOp, dim: int) -> int | None:
-    dims = op.broadcast_dimensions.get_values()
-    if dim not in dims:
-        return None
-    place = dims.index(dim)
-    same = shape_of(op.operand)[place] == shape_of(op.result)[dim]
-    return place if same else None
-
-
-def _reshaped(before: Sequence[int], after: Sequence[int], dim: int) -> int | None:
-    """The dimension that counts in the same strides from the same place.
-
-    The parts of a dimension are ranges of the index that it and those behind it make
-    together; where the dimensions ahead of it have as many elements on both sides, these
-    are the same ranges for both.
-    """
-    if 0 in before or after[dim] == 1:
-        return None
-    ahead = prod(after[:dim])
-    count = 1
-    for place, size in enumerate(before):
-        if count == ahead and size > 1:
-            return place
-        count *= size
-    return None
-
-
-def _is_grouped(op: stablehlo.ConvolutionOp, dim: int) -> bool:
-    """Whether a dimension of the result has the groups, whose number the op says."""
-    batch = op.dimension_numbers.data.output_batch_dimension
-    groups = op.feature_group_count.value.data > 1 and dim != batch
-    return groups or op.batch_group_count.value.data > 1
-
-
-def _by_factor(op: Operation, dim: int) -> Dims | None:
-    """By the factor of which a dimension consists, if devices share the op out along it."""
-    shared = division(op)
-    if shared is None:
-        return None
-    rule = shared.rule
-    (factor, *others) = rule.results[0][dim]
-    if others or factor not in shared.local or factor in rule.permutation:
-        return None
-    found: list[int | None] = []
-    for mapping in rule.operands:
-        held = [at for at, factors in enumerate(mapping) if factor in factors]
-        if any(mapping[at] != (factor,) for at in held):
-            return None
-        found.append(held[0] if held else None)
-    return found
-
-
-def _dot(op: stablehlo.DotGeneralOp, dim: int) -> Dims:
-    """Batch dimensions come first, then those of the left side, then the right's."""
-    dims = op.dot_dimension_numbers.data
-    left = dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions
-    right = dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions
-    batch = len(left[0])
-    if dim < batch:
-        return [left[0][dim], right[0][dim]]
-    free = [
-        [
-            one
-            for one in range(len(shape_of(side)))
-            if one not in taken[0] and one not in taken[1]
-        ]
-        for side, taken in ((op.lhs, left), (op.rhs, right))
-    ]
-    place = dim - batch
-    if place < len(free[0]):
-        return [free[0][place], None]
-    return [None, free[1][place - len(free[0])]]

@@ -9,10 +9,31 @@ nearest to the sources and to the sinks are where the residual graph ends for th
 """
 
 from collections import deque
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 ENDLESS = 1 << 62
 """More than any price: an edge that no cut goes through."""
+
+
+V = TypeVar("V", bound=Hashable)
+
+
+def connected(inputs: Mapping[V, Iterable[V]]) -> list[list[V]]:
+    """Return the connected groups of vertices, given with the vertices before each."""
+    group = {vertex: [vertex] for vertex in inputs}
+    for vertex, sources in inputs.items():
+        for source in sources:
+            large, small = group[vertex], group[source]
+            if large is small:
+                continue
+            if len(large) < len(small):
+                large, small = small, large
+            large.extend(small)
+            for member in small:
+                group[member] = large
+    return list({id(members): members for members in group.values()}.values())
 
 
 def for_each(now: int) -> int:

@@ -1,4 +1,4 @@
-"""`small-permutes`: a collective_permute sends what a value is made of, if that is less.
+"""`move-collective-permutes`: permute what a value is computed from, if that is less.
 
 It moves ahead of a convert to a wider type, a broadcast, and other ops that every device
 does alike with one operand, and ahead of the slice of such an op.
@@ -7,7 +7,7 @@ does alike with one operand, and ahead of the slice of such an op.
 of what it holds, and f is the same on all devices (its other operands are), then t gets
 f(x_s) as well by making it of x_s, which is sent instead. A device that is no target gets
 zeros and not f of zeros: only permutes that every device is a target of move.
-A slice by device moves ahead of an op first, as `early-slices` says.
+A slice by device moves ahead of an op first, as `hoist-slices` says.
 """
 
 from xdsl.ir import Block, Operation, OpResult
@@ -23,7 +23,7 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     slice_of,
 )
 
-NAME = "small-permutes"
+NAME = "move-collective-permutes"
 
 _ALIKE = (
     stablehlo.BroadcastInDimOp,
@@ -33,8 +33,8 @@ _ALIKE = (
 )
 
 
-def permute_small(program: DeviceProgram, block: Block) -> bool:
-    """Move the collective_permutes of one block; whether any moved."""
+def move_permutes(program: DeviceProgram, block: Block) -> bool:
+    """Move the collective_permutes of a block, and return True if any moved."""
     changed = False
     for op in program.sending(block):
         if isinstance(op, stablehlo.CollectivePermuteOp) and _is_total(program, op):

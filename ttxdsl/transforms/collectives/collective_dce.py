@@ -1,4 +1,4 @@
-"""`unused`: what nobody looks at is not sent.
+"""`collective-dce`: remove collectives whose results nobody uses.
 
 Ops whose results nobody uses go if they are collectives, or if there are collectives in
 them: loops and branches. So does what a loop carries for itself alone.
@@ -21,17 +21,17 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.single_ops import is_collective, read_by
 
-NAME = "unused"
+NAME = "collective-dce"
 
 
-def drop_unused(program: DeviceProgram, block: Block) -> bool:
-    """Remove what is sent for nobody in a block, and in its loops; whether anything is."""
+def eliminate_dead_collectives(program: DeviceProgram, block: Block) -> bool:
+    """Remove dead collectives of a block and its loops, and return True if there are any."""
     changed = _drop_dead(program, block)
     for loop in program.nesting.loops_and_branches(block):
         if not isinstance(loop, stablehlo.WhileOp) or not program.nesting.sends(loop):
             continue
         if _keep_carries(program, loop):
-            changed |= drop_unused(program, loop.body.block)
+            changed |= eliminate_dead_collectives(program, loop.body.block)
     if changed:
         program.has_new_ops(block)
     return changed

@@ -1,4 +1,4 @@
-"""`gathered-products`: what a sum of products is made of is sent, not the products.
+"""`gather-product-operands`: move the operands of a product instead of its partial sums.
 
 Where each device of a group makes a product of its parts along a contracted dimension, and
 these products are summed, the operands may be smaller than the product: gradients of
@@ -17,7 +17,7 @@ Instead of a part, each device makes the whole of a sum that is not scattered. T
 done where it takes few operations for each byte that need not be sent.
 
 **Why it ends.** Each round takes away sums and makes none: it makes all_gathers and
-all_to_alls, and `cheap-gathers` only moves those.
+all_to_alls, and `move-all-gathers` only moves those.
 
 An operand is sent once for all its products, as the activations that several weights are
 multiplied with, and for nothing where devices have all of it, or took their part of that.
@@ -35,7 +35,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.transforms.collectives.collective_cse import first_alike
-from ttxdsl.transforms.collectives.move_collectives import gather_cheaply
+from ttxdsl.transforms.collectives.move_collectives import move_all_gathers
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import Dims, held_in
 from ttxdsl.transforms.collectives.program.single_ops import (
@@ -47,7 +47,7 @@ from ttxdsl.transforms.collectives.program.single_ops import (
 )
 from ttxdsl.transforms.partition.exchange.combiner import SUM
 
-NAME = "gathered-products"
+NAME = "gather-product-operands"
 
 OPERATIONS_PER_BYTE = 64
 """How many multiply-adds may be repeated for a byte that is not sent.
@@ -96,8 +96,8 @@ class _Candidate:
     sizes: dict[int, int]
 
 
-def gather_operands(program: DeviceProgram, block: Block) -> bool:
-    """Send the operands of products of one block instead; whether any are now."""
+def gather_product_operands(program: DeviceProgram, block: Block) -> bool:
+    """Move operands of products in a block, and return True if any are moved."""
     changed = False
     ops = program.sending(block)
     prices = _Prices(program, block)
@@ -108,7 +108,7 @@ def gather_operands(program: DeviceProgram, block: Block) -> bool:
         changed = True
         ops = [use.operation for value in made for use in value.uses]  # more sums
         # what is there already is taken from there before others look at it
-        if prices.found and gather_cheaply(program, block):
+        if prices.found and move_all_gathers(program, block):
             ops = program.sending(block)
         prices = _Prices(program, block)
     return changed

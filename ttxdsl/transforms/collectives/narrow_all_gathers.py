@@ -1,4 +1,4 @@
-"""`read-places`: of what is gathered to be sliced, only what slices read is sent.
+"""`narrow-all-gathers`: gather only the places that slices read.
 
 The first row of a tensor whose rows are split is on one device, at its first place. Where
 nobody reads more, devices send their first rows; or they add up that row of the first
@@ -27,14 +27,14 @@ from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.single_ops import erase_unused
 from ttxdsl.transforms.partition.exchange.pieces import Stretch, owned
 
-NAME = "read-places"
+NAME = "narrow-all-gathers"
 
 _Read = Mapping[stablehlo.SliceOp, Sequence[tuple[Stretch, int]]]
 """What slices read: stretches of parts, and whose these are."""
 
 
-def gather_read(program: DeviceProgram, block: Block) -> bool:
-    """Send less in one block; whether anywhere."""
+def narrow_all_gathers(program: DeviceProgram, block: Block) -> bool:
+    """Narrow the all_gathers of a block, and return True if any changed."""
     changed = False
     for op in program.sending(block):
         if isinstance(op, stablehlo.AllGatherOp) and len(op.operands) == 1:

@@ -1,5 +1,5 @@
 // RUN: xdsl-opt %s -p tt-stablehlo-pipeline | filecheck %s
-// RUN: xdsl-opt %s -p "tt-stablehlo-pipeline{without=joined-collectives}" | filecheck %s --check-prefix=APART
+// RUN: xdsl-opt %s -p "tt-stablehlo-pipeline{without=combine-collectives}" | filecheck %s --check-prefix=APART
 
 // Two sums that do not wait for each other are one op; who uses the first moves behind it.
 

@@ -1,4 +1,4 @@
-"""`joined-collectives`: small collectives that do not wait for each other are one.
+"""`combine-collectives`: small collectives that do not wait for each other are one.
 
 Whatever a collective sends, it makes the devices meet: each round takes a latency. Those of
 one kind, among the same devices and of one element type become one op of many operands, as
@@ -28,13 +28,13 @@ from ttxdsl.transforms.collectives.program.bytes_sent import is_mostly_latency
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.partition.exchange.combiner import combiner_of
 
-NAME = "joined-collectives"
+NAME = "combine-collectives"
 
 _CHANNEL = "channel_handle"
 """What tells collectives apart that do the same."""
 
 
-def join_collectives(program: DeviceProgram, block: Block) -> bool:
+def combine_collectives(program: DeviceProgram, block: Block) -> bool:
     """Join the collectives of one block; whether any were."""
     numbers = _Numbers()
     kinds = {

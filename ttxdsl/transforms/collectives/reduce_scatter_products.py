@@ -1,6 +1,6 @@
-"""`scattered-products`: sums of products are sent, not what they are made of.
+"""`reduce-scatter-products`: reduce_scatter products instead of gathering an operand.
 
-The other way round than `gathered-products`: where one operand of a product is gathered
+The other way round than `gather-product-operands`: where one operand of a product is gathered
 along a contracted dimension and the other one is split along a dimension that stays, as
 what a loop saved of its activations may be, the product may be smaller than the operand.
 
@@ -27,7 +27,7 @@ from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import led_to
 from ttxdsl.transforms.collectives.program.single_ops import erase_unused
 
-NAME = "scattered-products"
+NAME = "reduce-scatter-products"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class _Product:
         return self.op.operands[1 - self.side]
 
 
-def scatter_products(program: DeviceProgram, block: Block) -> bool:
-    """Send the products of one block instead; whether any are now."""
+def reduce_scatter_products(program: DeviceProgram, block: Block) -> bool:
+    """Scatter products of a block, and return True if any are scattered."""
     together: dict[tuple[SSAValue, AxisRef, int, int], list[_Product]] = {}
     for gather in program.sending(block):
         if isinstance(gather, stablehlo.AllGatherOp):
