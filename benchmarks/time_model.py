@@ -35,7 +35,7 @@ import numpy as np  # noqa: E402
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from ttxdsl.analysis.usage.timeline import timeline  # noqa: E402
-from ttxdsl.bridges.jax.manual_sharding_export import for_xla  # noqa: E402
+from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding  # noqa: E402
 from ttxdsl.bridges.xla import worker  # noqa: E402
 from ttxdsl.bridges.xla.calibrating import fit, measured  # noqa: E402
 from ttxdsl.costs.machines import Machine, machine_of  # noqa: E402
@@ -177,7 +177,7 @@ def runner(module: Any) -> Callable[[], Any]:
     """Runs a program of one device on JAX's devices, inputs in their places."""
     function = entry_function(module)
     types = [one.type for one in function.body.block.args]
-    text = program_text(for_xla(module).module)
+    text = program_text(export_manual_sharding(module).module)
     executable = worker._compiled(text, DEVICES)  # pyright: ignore[reportPrivateUsage]
     chance = np.random.default_rng(0)
     values = [

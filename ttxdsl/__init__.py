@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import sys
 
-from ttxdsl.version import __version__
+from ttxdsl.loading.version import __version__
 
 TYPE_CHECKING = False  # `typing` itself would be most of what this costs
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from typing import Any
 
-    from ttxdsl.api import Program, load
-    from ttxdsl.bridges.jax.programs import from_jax
+    from ttxdsl.api import Program, from_jax, load
     from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
     from ttxdsl.loading.plugins import load_plugin
 
@@ -34,7 +33,7 @@ _HOMES = {
     "CompileError": "ttxdsl.diagnostics.errors",
     "Program": "ttxdsl.api",
     "UnsupportedError": "ttxdsl.diagnostics.errors",
-    "from_jax": "ttxdsl.bridges.jax.programs",
+    "from_jax": "ttxdsl.api",
     "load": "ttxdsl.api",
     "load_plugin": "ttxdsl.loading.plugins",
 }

@@ -6,7 +6,6 @@ Everything is a `name -> "module:Class"` line, imported when first used, so that
 
 from collections.abc import Callable
 from functools import cache, partial
-from importlib import import_module
 from typing import Any
 
 from xdsl.dialects import get_all_dialects
@@ -19,6 +18,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.ir import compat
+from ttxdsl.loading.doors import is_there, load
 from ttxdsl.loading.plugins import installed_universes, universes
 
 DIALECTS: dict[str, str] = {
@@ -38,7 +38,7 @@ _SHARDY = "ttxdsl.transforms.shardy"
 _IMPORTING = f"{_SHARDY}.importing"
 _PROPAGATION = f"{_SHARDY}.propagation"
 _EXPORTING = f"{_SHARDY}.exporting"
-_SOLVED = "ttxdsl.bridges.tt_mlir.legalize"
+_LEGALIZE = "ttxdsl.bridges.tt_mlir.legalize"
 
 PASSES: dict[str, str] = {
     # the thirteen stages, in order; the last, `canonicalize`, is xDSL's own
@@ -122,27 +122,21 @@ PASSES: dict[str, str] = {
     "sdy-export-pipeline": f"{_EXPORTING}.sdy_export_pipeline:ExportPipelinePass",
     "sdy-propagation-pipeline": f"{_PROPAGATION}.sdy_propagation_pipeline:PropagationPipelinePass",
     # per-device programs for tt-mlir, all of them or one by one
-    "prepare-for-tt-mlir": f"{_SOLVED}.prepare_for_tt_mlir:PrepareForTTMLIRPass",
-    "require-known": f"{_SOLVED}.require_known:RequireKnownPass",
-    "fit-mesh": f"{_SOLVED}.fit_mesh:FitMeshPass",
-    "align-collectives": f"{_SOLVED}.align_collectives:AlignCollectivesPass",
-    "open-chlo": f"{_SOLVED}.open_chlo:OpenChloPass",
-    "order-sorts": f"{_SOLVED}.order_sorts:OrderSortsPass",
-    "open-computations": f"{_SOLVED}.open_computations:OpenComputationsPass",
-    "open-forms": f"{_SOLVED}.open_forms:OpenFormsPass",
-    "mark-borders": f"{_SOLVED}.mark_borders:MarkBordersPass",
+    "prepare-for-tt-mlir": f"{_LEGALIZE}.prepare_for_tt_mlir:PrepareForTTMLIRPass",
+    "require-known": f"{_LEGALIZE}.require_known:RequireKnownPass",
+    "fit-mesh": f"{_LEGALIZE}.fit_mesh:FitMeshPass",
+    "align-collectives": f"{_LEGALIZE}.align_collectives:AlignCollectivesPass",
+    "open-chlo": f"{_LEGALIZE}.open_chlo:OpenChloPass",
+    "order-sorts": f"{_LEGALIZE}.order_sorts:OrderSortsPass",
+    "open-computations": f"{_LEGALIZE}.open_computations:OpenComputationsPass",
+    "open-forms": f"{_LEGALIZE}.open_forms:OpenFormsPass",
+    "mark-borders": f"{_LEGALIZE}.mark_borders:MarkBordersPass",
     # per-device programs for XLA
-    "join-collectives": f"{_SOLVED}.join_collectives:JoinCollectivesPass",
+    "join-collectives": f"{_LEGALIZE}.join_collectives:JoinCollectivesPass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir.convert:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn.convert:ConvertTTIRToTTNNPass",
 }
-
-
-def load(target: str) -> Any:
-    """The object that a `"module:name"` line of the tables stands for."""
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
 
 
 def dialects() -> dict[str, Callable[[], Dialect]]:
@@ -175,8 +169,15 @@ def named_pass(text: str) -> ModulePass:
     return found
 
 
-def _ours(table: dict[str, str]) -> dict[str, Callable[[], Any]]:
-    return {name: partial(load, target) for name, target in table.items()}
+def _ours(
+    table: dict[str, str], load: Callable[[str], Any] = load
+) -> dict[str, Callable[[], Any]]:
+    """The lines of a table whose part of this package is there."""
+    return {
+        name: partial(load, target)
+        for name, target in table.items()
+        if is_there(target)
+    }
 
 
 def _of_plugins(table: str) -> dict[str, Callable[[], Any]]:
@@ -217,8 +218,8 @@ def _with_plugins(target: str) -> Any:
 def _universe() -> Universe:
     yield_names_to_ttxdsl(installed_universes())
     return Universe(
-        all_dialects={n: partial(_with_plugins, one) for n, one in DIALECTS.items()},
-        all_passes={n: partial(_with_plugins, one) for n, one in PASSES.items()},
+        all_dialects=_ours(DIALECTS, _with_plugins),
+        all_passes=_ours(PASSES, _with_plugins),
     )
 
 

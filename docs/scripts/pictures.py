@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from ttxdsl.analysis.boundary import TensorLayout
-from ttxdsl.insight.report.picture import sharding_svg
+from ttxdsl.insight.show.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 

@@ -29,7 +29,8 @@ from xdsl.irdl import (
     VarResultDef,
 )
 
-from ttxdsl.cli.main import COMMANDS, make_parser
+from ttxdsl.cli.main import make_parser
+from ttxdsl.loading.doors import COMMANDS
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.universe import DIALECTS, PASSES, load
 

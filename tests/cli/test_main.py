@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from ttxdsl.cli.main import COMMANDS, main, make_parser
+from ttxdsl.cli.main import main, make_parser
+from ttxdsl.loading.doors import COMMANDS
 
 WITHOUT_JSON = {"compile", "completion"}
 """They print a program, and a script."""

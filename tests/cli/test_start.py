@@ -63,7 +63,7 @@ UNUSED = (
     "multiprocessing",
     "xdsl.dialects.linalg", "xdsl.dialects.llvm", "xdsl.interpreter",
     "ttxdsl.api", "ttxdsl.insight.check", "ttxdsl.insight.doctor", "ttxdsl.insight.why",
-    "ttxdsl.DELETE", "ttxdsl.interpreters",
+    "ttxdsl.interpreters",
     "ttxdsl.bridges.jax", "ttxdsl.insight.report", "ttxdsl.bridges.tt_mlir", "ttxdsl.bridges.xla",
 )  # fmt: skip
 """What compiling text needs nothing of, in whole packages."""

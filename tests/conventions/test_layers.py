@@ -143,3 +143,31 @@ def test_one_place_talks_to_terminals():
     own = re.compile(r"rich\.markup|import .*\bConsole\b")
     found = {name_of(module) for module in MODULES if own.search(module.read_text())}
     assert found == {"diagnostics/terminal.py"}
+
+
+MOST_ENTRIES = {"": 16}
+"""Of a folder; others have nine, but for the families below."""
+
+FAMILIES = {"cli/commands", "bridges/tt_mlir/legalize"}
+"""Folders of the rooms above with a command or a pass a file."""
+
+
+def test_a_folder_can_be_taken_in_at_a_glance():
+    """At the top, and in the rooms that people ask."""
+    many: dict[str, int] = {}
+    rooms = ("api", "bridges", "cli", "diagnostics", "insight", "loading")
+    folders = [ROOT, *(one for room in rooms for one in (ROOT / room).rglob("*/"))]
+    folders += [ROOT / room for room in rooms]
+    for folder in folders:
+        name = str(folder.relative_to(ROOT)).removeprefix(".")
+        if name in FAMILIES or folder.name == "__pycache__":
+            continue
+        entries = [
+            one
+            for one in folder.iterdir()
+            if one.name not in ("__init__.py", "__pycache__", "py.typed")
+            and one.suffix in ("", ".py")
+        ]
+        if len(entries) > MOST_ENTRIES.get(name, 9):
+            many[name] = len(entries)
+    assert many == {}

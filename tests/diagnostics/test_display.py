@@ -14,7 +14,7 @@ import pytest
 
 import ttxdsl
 from ttxdsl.cli.main import main
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 
 FILE = "examples/mlp_data_tensor_parallel.mlir"
 
@@ -30,7 +30,7 @@ def limits(path: Path) -> Path:
     return path
 
 
-ASKED: dict[str, Callable[[], Printed]] = {
+ASKED: dict[str, Callable[[], Displayed]] = {
     "why": lambda: program().why(),
     "why --arg 0": lambda: program().why(argument=0),
     "why --collective 0 --tries 2": lambda: program().why(collective=0, tries=2),
@@ -120,7 +120,7 @@ def test_memory_is_by_name():
 
 
 def test_what_nobody_showed_prints_as_python_does():
-    class Answer(Printed):
+    class Answer(Displayed):
         def __repr__(self) -> str:
             return "Answer()"
 

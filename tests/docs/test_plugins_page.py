@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
 import re
 import subprocess
@@ -13,7 +15,11 @@ import pytest
 
 from tests.docs.pages import ROOT
 from ttxdsl.cli.main import main
+from ttxdsl.conversion.stablehlo_to_ttir.builder import TTIRBuilder
+from ttxdsl.conversion.stablehlo_to_ttir.lowering import Lowering
+from ttxdsl.conversion.ttir_to_ttnn.lowering import TTNNLowering
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.doors import ENGINES
 from ttxdsl.loading.plugins import load_plugin
 
 PAGE = ROOT / "docs/guide/plugins.md"
@@ -21,9 +27,22 @@ PAGE = ROOT / "docs/guide/plugins.md"
 _BLOCK = re.compile(r"^```\w+ title='([^\n]*)'\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def install(folder: Path, site: Path) -> None:
-    """What `pip install .` puts into an environment, as the folder's pyproject says."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+OTHERS = ("byhand", "latecap", "opcount", "serving", "twice")
+"""Packages whose `pyproject.toml` is the first one's, with another name."""
+
+
+def install(folder: Path, site: Path, own_name: str | None = None) -> None:
+    """What `pip install .` puts into an environment, as the folder's pyproject says.
+
+    `latecap` replaces a rule of the page's first package: it is named on the command line.
+    """
+    written = (folder / "pyproject.toml").read_text()
+    if own_name is not None:
+        written = re.sub(r"\[[^\n]*xdsl.universe.*?\n\n", "", written, flags=re.DOTALL)
+        written = written.replace("softcap", own_name)
+    project = tomllib.loads(written)["project"]
+    if own_name == "latecap":
+        project["entry-points"] = {}
     name, version = project["name"], project["version"]
     info = site / f"{name}-{version}.dist-info"
     info.mkdir(parents=True)
@@ -49,7 +68,10 @@ def written(folder: Path) -> None:
 def test_the_page_builds_a_plugin(tmp_path: Path):
     written(tmp_path)
     install(tmp_path, tmp_path / "site")
-    (tmp_path / "softcap.py").unlink()  # what is installed is what is used
+    for name in OTHERS:
+        install(tmp_path, tmp_path / "site", name)
+    for name in ("softcap", *OTHERS):  # what is installed is what is used
+        (tmp_path / f"{name}.py").unlink()
     script = (
         "from pathlib import Path; from tests.docs.pages import run_page;"
         f"run_page(Path({str(PAGE)!r})); import softcap; print(softcap.__file__)"
@@ -100,3 +122,72 @@ def test_two_plugins_with_one_name_are_an_error(tmp_path: Path):
         check=False,
     )
     assert "'second_universe.py' both bring 'extra'" in done.stderr
+
+
+def names_in(page: str) -> set[str]:
+    return set(
+        re.findall(r"(?<![\w.])[a-z_]+", " ".join(re.findall(r"`([^`]*)`", page)))
+    )
+
+
+@pytest.mark.parametrize("given", [Lowering, TTIRBuilder, TTNNLowering])
+def test_the_page_names_all_that_a_rule_is_given(given: type):
+    fields = {one.name for one in dataclasses.fields(given)}
+    methods = {n for n, one in vars(given).items() if inspect.isfunction(one)}
+    public = {name for name in fields | methods if not name.startswith("_")}
+    assert public - names_in(PAGE.read_text()) == set()
+
+
+def test_a_name_that_is_taken_is_an_error():
+    with pytest.raises(CompileError, match="the engine 'mpi' is there already"):
+        ENGINES.register("mpi", None)
+    with pytest.raises(CompileError, match="there is no engine 'mpl'"):
+        ENGINES["mpl"]
+
+
+RULE = """
+import numpy as np
+from xdsl.context import Context
+
+from tests.docs.test_plugins_page import PROGRAM
+from ttxdsl import api
+from ttxdsl.conversion.stablehlo_to_ttir.lowering import lowers
+
+
+@lowers("lib.odd")
+def odd(low, op):
+    {body}
+
+
+api.program_of_text(PROGRAM, "odd.mlir").lower("ttir")
+"""
+
+PROGRAM = """
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
+  %0 = stablehlo.custom_call @lib.odd(%x, %y)
+    : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            "return low.builder.elementwise('add', low[op.inputs[0]], low[op.inputs[1]])",
+            "'ttir.add' of values of ranks 2 and 1: reshape one",
+        ),
+        ("return []", "its rule gives 0 values for 1 results"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_a_diagnostic(body: str, message: str):
+    done = subprocess.run(
+        [sys.executable, "-c", RULE.format(body=body)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ttxdsl.diagnostics.errors.UnsupportedError" in done.stderr
+    assert message in done.stderr

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.docs.pages import ROOT
-from ttxdsl.cli.main import COMMANDS
+from ttxdsl.loading.doors import COMMANDS
 
 
 def test_every_command_is_named():

@@ -13,7 +13,7 @@ from ttxdsl.loading import plugins
     [
         (b"[console_scripts]\nrun = package:main\n", False),
         (b"[xdsl.universe]\nmine = package:UNIVERSE\n", True),
-        (b"[console_scripts]\n\n[ttxdsl.loading.plugins]\nmine = package\n", True),
+        (b"[console_scripts]\n\n[ttxdsl.plugins]\nmine = package\n", True),
         (b"\xff\xfe", True),  # nobody can say
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from ttxdsl.api import Program
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.dialects import sdy
 from ttxdsl.interpreters.runtime.run import entry_function
 
@@ -15,13 +15,13 @@ _ANNOTATED = 4
 
 
 def annotated_module(
-    program: Program, partition: dict[str, Any], kept: Collection[str] = ()
+    program: ProgramForm, partition: dict[str, Any], kept: Collection[str] = ()
 ) -> ModuleOp:
     """The program with the shardings that both sides get; its entry is `@main`.
 
     Args:
         program: as it was loaded.
-        partition: options of `Program.partition`, which say how a program without
+        partition: options of `ProgramForm.partition`, which say how a program without
             shardings is split.
         kept: the attributes of arguments that are tt-mlir's and stay.
     """

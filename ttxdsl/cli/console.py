@@ -7,22 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from io import StringIO
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import Any, TextIO, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from ttxdsl.diagnostics.display import PLAIN_WIDTH
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.excerpts import Sources
 from ttxdsl.diagnostics.remarks import Remark, doing, fold_remarks, what_is_done
 from ttxdsl.diagnostics.sanitize import visible
-
-if TYPE_CHECKING:  # most commands that go well print plain text, and start faster
-    from ttxdsl.diagnostics.terminal import Terminal
-
-PLAIN_WIDTH = 110
-"""Columns to use when the output is no terminal."""
-
 
 _OF_OUTPUT = {
     errno.EBADF,
@@ -32,44 +25,6 @@ _OF_OUTPUT = {
     errno.ENOSPC,
 }
 """How writing fails; whoever writes a file says which."""
-
-
-def report_console(*, to_stderr: bool = False) -> "Terminal":
-    """Where reports go; wide enough for tables also in a file or pipe.
-
-    `COLUMNS` says otherwise there, as on a terminal.
-    """
-    from ttxdsl.diagnostics.terminal import Terminal
-
-    console = Terminal(stderr=to_stderr)
-    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        console.width = PLAIN_WIDTH
-    return console
-
-
-_PAGE = '<pre style="line-height: normal; font-family: monospace">{code}</pre>'
-
-
-def drawing(view: Callable[["Terminal"], None]) -> Callable[[bool], str]:
-    """What a view prints where reports go, as `Printed` has it drawn: text, or HTML."""
-
-    def drawn(as_html: bool) -> str:
-        from ttxdsl.diagnostics.terminal import Terminal
-
-        stream = StringIO()
-        width = PLAIN_WIDTH if as_html else report_console().width
-        page = Terminal(file=stream, width=width, plain=True, record=as_html)
-        view(page)
-        if not as_html:
-            return stream.getvalue()
-        return page.export_html(code_format=_PAGE, inline_styles=True)
-
-    return drawn
-
-
-def working(what: str) -> doing:
-    """Say what goes on, on terminals if it takes long."""
-    return doing(what)
 
 
 @contextmanager

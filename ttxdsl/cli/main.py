@@ -16,32 +16,12 @@ if TYPE_CHECKING:
 CLOSED_PIPE = 141
 """The exit code of what writes into a pipe that nobody reads any more: 128 + SIGPIPE."""
 
-COMMANDS: dict[str, str] = {
-    "run": "ttxdsl.cli.commands.run",
-    "compile": "ttxdsl.cli.commands.compile",
-    "check": "ttxdsl.cli.commands.check",
-    "interpret": "ttxdsl.cli.commands.interpret",
-    "report": "ttxdsl.cli.commands.report",
-    "why": "ttxdsl.cli.commands.why",
-    "show": "ttxdsl.cli.commands.show",
-    "diff": "ttxdsl.cli.commands.diff",
-    "doctor": "ttxdsl.cli.commands.doctor",
-    "budget": "ttxdsl.cli.commands.budget",
-    "compare-xla": "ttxdsl.cli.commands.compare_xla",
-    "bench": "ttxdsl.cli.commands.bench",
-    "calibrate": "ttxdsl.cli.commands.calibrate",
-    "compare-tt": "ttxdsl.cli.commands.compare_tt",
-    "completion": "ttxdsl.cli.commands.completion",
-}
-"""Subcommands by name, each a module with `add_command`; the help lists them so."""
-
 
 def make_parser(*names: str) -> argparse.ArgumentParser:
     """The parser with some subcommands, which starts faster, or by default with all."""
-    from importlib import import_module
-
     from ttxdsl.cli.options.common import Parser
-    from ttxdsl.version import __version__
+    from ttxdsl.loading.doors import COMMANDS
+    from ttxdsl.loading.version import __version__
 
     parser = Parser(
         prog="ttxdsl",
@@ -50,8 +30,19 @@ def make_parser(*names: str) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ttxdsl {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in names or COMMANDS:
-        import_module(COMMANDS[name]).add_command(commands)
+        COMMANDS[name](commands)
     return parser
+
+
+def _plugins(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what a command line names with `--plugin`, before it is parsed."""
+    named: list[str] = []
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == "--plugin" and following:
+            named.append(following)
+        elif word.startswith("--plugin="):
+            named.append(word.removeprefix("--plugin="))
+    return tuple(named)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,23 +77,18 @@ def _last_command() -> int:
     """`main`, and then the process ends: Python need not look for garbage before."""
     import gc
 
-    from ttxdsl.ir.collector import few_collections
+    from ttxdsl.cli.dataclass_methods import compiled_when_called
 
-    with few_collections():
-        from ttxdsl.cli.dataclass_methods import compiled_when_called
+    with compiled_when_called():  # from the first import of xDSL on
+        from ttxdsl.ir.collector import few_collections
 
-        with compiled_when_called():
+        with few_collections():
             code = main()
-        gc.freeze()
+            gc.freeze()
     return code
 
 
 def _execute(words: Sequence[str]) -> int:
-    needed = [word for word in words[:1] if word in COMMANDS]
-    if list(words) == ["--version"]:
-        needed = ["completion"]  # nothing of the compiler is imported for it
-    parser = make_parser(*needed)
-
     import argparse
 
     from xdsl.utils.exceptions import DiagnosticException, ParseError
@@ -115,18 +101,22 @@ def _execute(words: Sequence[str]) -> int:
     )
     from ttxdsl.cli.options.common import sources_of
     from ttxdsl.diagnostics.errors import memory_errors
+    from ttxdsl.loading.doors import COMMANDS
 
+    needed = [word for word in words[:1] if COMMANDS.is_ours(word)]
+    if list(words) == ["--version"]:
+        needed = ["completion"]  # nothing of the compiler is imported for it
     options = argparse.Namespace()
     try:
         try:
-            parser.parse_args(words, options)
-            with memory_errors():
-                if named := getattr(options, "plugin", ()):
-                    from ttxdsl.loading.plugins import load_plugins
+            if named := _plugins(words):
+                from ttxdsl.loading.plugins import load_plugins
 
-                    load_plugins(tuple(named))
-                with watching(options.command):
-                    return options.execute(options)
+                with memory_errors():
+                    load_plugins(named)
+            make_parser(*needed).parse_args(words, options)
+            with memory_errors(), watching(options.command):
+                return options.execute(options)
         finally:
             sys.stdout.flush()
     except (DiagnosticException, ParseError) as error:

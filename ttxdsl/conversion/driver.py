@@ -5,7 +5,8 @@ Whoever compiles a program runs its steps here and looks on: `ttxdsl.api`, `comp
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -13,8 +14,28 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
+from ttxdsl.loading.doors import VOCABULARIES
 from ttxdsl.loading.program import Form, require_not_beyond
 from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipelinePass
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Whom `--for NAME` writes programs for.
+
+    Attributes:
+        spelling: whose forms of ttir and ttnn the lowerings write, one of
+            `ttxdsl.conversion.vocabulary.Vocabulary`.
+        prepare: the passes on the per-device StableHLO, by the form to go to.
+        finish: the passes on what the lowerings made, by the same.
+    """
+
+    spelling: str = "design"
+    prepare: Callable[[Form], Sequence[ModulePass]] = lambda form: ()
+    finish: Callable[[Form], Sequence[ModulePass]] = lambda form: ()
+
+
+DESIGN = Audience()
 
 
 def lowerings(
@@ -31,38 +52,34 @@ def lowerings(
         form: of the program.
         wanted: where to go.
         num_links: ethernet links that each ttnn collective uses.
-        vocabulary: whose StableHLO, ttir and ttnn they write, `design` or `tt-mlir`.
+        vocabulary: whose StableHLO, ttir and ttnn they write, see
+            `ttxdsl.loading.doors.VOCABULARIES`.
         through: nobody looks at a form on the way; its ttir then has no destinations.
 
     Raises:
         CompileError: the program is further down.
     """
     require_not_beyond(form, wanted)
-    if vocabulary not in ("design", "tt-mlir"):
-        raise CompileError(f"for is '{vocabulary}', expected design or tt-mlir")
+    if vocabulary not in VOCABULARIES:
+        names = " or ".join(VOCABULARIES)
+        raise CompileError(f"for is '{vocabulary}', expected {names}")
+    audience: Audience = VOCABULARIES[vocabulary]
+    spelling = audience.spelling
     passes: list[ModulePass] = []
-    if form == wanted == "stablehlo" and vocabulary == "tt-mlir":
-        from ttxdsl.bridges.tt_mlir.legalize.prepare_for_tt_mlir import (
-            PrepareForTTMLIRPass,
-        )
-
-        passes.append(PrepareForTTMLIRPass())
+    if form == "stablehlo":
+        passes += audience.prepare(wanted)
     if form == "stablehlo" and wanted != "stablehlo":
         from ttxdsl.conversion.stablehlo_to_ttir.convert import (
             ConvertStableHLOToTTIRPass,
         )
 
-        if vocabulary == "tt-mlir":
-            from ttxdsl.bridges.tt_mlir.legalize.fit_mesh import FitMeshPass
-            from ttxdsl.conversion.vocabulary import HARDWARE_AXES
-
-            passes.append(FitMeshPass(most_axes=HARDWARE_AXES))
         shown = not through or wanted == "ttir"
-        passes.append(ConvertStableHLOToTTIRPass(for_=vocabulary, destinations=shown))
+        passes.append(ConvertStableHLOToTTIRPass(for_=spelling, destinations=shown))
     if form != "ttnn" and wanted == "ttnn":
         from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
 
-        passes.append(ConvertTTIRToTTNNPass(for_=vocabulary, num_links=num_links))
+        passes.append(ConvertTTIRToTTNNPass(for_=spelling, num_links=num_links))
+    passes += audience.finish(wanted)
     return passes
 
 

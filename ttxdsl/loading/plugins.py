@@ -2,7 +2,7 @@
 
 A plug-in is a module that says what it brings while it is imported
 (`docs/guide/plugins.md`): it registers rules, lowerings and kernels, and its `UNIVERSE`, if it has one,
-has dialects and passes. Modules are found by entry points of the group `ttxdsl.loading.plugins`,
+has dialects and passes. Modules are found by entry points of the group `ttxdsl.plugins`,
 or named; the universes that xDSL finds are taken as well. All are imported where the
 first dialect or pass is asked for, none before.
 """
@@ -24,7 +24,7 @@ from ttxdsl.diagnostics.sanitize import visible
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUP = "ttxdsl.loading.plugins"
+GROUP = "ttxdsl.plugins"
 """Entry points whose values are modules."""
 
 XDSL_GROUP = "xdsl.universe"
@@ -110,8 +110,13 @@ def installed_universes() -> dict[str, Universe]:
 
 
 @cache
-def _load_installed() -> None:
-    for plugin in _entries(GROUP):
+def load_installed() -> None:
+    """Import the plug-ins that are installed.
+
+    Raises:
+        CompileError: one cannot be imported.
+    """
+    for plugin in _entries(GROUP) if are_installed() else ():
         load_plugin(plugin.value)
 
 
@@ -124,7 +129,7 @@ def universes() -> dict[str, Universe]:
     found: dict[str, Universe] = {}
     if are_installed():
         found = installed_universes()
-        _load_installed()
+        load_installed()
     known = {id(one) for one in found.values()}
     named = {name: one for name, one in _universes.items() if id(one) not in known}
     return {**found, **named}

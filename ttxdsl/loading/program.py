@@ -21,7 +21,8 @@ from ttxdsl.ir.compat.faults.locations import PositionPrinter
 from ttxdsl.ir.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
 from ttxdsl.loading.artifacts.reading import artifact_text, not_readable
-from ttxdsl.universe import PASSES, dialects, load
+from ttxdsl.loading.doors import load
+from ttxdsl.universe import PASSES, dialects
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -104,8 +105,8 @@ def parse_program(
         message = str(error).strip() or type(error).__name__
         raise _at(text, source, message, offset, offset + 1) from error
     _verify(module, source)
-    if any(sign in text for sign in _OTHER_CARRIERS):
-        import_carriers(module, parser.ctx)
+    if any(sign in text for sign in _FOREIGN_SIGNS):
+        import_foreign_shardings(module, parser.ctx)
         _verify(module, source)
     return module
 
@@ -113,7 +114,7 @@ def parse_program(
 _OTHER_LANGUAGE = re.compile(r"\s*(HloModule\b|\{\s*lambda\b)")
 """How texts begin that people have of programs, and are no MLIR."""
 
-_OTHER_CARRIERS = (
+_FOREIGN_SIGNS = (
     "mhlo.sharding",
     "mhlo.frontend_attributes",
     "mhlo.version",
@@ -126,7 +127,7 @@ _OTHER_CARRIERS = (
 """What stands in the text of a program whose shardings `import-xla-sdy` reads."""
 
 
-def import_carriers(module: ModuleOp, context: Context) -> None:
+def import_foreign_shardings(module: ModuleOp, context: Context) -> None:
     """Let a module say in sdy what other exporters than JAX with Shardy say elsewhere.
 
     Raises:

@@ -110,6 +110,7 @@ from ttxdsl.dialects.boundary import (
 from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.loading.doors import PIPELINES
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.collectives.optimize_collectives import (
@@ -250,8 +251,8 @@ class Hooks:
 
 NO_HOOKS = Hooks()
 
-DESIGN, TODAY = VERSIONS = ("design", "2026")
-"""Of tt-mlir's pipeline, see the module."""
+DESIGN = "design"
+"""The version of the pipeline that the design describes, see the module."""
 
 T = TypeVar("T")
 
@@ -322,7 +323,7 @@ class TTStableHLOPipelinePass(ModulePass):
         DESIGN,
         "the stages of the design, or those that tt-mlir has today",
         flag="pipeline",
-        choices=VERSIONS,
+        choices=PIPELINES,
     )
 
     propagation: str | None = _flag(
@@ -332,47 +333,24 @@ class TTStableHLOPipelinePass(ModulePass):
 
     def stages(self) -> list[ModulePass]:
         """The passes of the thirteen stages; stage n is at index n - 1."""
-        return [
-            InlinePass(),
-            ApplyTTArgumentAnnotationsPass(self.argument_types),
-            ApplyArgumentShardStatusPass(self.result_presharded),
-            ApplyShardyArgumentAnnotationsPass(
-                self.mesh_shape, self.automatic_arg_analysis
-            ),
-            ApplyShardingConstraintsPass(),
-            self._propagation(),
-            ShardingConstraintToReshardPass(),
-            InsertExplicitReshardsPass()
-            if self.reshards is None
-            else named_pass(self.reshards),
-            WrapUnderManualComputationPass(),
-            ReshardToCollectivesPass(cheapest=self.optimize and self.version == DESIGN),
-            UpdateGlobalToLocalShapesPass(self.strict),
-            CloseShardingsPass(),
-            CanonicalizePass(),
-        ]
+        return self._version.stages(self)
 
-    def _propagation(self) -> ModulePass:
-        if self.propagation is not None:
-            return named_pass(self.propagation)
-        if self.version == TODAY:
-            return UserPriorityPropagatePass(conservative_propagation=True)
-        if self.optimize:
-            return LessTrafficPropagatePass(sent=self._bytes_behind_propagation)
-        from ttxdsl.transforms.shardy.propagation.aggressive import (
-            AggressivePropagatePass,
-        )
+    @property
+    def _version(self) -> "Version":
+        if self.version not in PIPELINES:
+            raise CompileError(
+                f"version {self.version!r} of the pipeline: not {' or '.join(PIPELINES)}"
+            )
+        return PIPELINES[self.version]
 
-        return AggressivePropagatePass()
-
-    def _bytes_behind_propagation(self, ctx: Context, module: ModuleOp) -> int:
-        """What devices send if a module goes on from stage 6."""
-        for one in self._after(PROPAGATION_STAGE):
+    def bytes_behind_propagation(self, ctx: Context, module: ModuleOp) -> int:
+        """Return what devices send if a module goes on from stage 6."""
+        for one in self._version.after(self, PROPAGATION_STAGE):
             one.apply(ctx, module)
         return self._bytes_from(PROPAGATION_STAGE + 1, ctx, module)
 
-    def _bytes_with_carries(self, ctx: Context, module: ModuleOp) -> int:
-        """What devices send if a module goes on to stage 8 with its carries as they are."""
+    def bytes_with_carries(self, ctx: Context, module: ModuleOp) -> int:
+        """Return what devices send if a module's carries stay as they are in stage 8."""
         as_they_are = replace(self, without=(*self.without, PadCarriesPass.name))
         return as_they_are._bytes_from(RESHARDS_STAGE, ctx, module)
 
@@ -387,118 +365,6 @@ class TTStableHLOPipelinePass(ModulePass):
         rest.apply(ctx, module)
         return bytes_sent(module)
 
-    def _before(
-        self, number: int, module: ModuleOp, written: "_WrittenShardings"
-    ) -> list[ModulePass]:
-        """What prepares the program for a stage, see the module."""
-        match number:
-            case 1 if self.version == DESIGN and self._is_to_split(module, written):
-                return [OpenCompositesPass()]
-            case 2 if self.version == TODAY and self._is_to_split(module, written):
-                from ttxdsl.transforms.stages.flatten_composites import (
-                    FlattenCompositesPass,
-                )
-
-                # here, for calls inside composites are inlined in stage 1
-                return [FlattenCompositesPass()]
-            case 2 if self._is_to_split(module, written):
-                return self._optional(ConstantPlacesPass())
-            case 4:
-                if written.has_priority and not isinstance(
-                    self._propagation(), UserPriorityPropagatePass
-                ):
-                    emit_warning(
-                        "the program gives shardings a priority, which the stages do"
-                        " not look at: sdy-user-priority-propagate does"
-                    )
-                if not written.meshes:
-                    return []
-                from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import (
-                    LiftInlinedMeshesPass,
-                )
-
-                return [LiftInlinedMeshesPass()]
-            case 5 if self.version == TODAY:
-                from ttxdsl.transforms.stages.decouple_const_fanout import (
-                    DecoupleConstFanoutPass,
-                )
-
-                return [DecoupleConstFanoutPass()]
-            case 6 if self.version == TODAY:
-                return [SupplyShardingRulesPass(), ManualAxesCleanupPass()]
-            case 6:
-                return [
-                    *self._optional(BatchCountingIndicesPass()),
-                    SupplyShardingRulesPass(),
-                    ManualAxesCleanupPass(),
-                    ShardingGroupImportPass(),
-                    AddDataFlowEdgesPass(),
-                ]
-            case 8 if self.version == TODAY:
-                from ttxdsl.transforms.stages.insert_reshards_for_unpropagated_ops import (
-                    InsertReshardsForUnpropagatedOpsPass,
-                )
-                from ttxdsl.transforms.stages.replicate_non_splittable_values import (
-                    ReplicateNonSplittableValuesPass,
-                )
-
-                return [
-                    ReplicateNonSplittableValuesPass(),
-                    InsertReshardsForUnpropagatedOpsPass(),
-                    EvenOutShardingsPass(self.strict),
-                ]
-            case 8:
-                carries = self._optional(PadCarriesPass(self._bytes_with_carries))
-                frames = self._optional(FrameUnevenValuesPass())
-                slices = self._optional(SumDynamicSlicesPass())
-                return [*carries, *frames, EvenOutShardingsPass(self.strict), *slices]
-            case _:
-                return []
-
-    def _optional(self, one: ModulePass) -> list[ModulePass]:
-        """An optimization of this pipeline, unless it is left out."""
-        wanted = self.optimize and self.version == DESIGN
-        return [one] if wanted and one.name not in self.without else []
-
-    def _is_to_split(self, module: ModuleOp, written: "_WrittenShardings") -> bool:
-        """Whether the program will be split, as far as that is known at its start."""
-        return not is_solved(module) and (
-            prod(self.mesh_shape) > 1
-            or any(
-                mesh.total_size > 1
-                for mesh in (*sdy.mesh_table(module).values(), *written.meshes)
-            )
-        )
-
-    def _after(self, number: int) -> list[ModulePass]:
-        """What cleans up behind a stage."""
-        match number:
-            case 1:
-                return [FoldTuplesPass(), DropIdleShardingsPass()]
-            case 6:
-                return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
-            case 8 if self.version == TODAY:
-                return [EvenOutShardingsPass(self.strict)]
-            case 8:
-                even = EvenOutShardingsPass(self.strict)
-                gathers = self._optional(GatherBeforeSlicesPass())
-                return [even, *gathers, SimplifyReshardsPass()]
-            case 10 if self.version == TODAY:
-                return [ShardyCCLCanonicalizationPass()]
-            case 10:
-                return self._optional(ShardyCCLCanonicalizationPass())
-            case 11 if self.version == TODAY:
-                from ttxdsl.transforms.stages.reoutline_composites import (
-                    ReoutlineCompositesPass,
-                )
-
-                return [ReoutlineCompositesPass()]
-            case 11:
-                left = remaining_optimizations(self.without)
-                return self._optional(OptimizeCollectivesPass(left)) if left else []
-            case _:
-                return []
-
     def run(
         self, ctx: Context, module: ModuleOp, hooks: Hooks = NO_HOOKS
     ) -> Iterator[Stage]:
@@ -509,11 +375,7 @@ class TTStableHLOPipelinePass(ModulePass):
         Raises:
             CompileError: a stage refuses the program or its options.
         """
-        if self.version not in VERSIONS:
-            raise CompileError(
-                f"version {self.version!r} of the pipeline: not {' or '.join(VERSIONS)}"
-            )
-        stages = self.stages()
+        version, stages = self._version, self.stages()
         if not 1 <= self.first_stage <= self.last_stage <= len(stages):
             raise CompileError(
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
@@ -550,7 +412,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 hooks.before(number, stage.name)
             start = time.perf_counter()
             if not skipped:
-                before = self._before(number, module, written)
+                before = version.before(self, number, module, written)
                 with (
                     doing(f"stage {number} {stage.name}"),
                     without_collections(),
@@ -559,7 +421,7 @@ class TTStableHLOPipelinePass(ModulePass):
                     for one in before:
                         one.apply(ctx, module)
                     hooks.run(number, stage, ctx, module)
-                    for one in self._after(number):
+                    for one in version.after(self, number):
                         one.apply(ctx, module)
                 if number in (PROPAGATION_STAGE, COLLECTIVES_STAGE):
                     check_collectives(module)
@@ -594,7 +456,7 @@ def _ops_at(module: ModuleOp) -> OpsAt:
     return lambda location: by_location.get(unmarked(location), ())
 
 
-class _WrittenShardings(NamedTuple):
+class WrittenShardings(NamedTuple):
     """What the shardings of a program have that stages do not take as it is.
 
     `meshes` are those written inside shardings.
@@ -609,7 +471,7 @@ class _WrittenShardings(NamedTuple):
         return len(set(meshes)) > 1 or any(not mesh.axes for mesh in meshes)
 
 
-def _written_shardings(module: ModuleOp) -> _WrittenShardings:
+def _written_shardings(module: ModuleOp) -> WrittenShardings:
     meshes: list[Mesh] = []
     priorities = {0}
 
@@ -620,7 +482,152 @@ def _written_shardings(module: ModuleOp) -> _WrittenShardings:
         return sharding
 
     sdy.transform_shardings(module, look)
-    return _WrittenShardings(meshes, max(priorities) > 0)
+    return WrittenShardings(meshes, max(priorities) > 0)
+
+
+class Version:
+    """A version of the pipeline: its stages, and what is done around them.
+
+    This one is the design's. Others are derived from it, and registered in
+    `ttxdsl.loading.doors.PIPELINES`; their stages keep their numbers.
+    """
+
+    def stages(self, pipeline: TTStableHLOPipelinePass) -> list[ModulePass]:
+        """Return the passes of the thirteen stages, with the pipeline's options."""
+        return [
+            InlinePass(),
+            ApplyTTArgumentAnnotationsPass(pipeline.argument_types),
+            ApplyArgumentShardStatusPass(pipeline.result_presharded),
+            ApplyShardyArgumentAnnotationsPass(
+                pipeline.mesh_shape, pipeline.automatic_arg_analysis
+            ),
+            ApplyShardingConstraintsPass(),
+            self.propagation(pipeline)
+            if pipeline.propagation is None
+            else named_pass(pipeline.propagation),
+            ShardingConstraintToReshardPass(),
+            InsertExplicitReshardsPass()
+            if pipeline.reshards is None
+            else named_pass(pipeline.reshards),
+            WrapUnderManualComputationPass(),
+            self.collectives(pipeline),
+            UpdateGlobalToLocalShapesPass(pipeline.strict),
+            CloseShardingsPass(),
+            CanonicalizePass(),
+        ]
+
+    def propagation(self, pipeline: TTStableHLOPipelinePass) -> ModulePass:
+        """Return stage 6."""
+        if pipeline.optimize:
+            return LessTrafficPropagatePass(sent=pipeline.bytes_behind_propagation)
+        from ttxdsl.transforms.shardy.propagation.aggressive import (
+            AggressivePropagatePass,
+        )
+
+        return AggressivePropagatePass()
+
+    def collectives(self, pipeline: TTStableHLOPipelinePass) -> ModulePass:
+        """Return stage 10."""
+        return ReshardToCollectivesPass(cheapest=pipeline.optimize)
+
+    def before(
+        self,
+        pipeline: TTStableHLOPipelinePass,
+        number: int,
+        module: ModuleOp,
+        written: WrittenShardings,
+    ) -> list[ModulePass]:
+        """Return what prepares the program for a stage, see the module.
+
+        Args:
+            pipeline: its options.
+            number: of the stage.
+            module: the program, as the stages before left it.
+            written: the shardings that it came with.
+        """
+        match number:
+            case 1 if is_to_split(pipeline, module, written):
+                return [OpenCompositesPass()]
+            case 2 if is_to_split(pipeline, module, written):
+                return optional(pipeline, ConstantPlacesPass())
+            case 4:
+                if written.has_priority and not isinstance(
+                    self.stages(pipeline)[PROPAGATION_STAGE - 1],
+                    UserPriorityPropagatePass,
+                ):
+                    emit_warning(
+                        "the program gives shardings a priority, which the stages do"
+                        " not look at: sdy-user-priority-propagate does"
+                    )
+                if not written.meshes:
+                    return []
+                from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import (
+                    LiftInlinedMeshesPass,
+                )
+
+                return [LiftInlinedMeshesPass()]
+            case 6:
+                return [
+                    *optional(pipeline, BatchCountingIndicesPass()),
+                    SupplyShardingRulesPass(),
+                    ManualAxesCleanupPass(),
+                    ShardingGroupImportPass(),
+                    AddDataFlowEdgesPass(),
+                ]
+            case 8:
+                carries = optional(
+                    pipeline, PadCarriesPass(pipeline.bytes_with_carries)
+                )
+                frames = optional(pipeline, FrameUnevenValuesPass())
+                slices = optional(pipeline, SumDynamicSlicesPass())
+                return [
+                    *carries,
+                    *frames,
+                    EvenOutShardingsPass(pipeline.strict),
+                    *slices,
+                ]
+            case _:
+                return []
+
+    def after(self, pipeline: TTStableHLOPipelinePass, number: int) -> list[ModulePass]:
+        """Return what cleans up behind a stage."""
+        match number:
+            case 1:
+                return [FoldTuplesPass(), DropIdleShardingsPass()]
+            case 6:
+                return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
+            case 8:
+                even = EvenOutShardingsPass(pipeline.strict)
+                gathers = optional(pipeline, GatherBeforeSlicesPass())
+                return [even, *gathers, SimplifyReshardsPass()]
+            case 10:
+                return optional(pipeline, ShardyCCLCanonicalizationPass())
+            case 11:
+                left = remaining_optimizations(pipeline.without)
+                return optional(pipeline, OptimizeCollectivesPass(left)) if left else []
+            case _:
+                return []
+
+
+def optional(pipeline: TTStableHLOPipelinePass, one: ModulePass) -> list[ModulePass]:
+    """Return an optimization, unless it is left out."""
+    return [one] if pipeline.optimize and one.name not in pipeline.without else []
+
+
+def is_to_split(
+    pipeline: TTStableHLOPipelinePass, module: ModuleOp, written: WrittenShardings
+) -> bool:
+    """Return whether the program will be split, as far as is known at its start."""
+    return not is_solved(module) and (
+        prod(pipeline.mesh_shape) > 1
+        or any(
+            mesh.total_size > 1
+            for mesh in (*sdy.mesh_table(module).values(), *written.meshes)
+        )
+    )
+
+
+DESIGN_VERSION = Version()
 
 
 def dumped_file(folder: Path, number: int, name: str) -> Path:

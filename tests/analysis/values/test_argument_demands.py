@@ -13,13 +13,13 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tests.analysis.training_programs import PROGRAMS
 from tests.differential.corpus import programs
+from ttxdsl import from_jax
 from ttxdsl.analysis.values.argument_demands import (
     NOTHING,
     ValueDemand,
     argument_demands,
 )
 from ttxdsl.analysis.values.intervals import ANY, NOT_NEGATIVE, Interval
-from ttxdsl.bridges.jax.programs import from_jax
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.interpreters.compare import special_numbers
 from ttxdsl.interpreters.inputs import random_inputs

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
-from ttxdsl.bridges.jax.programs import from_jax
+from ttxdsl import from_jax
 from ttxdsl.cli.main import main
 from ttxdsl.diagnostics.errors import CompileError
 

@@ -5,7 +5,7 @@ import pytest
 
 import ttxdsl
 from tests.bridges.jax.engine.devices import DevicesOfJax
-from ttxdsl.bridges.jax.manual_sharding_export import for_xla
+from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
 
@@ -36,7 +36,7 @@ def test_gradients_are_scattered_along_their_first_dimension(
     (found,) = devices.run(partitioned.text, [x, g])
     (wanted,) = program.simulate(x, g)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    module = for_xla(partitioned.module).module
+    module = export_manual_sharding(partitioned.module).module
     (scatter,) = ops_of_type(module, stablehlo.ReduceScatterOp)
     (product,) = ops_of_type(module, stablehlo.DotGeneralOp)
     assert scatter.scatter_dimension.value.data == 0
@@ -64,7 +64,7 @@ func.func @main(%x: tensor<512x24xf32> {SPLIT}, %h: tensor<512x1024xf32> {SPLIT}
     (found,) = devices.run(partitioned.text, list(arrays))
     (wanted,) = program.simulate(*arrays)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
-    module = for_xla(partitioned.module).module
+    module = export_manual_sharding(partitioned.module).module
     (product,) = ops_of_type(module, stablehlo.DotGeneralOp)
     (scatter,) = ops_of_type(module, stablehlo.ReduceScatterOp)
     assert isinstance(product.rhs.owner, stablehlo.TanhOp)

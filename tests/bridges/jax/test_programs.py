@@ -15,7 +15,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 import ttxdsl
-from ttxdsl.bridges.jax.programs import from_jax
+from ttxdsl import from_jax
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_errors_name_the_line_of_the_function(mesh: jax.sharding.Mesh):
     x = jax.ShapeDtypeStruct(
         (8, 8), jnp.float32, sharding=NamedSharding(mesh, P("data"))
     )
-    with pytest.raises(ttxdsl.CompileError, match=rf"test_jax\.py:{line}:"):
+    with pytest.raises(ttxdsl.CompileError, match=rf"test_programs\.py:{line}:"):
         from_jax(user, x).partition(strict=True)
 
 

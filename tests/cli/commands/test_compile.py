@@ -342,8 +342,8 @@ print(*sys.modules, sep="\\n")
 @pytest.mark.parametrize(
     ("form", "needless"),
     [
-        ("sdy", ("ttxdsl.conversion.stablehlo_to_ttir",)),
-        ("stablehlo", ("ttxdsl.conversion.stablehlo_to_ttir",)),
+        ("sdy", ("ttxdsl.conversion.vocabulary",)),
+        ("stablehlo", ("ttxdsl.conversion.vocabulary",)),
         ("ttir", ("ttxdsl.conversion.ttir_to_ttnn.convert",)),
         ("ttnn", ()),
     ],

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ttxdsl.cli.commands.completion import SHELLS
-from ttxdsl.cli.main import COMMANDS, main
+from ttxdsl.cli.main import main
+from ttxdsl.loading.doors import COMMANDS
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -39,7 +39,7 @@ def test_tables(program: Path, capsys: pytest.CaptureFixture[str]):
 def test_fewer_meshes_where_they_take_too_many_lines(
     program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ttxdsl.cli.commands.doctor._MOST_MESH_LINES", 9)
+    monkeypatch.setattr("ttxdsl.insight.doctor.view._MOST_MESH_LINES", 9)
     counts: list[int] = []
     for asked in ([], ["--top", "6"]):
         assert main(["doctor", str(program), "--devices", "4", *asked]) == 0

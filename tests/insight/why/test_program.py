@@ -13,7 +13,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 import ttxdsl
 from tests.insight.why import programs
-from ttxdsl.bridges.jax.programs import from_jax
+from ttxdsl import from_jax
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
 from ttxdsl.insight.why.answers import WhyCollective, WhyProgram, WhySharding

@@ -346,7 +346,7 @@ def test_no_memory_is_a_diagnostic(
         with pytest.raises(ttxdsl.CompileError, match="not enough memory"):
             ttxdsl.load(LOOP)
     with monkeypatch.context() as patch:
-        patch.setattr("ttxdsl.cli.commands.run.hold", no_memory)
+        patch.setattr("ttxdsl.insight.run.outcome.hold", no_memory)
         assert main(["run", str(path)]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith(

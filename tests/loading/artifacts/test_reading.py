@@ -179,11 +179,9 @@ def test_damaged_bytes_are_one_diagnostic(
     assert err.count("\n") == 1
 
 
-def test_a_reader_that_aborts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_reader_that_aborts(monkeypatch: pytest.MonkeyPatch):
     """jaxlib does on some damaged bytes, other ones in each release."""
-    worker = tmp_path / "worker.py"
-    worker.write_text("import os; os.abort()")
-    monkeypatch.setattr(reading, "_WORKER", worker)
+    monkeypatch.setattr(reading, "_WORKER", "tests.loading.worker_answers:abort")
     with pytest.raises(ttxdsl.CompileError, match="'<bytes>': jaxlib fails on it"):
         ttxdsl.load(bytecode())
 

@@ -7,7 +7,7 @@ import pytest
 
 import ttxdsl
 from tests.bridges.tt_mlir.call_programs import CALLS, call
-from ttxdsl.transforms.pipeline import VERSIONS
+from ttxdsl.loading.doors import PIPELINES
 
 COLLECTIVE = re.compile(
     r"stablehlo\.(all_gather|all_reduce|all_to_all|reduce_scatter|collective_permute)"
@@ -64,7 +64,7 @@ def test_a_call_on_each_device(name: str):
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", PIPELINES)
 def test_both_versions_know_the_rules(version: str):
     made = ttxdsl.load(CALLS["attention, users and heads"]).partition(version=version)
     assert result_of_call(str(made)) == "2x2x32x16xf32"

@@ -8,8 +8,9 @@ import pytest
 import ttxdsl
 from tests.transforms.run_pass import run_passes
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.doors import PIPELINES
 from ttxdsl.loading.program import make_context, parse_program
-from ttxdsl.transforms.pipeline import VERSIONS, TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
 
@@ -113,7 +114,7 @@ def test_priorities_count_and_numbers_stay():
     program = ttxdsl.load(PRIORITIES)
     inputs = program.random_inputs(0)
     (wanted,) = program.simulate(inputs)
-    made = {name: program.partition(version=name) for name in VERSIONS}
+    made = {name: program.partition(version=name) for name in PIPELINES}
     for one in made.values():
         np.testing.assert_array_equal(one.simulate(inputs)[0], wanted)
     assert (

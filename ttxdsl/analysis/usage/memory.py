@@ -43,7 +43,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.values.state import DONATED
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
@@ -126,7 +126,7 @@ class MemoryParts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryProfile(Printed):
+class MemoryProfile(Displayed):
     """The bytes that are there at each op of the entry computation, in program order.
 
     `peak` is the index of the first point with `peak_bytes`; `peak_values` are the

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.analysis.boundary import BoundaryValue
-from ttxdsl.bridges.jax.manual_sharding_export import ForXla, for_xla
+from ttxdsl.bridges.jax.manual_sharding_export import ForXla, export_manual_sharding
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.interpreters.kernels.elements import tensor_of
@@ -116,7 +116,7 @@ class JaxFunction:
                 of an argument's or result's type.
         """
         jax = _jax()
-        made = for_xla(module)
+        made = export_manual_sharding(module)
         _load_lapack(jax, made.module)
         self._calling = calling
         self.function: FuncOp = entry_function(made.module)

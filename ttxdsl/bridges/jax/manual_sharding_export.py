@@ -80,7 +80,7 @@ class ForXla:
     """The arguments whose memory the caller gives away."""
 
 
-def for_xla(module: ModuleOp) -> ForXla:
+def export_manual_sharding(module: ModuleOp) -> ForXla:
     """A per-device program, changed in place, as XLA takes it.
 
     Raises:

@@ -1,12 +1,4 @@
-"""From a jitted JAX function, or an exported one, to a program.
-
-    from ttxdsl.bridges.jax.programs import from_jax
-
-    program = from_jax(jax.jit(step), params, batch).partition()
-
-The arguments carry the shardings: arrays on a mesh, or `jax.ShapeDtypeStruct`s with a
-`NamedSharding`, which need no memory.
-"""
+"""From a jitted JAX function, or an exported one, to the module of a program."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +6,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, cast
 
-from ttxdsl.api import Program, program_of
+from xdsl.dialects.builtin import ModuleOp
+
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.stablehlo import TokenType
 from ttxdsl.interpreters.runtime.run import entry_function
@@ -33,33 +26,18 @@ class Traced:
     calling: Calling
 
 
-def from_jax(
+def traced_module(
     function: Any,
     *args: Any,
     shapes: Mapping[str, int] | None = None,
     **kwargs: Any,
-) -> Program:
-    """The StableHLO program that JAX makes of a function for these arguments.
+) -> tuple[ModuleOp, str, Calling]:
+    """Return the module that JAX makes of a function, its name, and how it is called.
 
-    Locations are kept, so that errors name the lines of the function. The program's
-    arguments are the leaves of `args` and `kwargs` in JAX's order, without static
-    ones and those that the function does not use, and its results are the leaves of
-    the function's: `program.simulate(*args)` takes what the function takes, without
-    static arguments, and returns what it returns.
-
-    Args:
-        function: a `jax.jit`ted function; any other callable is jitted. Or what JAX
-            made of one with its arguments: traced (`jax.stages.Traced`), lowered
-            (`Lowered`) or exported (`jax.export.Exported`).
-        args: its arguments, values or `jax.ShapeDtypeStruct`s, with their shardings.
-        shapes: sizes of the symbolic dimensions of an exported function, by name; of
-            another one, its keyword argument `shapes`.
-        kwargs: its keyword arguments.
+    The arguments are those of `ttxdsl.from_jax`.
 
     Raises:
-        CompileError: JAX is not installed; it is no function, or compiled already; an
-            exported function has dimensions without a size, or shardings that are not
-            in its module.
+        CompileError: see there.
     """
     traced = trace(function, *args, shapes=shapes, **kwargs)
     source = f"<jax {traced.name}>"
@@ -77,7 +55,7 @@ def from_jax(
             position=source,
             hint="jit it with jax.jit(f, keep_unused=True) if it ignores some",
         )
-    return program_of(module, source, calling)
+    return module, source, calling
 
 
 def trace(
@@ -86,10 +64,10 @@ def trace(
     shapes: Mapping[str, int] | None = None,
     **kwargs: Any,
 ) -> Traced:
-    """What `from_jax` reads, by the same arguments.
+    """Trace a function, by the arguments of `ttxdsl.from_jax`.
 
     Raises:
-        CompileError: see `from_jax`.
+        CompileError: see there.
     """
     try:
         jax: Any = import_module("jax")

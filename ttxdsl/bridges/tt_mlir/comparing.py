@@ -20,7 +20,7 @@ from xdsl.ir import Operation
 
 from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.api import Program
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.bridges.tt_mlir.compiler import Answer, compile_text
 from ttxdsl.bridges.tt_mlir.legalize.prepare_for_tt_mlir import PrepareForTTMLIRPass
@@ -166,7 +166,7 @@ def _way(
 
 
 def _through(
-    program: Program,
+    program: ProgramForm,
     partition: dict[str, Any],
     inputs: Sequence[Array],
     descriptor: Path,
@@ -181,7 +181,7 @@ def _through(
 
 
 def compare_with_tt(
-    program: Program,
+    program: ProgramForm,
     inputs: Sequence[Array] | None = None,
     *,
     descriptor: Path = LLMBOX,
@@ -197,7 +197,7 @@ def compare_with_tt(
         descriptor: the machine that tt-mlir compiles for.
         timeout: seconds that it may take for one question.
         limits: how much the program on one device may take.
-        partition: options of `Program.partition`.
+        partition: options of `ProgramForm.partition`.
 
     Raises:
         CompileError: tt-mlir is not installed, or our stages refuse the program.

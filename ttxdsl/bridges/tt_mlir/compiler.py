@@ -5,13 +5,7 @@ first question takes a second, in which the library is loaded; the others what t
 """
 
 import atexit
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,8 +13,9 @@ from typing import Any
 
 from ttxdsl.bridges.tt_mlir.library import LLMBOX, require_descriptor, require_library
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.worker import Worker, WorkerEndedError
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = "ttxdsl.bridges.tt_mlir.worker:answer"
 
 _SHOWN = re.compile(
     r"MLIR Module (\w+):\n(.*?)^-{8,} END OF MLIR MODULE -{8,}$",
@@ -84,73 +79,35 @@ def _end(log: str, code: int) -> str:
     return f"{how}: {found[-1].strip()}" if found else how
 
 
-_PATIENCE = 2
-"""Seconds for a process that nobody asks any more: it may be at a question still."""
+@cache
+def _worker(library: Path) -> Worker:
+    """Return a process that has loaded the library.
+
+    Raises:
+        CompileError: it cannot.
+    """
+    try:
+        # the library reads the variable while it loads: show all modules
+        worker = Worker(_WORKER, {"TTXLA_LOGGER_LEVEL": "DEBUG"}, isolated=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CompileError(f"cannot run tt-mlir: {reason}") from error
+    atexit.register(worker.close)
+    return worker
 
 
-class _Worker:
-    """A process that has loaded the library."""
-
-    def __init__(self, library: Path) -> None:
-        # as long as the process lives
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        # -I: Python imports nothing from the folder that it is called in, nor a user's
-        command = [sys.executable, "-I", str(_WORKER), str(library)]
-        try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                # a key that is pressed ends us, and we end it and its forks
-                start_new_session=True,
-            )
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CompileError(f"cannot run tt-mlir: {reason}") from error
-        failed = self._read().get("failed")
-        if failed is not None:
-            self._end()
-            raise CompileError(failed)
-        atexit.register(self._end)
-
-    def ask(self, **question: Any) -> dict[str, Any]:
-        """Put a question and wait for its answer."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError as error:
-            raise self._ended() from error
-        return self._read()
-
-    def _read(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise self._ended()
-        return json.loads(line)
-
-    def _ended(self) -> CompileError:
-        code = self._process.wait()
+def _asked(library: Path, text: str, **question: Any) -> dict[str, Any]:
+    worker = _worker(library)
+    try:
+        answer = worker.ask({"library": str(library), **question}, text.encode())
+    except WorkerEndedError as error:
         _worker.cache_clear()  # the next question starts another
-        self._log.seek(0)
-        return CompileError(_end(self._log.read().decode(errors="replace"), code))
-
-    def _end(self) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        try:
-            self._process.wait(timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        self._log.close()
-
-
-_worker = cache(_Worker)
+        raise CompileError(_end(error.log, error.code)) from error
+    if "failed" in answer:
+        _worker.cache_clear()
+        worker.close()
+        raise CompileError(answer["failed"])
+    return answer
 
 
 def compile_text(
@@ -168,7 +125,7 @@ def compile_text(
         CompileError: the library or the descriptor is missing, or it took too long.
     """
     library, machine = require_library(), str(require_descriptor(descriptor))
-    answer = _worker(library).ask(text=text, descriptor=machine, timeout=timeout)
+    answer = _asked(library, text, descriptor=machine, timeout=timeout)
     log, code, message = answer["log"], answer["code"], answer["message"]
     if code is None:
         raise CompileError(f"tt-mlir did not answer within {timeout:g} seconds")

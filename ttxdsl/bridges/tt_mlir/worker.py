@@ -1,14 +1,11 @@
 """Asks tt-mlir's library, each question in a process that the library may abort.
 
-python -I worker.py LIBRARY < questions > answers
-
 The library takes a second to load and most programs a fiftieth of one, so it is loaded
-once, and each question is asked in a fork that dies with it. A question is a line of JSON:
-the text of a module, the file that describes the machine, and how long to wait. The
-fork gives the module to the library through PJRT's C API (`Plugin_Initialize`,
-`Client_Create`, `Client_Compile`), which writes its modules to standard error as it goes.
-An answer is a line of JSON: that log, how the fork ended (None: it took too long), and
-what the library said against the program, or null.
+once by a worker (`ttxdsl.loading.worker`), and each question is asked in a fork that dies
+with it. The fork gives the module to the library through PJRT's C API
+(`Plugin_Initialize`, `Client_Create`, `Client_Compile`), which writes its modules to
+standard error as it goes. An answer is that log, how the fork ended (None: it took too
+long), and what the library said against the program, or null.
 """
 
 import ctypes
@@ -17,10 +14,11 @@ import json
 import os
 import select
 import signal
-import sys
 import tempfile
 from ctypes import POINTER, c_char_p, c_size_t, c_void_p
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 # what `PJRT_Api` holds behind its size, its extensions and its version, in order
 _FIRST_FUNCTION = 5
@@ -121,7 +119,9 @@ def _ask(api: _Api, code: bytes) -> str | None:
     )
 
 
-def _answered(api: _Api, question: dict[str, object]) -> dict[str, object]:
+def _answered(
+    api: _Api, code: bytes, descriptor: str, timeout: float
+) -> dict[str, Any]:
     """Ask in a fork, which has a folder of its own for what the library writes.
 
     It writes the machine's description to a file of one name, and ends with a
@@ -136,13 +136,13 @@ def _answered(api: _Api, question: dict[str, object]) -> dict[str, object]:
         if not child:
             os.dup2(log.fileno(), 2)
             os.environ["TMPDIR"] = own
-            os.environ["TT_COMPILE_ONLY_SYSTEM_DESC"] = str(question["descriptor"])
-            message = _ask(api, str(question["text"]).encode())
+            os.environ["TT_COMPILE_ONLY_SYSTEM_DESC"] = descriptor
+            message = _ask(api, code)
             os.write(said.fileno(), json.dumps(message).encode())
             # without taking down what the library has set up
             os._exit(0)
         watched = os.pidfd_open(child)
-        ended, _, _ = select.select([watched], [], [], float(str(question["timeout"])))
+        ended, _, _ = select.select([watched], [], [], timeout)
         if not ended:
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
@@ -172,19 +172,23 @@ def _loaded(library: str) -> _Api:
         os.close(held)
 
 
-def main() -> None:
-    """Load the library, say so, and answer until nobody asks any more."""
-    # the library reads this while it loads: show all modules
-    os.environ["TTXLA_LOGGER_LEVEL"] = "DEBUG"
+@cache
+def _api(library: str) -> _Api:
+    return _loaded(library)
+
+
+def answer(question: dict[str, Any], data: bytes) -> dict[str, Any]:
+    """Answer `ttxdsl.loading.worker.Worker`.
+
+    Args:
+        question: the `library`, the `descriptor` of the machine, and for how many
+            seconds to wait; without a descriptor the library is only loaded.
+        data: the text of a module.
+    """
     try:
-        api = _loaded(sys.argv[1])
+        api = _api(question["library"])
     except (OSError, AttributeError) as error:
-        print(json.dumps({"failed": f"cannot load {sys.argv[1]}: {error}"}), flush=True)
-        return
-    print(json.dumps({}), flush=True)
-    for line in sys.stdin:
-        print(json.dumps(_answered(api, json.loads(line))), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        return {"failed": f"cannot load {question['library']}: {error}"}
+    if "descriptor" not in question:
+        return {}
+    return _answered(api, data, question["descriptor"], question["timeout"])

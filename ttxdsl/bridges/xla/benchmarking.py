@@ -23,9 +23,9 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.usage.memory import MemoryParts
 from ttxdsl.analysis.usage.reductions import summed_numbers
 from ttxdsl.analysis.values.state import DONATED
-from ttxdsl.api import Program
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
-from ttxdsl.bridges.jax.manual_sharding_export import for_xla
+from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding
 from ttxdsl.bridges.xla.execute import XlaRun, run_with_xla, whole_of
 from ttxdsl.bridges.xla.hlo import list_hlo_collectives
 from ttxdsl.diagnostics.errors import CompileError
@@ -86,7 +86,7 @@ def ratio(ours: float, theirs: float) -> float | None:
 
 
 def benchmark(
-    program: Program,
+    program: ProgramForm,
     inputs: Sequence[Array] | None = None,
     *,
     rounds: int = 20,
@@ -100,7 +100,7 @@ def benchmark(
         inputs: global arrays, one an argument; random ones if not given.
         rounds: runs that count; one more warms up.
         virtual: how many virtual CPU devices to make, see `run_with_xla`.
-        partition: options of `Program.partition`.
+        partition: options of `ProgramForm.partition`.
 
     Raises:
         CompileError: JAX is not installed or has too few devices, or one of the two
@@ -113,7 +113,7 @@ def benchmark(
         )
     arrays = list(program.random_inputs() if inputs is None else inputs)
     device = program.partition(**partition)
-    ours = for_xla(device.module)
+    ours = export_manual_sharding(device.module)
     theirs = _without_donations(annotated_module(program, partition))
     devices = max(
         (prod(size for _, size in one.axes) for one in mesh_table(theirs).values()),

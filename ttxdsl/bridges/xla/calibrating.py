@@ -8,17 +8,11 @@ is off in parts of each. Virtual devices share the cores of one host, so that th
 and send by turns: they overlap nothing.
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from math import exp, log
-from pathlib import Path
 
 import numpy as np
 
@@ -27,8 +21,9 @@ from ttxdsl.costs.links import Link, Shape, ways
 from ttxdsl.costs.machines import Convolving, Machine
 from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.worker import Worker, WorkerEndedError
 
-_WORKER = Path(__file__).with_name("stopwatch.py")
+_WORKER = "ttxdsl.bridges.xla.stopwatch:answer"
 _ROUNDS = 20
 """Of fitting with each collective done the way that was the fastest before."""
 
@@ -175,28 +170,18 @@ def measured(devices: int, repeats: int = 20) -> list[Sample]:
             "JAX is not installed, and its devices are measured",
             hint="pip install jax",
         )
-    env = os.environ | {
+    env = {
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
         "JAX_PLATFORMS": "cpu",
     }
     try:
-        with tempfile.TemporaryDirectory(prefix="ttxdsl-calibrate-") as name:
-            # -P: Python imports nothing from the folder that the command is called in
-            command = [sys.executable, "-P", str(_WORKER), name]
-            done = subprocess.run(
-                [*command, str(devices), str(repeats)],
-                env=env,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
-            if done.returncode:
-                raise CompileError(f"JAX cannot measure: {complaint(done.stderr)}")
-            listed = json.loads((Path(name) / "samples.json").read_text())
+        with Worker(_WORKER, env) as worker:
+            listed = worker.ask({"devices": devices, "repeats": repeats})
     except OSError as error:
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run JAX: {reason}") from error
+    except WorkerEndedError as error:
+        raise CompileError(f"JAX cannot measure: {complaint(error.log)}") from error
     return [
         Sample(what, amount, size, seconds, tuple(features) if features else None)
         for what, amount, size, seconds, features in listed

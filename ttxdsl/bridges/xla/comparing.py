@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from ttxdsl.analysis.usage.memory import MemoryParts, memory_profile
 from ttxdsl.analysis.usage.reductions import summed_numbers
-from ttxdsl.api import Program
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.bridges.xla.execute import Shard, run_with_xla
 from ttxdsl.bridges.xla.hlo import HloCollective, list_hlo_collectives
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects.sdy import mesh_table
@@ -99,7 +99,7 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True)
-class XlaComparison(Printed):
+class XlaComparison(Displayed):
     """A program through both compilers."""
 
     source: str
@@ -181,7 +181,7 @@ def _result_row(
 
 
 def compare_with_xla(
-    program: Program,
+    program: ProgramForm,
     inputs: Sequence[Array] | None = None,
     *,
     limits: Limits = NO_LIMITS,
@@ -197,7 +197,7 @@ def compare_with_xla(
         limits: how far our runs may go; XLA's has none.
         trip_count: how often loops turn of which a program does not say it.
         virtual: how many virtual CPU devices to make, see `run_with_xla`.
-        partition: options of `Program.partition`.
+        partition: options of `ProgramForm.partition`.
 
     Raises:
         CompileError: JAX is not installed or has too few devices, or one of the two refuses the program.

@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.analysis.usage.memory import MemoryParts
-from ttxdsl.api import Program
-from ttxdsl.bridges.jax.manual_sharding_export import for_xla
+from ttxdsl.api.forms import ProgramForm
+from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.run.engines import EngineKind, RunSettings
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.kernels.elements import DType, tensor_of
 from ttxdsl.interpreters.runtime.run import argument_of, entry_function
 from ttxdsl.loading.program import program_text
+from ttxdsl.loading.worker import Worker, WorkerEndedError
 
 Array = NDArray[Any]
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = "ttxdsl.bridges.xla.worker:answer"
 
 _LAST_LINES = 3
 """Of what XLA says when it aborts: the rest is its stack."""
@@ -135,26 +135,31 @@ def run_with_xla(
     try:
         with tempfile.TemporaryDirectory(prefix="ttxdsl-xla-") as name:
             folder = Path(name)
-            env = _environment(devices, virtual)
-            command = _write_request(folder, texts, function, inputs, devices, rounds)
-            _run_worker(command, env, function)
+            _write_request(folder, texts, function, inputs)
+            question = {"folder": name, "devices": devices, "rounds": rounds}
+            with Worker(_WORKER, _environment(devices, virtual)) as worker:
+                worker.ask(question)
             dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
             return [_read_run(folder / str(at), dtypes) for at in range(len(texts))]
     except OSError as error:
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run XLA: {reason}") from error
+    except WorkerEndedError as error:
+        raise CompileError(
+            f"XLA does not take the program: {complaint(error.log)}", function
+        ) from error
 
 
 class XlaProcess:
     """The engine that runs a per-device program with XLA, in a process of its own."""
 
-    def __init__(self, program: Program, virtual: int | None = None) -> None:
+    def __init__(self, program: ProgramForm, virtual: int | None = None) -> None:
         """Take a program after stage 13; `virtual` as in `run_with_xla`.
 
         Raises:
             CompileError: the program has something that XLA cannot do.
         """
-        made = for_xla(program.module)
+        made = export_manual_sharding(program.module)
         self.devices, self.virtual = made.mesh.total_size, virtual
         self.function = entry_function(made.module)
         self.text = program_text(made.module, locations=True)
@@ -174,6 +179,19 @@ class XlaProcess:
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Whole arrays; see `Engine`."""
         return tuple(whole_of(at, shards) for at, shards in enumerate(results))
+
+
+class _Jax(EngineKind):
+    label = "JAX's devices"
+    forms = ("stablehlo",)
+    has_devices = True
+
+    def make(self, program: ProgramForm, settings: RunSettings) -> XlaProcess:
+        return XlaProcess(program, settings.devices)
+
+
+JAX = _Jax()
+"""The devices that JAX has, or makes."""
 
 
 def whole_of(number: int, shards: Sequence[Shard]) -> Array:
@@ -199,8 +217,8 @@ def whole_of(number: int, shards: Sequence[Shard]) -> Array:
 def _environment(devices: int, virtual: int | None) -> dict[str, str]:
     flag = f"--xla_force_host_platform_device_count={virtual or devices}"
     if virtual is not None:
-        return os.environ | {"XLA_FLAGS": flag, "JAX_PLATFORMS": "cpu"}
-    return os.environ | {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flag}"}
+        return {"XLA_FLAGS": flag, "JAX_PLATFORMS": "cpu"}
+    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flag}"}
 
 
 def _write_request(
@@ -208,10 +226,8 @@ def _write_request(
     texts: Sequence[str],
     function: FuncOp,
     inputs: Sequence[Array],
-    devices: int,
-    rounds: int,
-) -> list[str]:
-    """Write what the worker reads; the command that starts it."""
+) -> None:
+    """Write what the worker reads."""
     for at, text in enumerate(texts):
         (folder / str(at)).mkdir()
         (folder / str(at) / "program.mlir").write_text(text, encoding="utf-8")
@@ -221,19 +237,6 @@ def _write_request(
         for index, array in enumerate(inputs)
     }
     np.savez(folder / "inputs.npz", **raw)
-    # -P: Python imports nothing from the folder that the command is called in
-    worker = [sys.executable, "-P", str(_WORKER), str(folder)]
-    return [*worker, str(devices), str(rounds)]
-
-
-def _run_worker(command: Sequence[str], env: dict[str, str], function: FuncOp) -> None:
-    done = subprocess.run(
-        command, env=env, capture_output=True, text=True, errors="replace", check=False
-    )
-    if done.returncode:
-        raise CompileError(
-            f"XLA does not take the program: {complaint(done.stderr)}", function
-        )
 
 
 def _read_run(folder: Path, dtypes: Sequence[DType]) -> XlaRun:

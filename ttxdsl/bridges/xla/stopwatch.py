@@ -1,12 +1,8 @@
 """Measures what JAX's virtual CPU devices do in a second.
 
-Run as a script in a process of its own, because XLA reads the number of its CPU devices
-when JAX is first imported:
-
-    python -P stopwatch.py FOLDER DEVICES REPEATS
-
-The folder gets `samples.json`, a list of `[what, operations or bytes, group size, seconds,
-features]`:
+It is a worker (`ttxdsl.loading.worker`), because XLA reads the number of its CPU devices
+when JAX is first imported. A question has the `devices` and the `repeats`, the answer is a
+list of `[what, operations or bytes, group size, seconds, features]`:
 each kind of collective with the bytes that a device holds before, in groups of 2, 4, … up to
 all devices; `product` and `convolution` (multiply-adds; the latter with its features in and
 out), `function` (elements), `memory` (bytes) and `op` on all devices at once. Each is done several times in a row inside one program, in a long and a short row;
@@ -14,13 +10,10 @@ the difference is what one takes, without starting the program. Of the repeats t
 counts: nothing makes a run faster than it is, and other processes make it slower.
 """
 
-import json
 import math
-import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 LONG, SHORT = 9, 1
@@ -191,6 +184,6 @@ def measure(devices: int, repeats: int) -> list[tuple[Any, ...]]:
     return samples
 
 
-if __name__ == "__main__":
-    found = measure(int(sys.argv[2]), int(sys.argv[3]))
-    (Path(sys.argv[1]) / "samples.json").write_text(json.dumps(found))
+def answer(question: dict[str, int], data: bytes) -> list[tuple[Any, ...]]:
+    """Answer `ttxdsl.loading.worker.Worker`."""
+    return measure(question["devices"], question["repeats"])

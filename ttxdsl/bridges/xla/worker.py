@@ -1,14 +1,13 @@
 """Compiles StableHLO texts of one signature with XLA and runs them on the same inputs.
 
-Run as a script in a process of its own, because XLA reads the number of its CPU devices
-when JAX is first imported, and because it may abort:
-
-    python -P worker.py FOLDER DEVICES ROUNDS
+It is a worker (`ttxdsl.loading.worker`), because XLA reads the number of its CPU devices
+when JAX is first imported, and because it may abort. A question has a `folder`, the
+`devices`, and how many `rounds` there are.
 
 `FOLDER/0/program.mlir`, `FOLDER/1/program.mlir`, … are compiled, `FOLDER/inputs.npz`
 (`arg0`, …, global arrays as raw bytes; `signature.json` has shapes and types of arguments
 and results) is split as each program's shardings say, and all run in turn, as often as
-`ROUNDS` says. Each program's folder gets `program.hlo`, `shards.npz` (`RESULT.DEVICE`:
+`rounds` says. Each program's folder gets `program.hlo`, `shards.npz` (`RESULT.DEVICE`:
 what a device holds of a result, raw bytes), `shards.json` (for each result, for each
 device the start and the stop of what it holds in each dimension) and `measured.json`
 (the seconds of each run but the first, which warms up, those of this process's CPU too,
@@ -16,7 +15,6 @@ and the bytes that XLA says a device needs). Without `inputs.npz` the programs a
 """
 
 import json
-import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -173,7 +171,7 @@ def run(folder: Path, devices: int, rounds: int) -> None:
         program.write_measured()
 
 
-if __name__ == "__main__":
-    jax_: Any = import_module("jax")
-    jax_.config.update("jax_enable_x64", True)
-    run(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+def answer(question: dict[str, Any], data: bytes) -> None:
+    """Answer `ttxdsl.loading.worker.Worker`: what is to be written is in the folder."""
+    import_module("jax").config.update("jax_enable_x64", True)
+    run(Path(question["folder"]), question["devices"], question["rounds"])

@@ -7,17 +7,17 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.bridges.xla.benchmarking import Benchmark, Measured, benchmark, ratio
-from ttxdsl.cli.console import print_remarks, report_console
-from ttxdsl.cli.input.programs import read_as_program
-from ttxdsl.cli.input.values import (
+from ttxdsl.cli.console import print_remarks
+from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.programs import inputs_of, read_as_program
+from ttxdsl.diagnostics.display import report_console
+from ttxdsl.diagnostics.terminal import heading, styled
+from ttxdsl.insight.run.comparisons import (
     comparison_data,
-    inputs_of,
     not_compared,
     tell_of_nothing,
     tell_of_special,
 )
-from ttxdsl.cli.options import common as flags
-from ttxdsl.diagnostics.terminal import heading, styled
 
 
 def _side(measured: Measured) -> dict[str, Any]:

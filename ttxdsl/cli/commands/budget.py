@@ -11,9 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from ttxdsl.api import Program, program_of_text
-from ttxdsl.cli.console import report_console, working
-from ttxdsl.cli.input.programs import read_as_program, read_input
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.cli.options.common import (
     add_json_option,
     add_source_options,
@@ -21,7 +19,10 @@ from ttxdsl.cli.options.common import (
     function_of,
     print_json,
 )
+from ttxdsl.cli.programs import read_as_program, read_input
+from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import heading
 from ttxdsl.insight.budget.check import Finding, check_budget, no_budget, print_findings
@@ -78,7 +79,7 @@ class _Part:
     name: str
     limits: str
     line: int
-    program: Callable[[], Program]
+    program: Callable[[], ProgramForm]
 
 
 def _files(paths: Sequence[Path], *, all_of_them: bool) -> Iterator[Path]:
@@ -115,7 +116,7 @@ def _parts(path: Path, options: argparse.Namespace) -> Iterator[_Part]:
     for number, part in enumerate(split_programs(text)):
         name = f"{path}#{number}" if number else str(path)
         line = part.count("\n", 0, len(part) - len(part.lstrip())) + 1
-        made = partial(program_of_text, part, source)
+        made = partial(ProgramForm.of_text, part, source)
         yield _Part(name, part, line, made)
 
 
@@ -221,7 +222,7 @@ def _from_folder(name: str, baseline: Path) -> str:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a limit does not hold."""
     files = list(_files(options.files, all_of_them=options.baseline is not None))
-    with working("compiling"):
+    with doing("compiling"):
         if options.baseline is not None:
             checked = _beside_baseline(files, options)
         else:

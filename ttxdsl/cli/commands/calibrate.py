@@ -8,12 +8,13 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.bridges.xla.calibrating import Sample, fit, link_error, measured
-from ttxdsl.cli.console import report_console, working
 from ttxdsl.cli.options import common as flags
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring
 from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.loading.files import write_whole
 
 
@@ -37,7 +38,7 @@ def _table(machine: Machine, samples: list[Sample]) -> Table:
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     flags.require_outputs(options, options.output)
-    with working("measuring"):
+    with doing("measuring"):
         samples = measured(options.devices, options.repeats)
     try:
         machine = fit(samples, options.name)

@@ -1,40 +1,21 @@
 """`ttxdsl check`: run a program after every stage and name the first that is wrong."""
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ttxdsl.cli.console import print_error, print_remarks, progress, report_console
-from ttxdsl.cli.input.programs import read_module
-from ttxdsl.cli.input.values import load_inputs, tell_of_nothing
+from ttxdsl.cli.console import print_error, print_remarks, progress
 from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.programs import read_module
+from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
-from ttxdsl.diagnostics.terminal import Terminal, heading, styled
 from ttxdsl.insight.check.check import CheckReport, check_steps
 from ttxdsl.insight.check.steps import Step, pipeline_steps, steps_of
+from ttxdsl.insight.check.view import print_check, report_data
+from ttxdsl.insight.run.inputs import load_inputs
 from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.files import write_whole
-
-
-def print_check(console: Terminal, source: str, report: CheckReport) -> None:
-    """The steps, each right or wrong."""
-    head = heading(source, f": {', '.join(report.trials)}")
-    console.print(head, soft_wrap=True)
-    for step in report.steps:
-        blamed = report.failure is not None and step == report.failure.step
-        if report.failure is not None and not blamed and step == report.steps[-1]:
-            continue  # it could not go on from what another made
-        mark = ("FAIL", "bold red") if blamed else ("ok", "green")
-        console.print(styled(f"  {step!s:38} ").append(*mark))
-    if report.failure is None:
-        console.print(f"{len(report.steps)} steps compute what the program does")
-        for one in report.undecided:
-            console.print(f"rounding decides {one}: not held against the program")
-        for one in report.special:
-            console.print(f"not finite: {one}", soft_wrap=True)
-        tell_of_nothing(console, report.not_compared)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -69,7 +50,7 @@ def execute(options: argparse.Namespace) -> int:
         )
     if options.json:
         path = _write_reproducer(report, options)
-        flags.print_json(_report_data(options.file, report, path))
+        flags.print_json(report_data(options.file, report, path))
         return 0 if report.ok else 1
     print_remarks(report.remarks)
     console = report_console()
@@ -90,26 +71,6 @@ def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> Path 
     flags.require_outputs(options, path)
     write_whole(path, report.reproducer.text)
     return path
-
-
-def _report_data(
-    file: Path, report: CheckReport, reproducer: Path | None
-) -> dict[str, Any]:
-    """The report for JSON; the last step failed if any did."""
-    failure = report.failure
-    return {
-        "file": str(file),
-        "ok": report.ok,
-        "trials": report.trials,
-        "steps": [str(step).strip() for step in report.steps],
-        "failed_step": None if failure is None else str(failure.step).strip(),
-        "undecided": report.undecided,
-        "special": report.special,
-        "not_compared": report.not_compared,
-        "remarks": [asdict(remark) for remark in report.remarks],
-        "failure": None if failure is None else str(failure),
-        "reproducer": None if reproducer is None else str(reproducer),
-    }
 
 
 def add_command(commands: Any) -> None:

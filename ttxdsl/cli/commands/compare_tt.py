@@ -11,9 +11,6 @@ from rich.text import Text
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.bridges.tt_mlir.comparing import TtComparison, Way, compare_with_tt
 from ttxdsl.bridges.tt_mlir.library import LLMBOX
-from ttxdsl.cli.console import report_console
-from ttxdsl.cli.input.programs import read_as_program
-from ttxdsl.cli.input.values import load_inputs
 from ttxdsl.cli.options.common import (
     add_compiler_options,
     add_file_option,
@@ -23,8 +20,11 @@ from ttxdsl.cli.options.common import (
     partition_options,
     print_json,
 )
+from ttxdsl.cli.programs import read_as_program
+from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.terminal import heading, styled
 from ttxdsl.insight.diff.side_by_side import CollectiveRow
+from ttxdsl.insight.run.inputs import load_inputs
 from ttxdsl.interpreters.runtime.run import Runner
 
 _BLAMED = 3

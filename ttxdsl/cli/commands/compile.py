@@ -13,8 +13,8 @@ from typing import Any
 from xdsl.passes import ModulePass
 
 from ttxdsl.cli.console import print_remarks, progress
-from ttxdsl.cli.input.programs import read_module
 from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.programs import read_module
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.ir.collector import freeing_old_bodies, without_collections

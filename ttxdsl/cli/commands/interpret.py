@@ -22,11 +22,11 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
-from ttxdsl.cli.input.programs import read_input
-from ttxdsl.cli.input.values import load_inputs
 from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.programs import read_input
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible_lines
+from ttxdsl.insight.run.inputs import load_inputs
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.kernels.elements import constant, widen
 from ttxdsl.interpreters.mesh.local_boundary import whole_type

@@ -2,30 +2,28 @@
 
 import argparse
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ttxdsl.api import Program
-from ttxdsl.cli.commands.why import Answer
-from ttxdsl.cli.console import print_remarks, progress, report_console
-from ttxdsl.cli.input.programs import read_as_program
+from ttxdsl.cli.console import print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_machine_options,
     machine_of_options,
     require_axes,
 )
-from ttxdsl.cli.reasons import add_reasons
-from ttxdsl.costs.machines import GENERIC
+from ttxdsl.cli.programs import read_as_program
+from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.insight.report.html.page import beside_page, report_page
 from ttxdsl.insight.report.model_explorer import graph_collection, node_data
+from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.why.explain import Explainer
+from ttxdsl.insight.why.view import Answer
 from ttxdsl.loading.files import is_stream, require_writable, write_whole
 
 _SUFFIXES = {
@@ -106,34 +104,6 @@ def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None
     """Hold links to the axes of the meshes of reports, one of which has to have them."""
     meshes = (mesh for data in reports for mesh in data["meshes"])
     require_axes(options, (name for mesh in meshes for name, _ in mesh["axes"]))
-
-
-def write_report(
-    program: Program,
-    path: str | os.PathLike[str],
-    tries: int,
-    options: dict[str, Any],
-) -> None:
-    """What `Program.report` does.
-
-    Raises:
-        CompileError: the program cannot be partitioned, or the file not be written.
-    """
-    require_writable(Path(path), [Path(program.source)])
-    data = program.report_data(**options)
-    more = {name: options.pop(name) for name in _OF_WHY if name in options}
-    stages = {k: v for k, v in options.items() if k not in ("num_links", "on_step")}
-    asked = program.partition(**stages) if stages else program
-
-    def ask(number: int | None) -> Answer:
-        return asked.why(collective=number, tries=tries, **more)
-
-    add_reasons(data, asked.loaded, ask, more.get("machine", GENERIC))
-    write_whole(Path(path), report_page(data))
-
-
-_OF_WHY = ("machine", "trip_count")
-"""Options of a report that a reason has as well."""
 
 
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:

@@ -1,384 +1,28 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
 import argparse
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, replace
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
-
-from ttxdsl.analysis.attribution.locations import PLACES
-from ttxdsl.cli.console import PLAIN_WIDTH, print_remarks, report_console, working
-from ttxdsl.cli.input.programs import read_input
+from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_machine_options,
     machine_of_options,
     require_axes,
 )
-from ttxdsl.costs.machines import Machine
-from ttxdsl.costs.units import bytes_text, seconds_text
-from ttxdsl.diagnostics.sanitize import visible
-from ttxdsl.diagnostics.terminal import Terminal, styled
-from ttxdsl.insight.report.folding import unfolded
+from ttxdsl.cli.programs import read_input
+from ttxdsl.diagnostics.display import report_console
+from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.insight.why import answers
 from ttxdsl.insight.why.explain import Explainer
-from ttxdsl.insight.why.layers import fold_collectives
+from ttxdsl.insight.why.view import answer_data, print_answer
 from ttxdsl.loading.program import parse_program
-
-_MOST_LINES = 46
-"""Of the table of collectives, so that a screen has all of the answer."""
-_STEPS_SHOWN = 6
-"""Steps of a chain that are printed without `--all`, the first and the last ones."""
-
-
-# --- numbers ----------------------------------------------------------------------
-
-Answer = answers.WhySharding | answers.WhyCollective | answers.WhyProgram
-
-
-def _changed(more: float, text: str) -> str:
-    return f"{text} {'more' if more > 0 else 'less'}"
-
-
-def outcome_text(base: answers.Figures, figures: answers.Figures) -> str:
-    """What a change does: `1 all_gather less, 12.0 MiB less, 1.0 ms less`."""
-    parts = [
-        _changed(count, f"{abs(count)} {kind}")
-        for kind, count in figures.difference(base)
-    ]
-    sent = figures.bytes - base.bytes
-    parts.append(_changed(sent, bytes_text(abs(sent))) if sent else "as many bytes")
-    time = figures.seconds - base.seconds
-    parts.append(_changed(time, seconds_text(abs(time))))
-    if base.peak_bytes is not None and figures.peak_bytes is not None:
-        peak = figures.peak_bytes - base.peak_bytes
-        text = _changed(peak, bytes_text(abs(peak))) if peak else "the same"
-        parts.append(f"peak memory {text}")
-    repeated = figures.repeated - base.repeated
-    if abs(repeated) * 100 > base.operations:
-        parts.append(_changed(repeated, f"{abs(repeated):,} repeated operations"))
-    return ", ".join(parts)
-
-
-# --- trees ------------------------------------------------------------------------
-
-
-def _add_conflict(tree: Tree, conflict: answers.Conflict) -> None:
-    branch = tree.add(styled(f"conflict at {conflict.place}", "yellow"))
-    won, lost = ("won: ", "lost:") if conflict.decided else ("one: ", "other:")
-    branch.add(styled(f"{won} {conflict.winner}"))
-    branch.add(styled(f"{lost} {conflict.loser}"))
-    branch.add(styled(f"rule: {conflict.rule}"))
-
-
-class _Shown:
-    """What is in a tree already, and whether everything shall be."""
-
-    def __init__(self, *, whole: bool):
-        self.whole = whole
-        self.steps: set[answers.ChainStep] = set()
-
-
-def _add_cause(tree: Tree, cause: answers.AxisCause, shown: _Shown) -> None:
-    origin = cause.origin
-    place = f" ({origin.place.shown})" if origin.place.position else ""
-    branch = tree.add(styled(f"{cause.axis}: {origin.text}{place}"))
-    steps = cause.steps
-    known = 0
-    while not shown.whole and known < len(steps) and steps[known] in shown.steps:
-        known += 1
-    if known:
-        text = f"step {steps[0].step}"
-        text += f" to step {steps[known - 1].step}" if known > 1 else ""
-        branch.add(styled(f"{text} as above", "dim"))
-    rest = steps[known:]
-    hidden = 0 if shown.whole else max(0, len(rest) - _STEPS_SHOWN)
-    first = _STEPS_SHOWN // 2
-    for index, step in enumerate(rest):
-        if first <= index < first + hidden:
-            if index == first:
-                branch.add(styled(f"… {hidden} more steps (--all shows them)", "dim"))
-            continue
-        shown.steps.add(step)
-        factor = f", factor {step.factor} ({step.factor_kind})" if step.factor else ""
-        leaf = branch.add(
-            Text(
-                f"step {step.step}, {step.direction} through {step.place}:"
-                f" {step.source} to {step.target}{factor}; {step.priority}"
-            )
-        )
-        for conflict in step.conflicts:
-            _add_conflict(leaf, conflict)
-
-
-def _add_obstacle(tree: Tree, obstacle: answers.Obstacle) -> None:
-    if obstacle.conflict is not None:
-        if obstacle.upstream is not None:
-            text = f"{obstacle.axis or 'an axis'} was lost at {obstacle.upstream}:"
-            tree = tree.add(styled(text))
-        _add_conflict(tree, obstacle.conflict)
-    else:
-        tree.add(styled(f"{obstacle.kind}: {obstacle.text}"))
-
-
-def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
-    """An answer about a value as a tree."""
-    head = styled(f"{answer.name}", "bold")
-    head.append_text(styled(f"  {answer.type}  {_made(answer)}", "not bold"))
-    tree, shown = Tree(head), _Shown(whole=whole)
-    text = answer.sharding or "none: replicated"
-    tree.add(styled(f"sharding {text}"))
-    if answer.final != answer.sharding:
-        tree.add(styled(f"made as {answer.final or 'replicated'}, see the collectives"))
-    if answer.copies > 1:
-        tree.add(styled(f"inlined {answer.copies} times; this is the first"))
-    for note in answer.notes:
-        tree.add(styled(note))
-    for dim in answer.dims:
-        split = f"split by {', '.join(dim.axes)}" if dim.axes else "not split"
-        branch = tree.add(styled(f"dimension {dim.index} of size {dim.size}: {split}"))
-        for cause in dim.causes:
-            _add_cause(branch, cause, shown)
-        for obstacle in dim.obstacles:
-            _add_obstacle(branch, obstacle)
-    return tree
-
-
-def _made(answer: answers.WhySharding) -> str:
-    place = replace(answer.place, value=None)
-    if place.op == "func.func":
-        return f"argument ({place.shown})" if place.position else "argument"
-    scope = f" [{place.scope}]" if place.scope else ""
-    return f"{place}{scope}"
-
-
-def _add_side(tree: Tree, side: answers.Party, shown: _Shown) -> None:
-    dims = ", ".join(map(str, side.dims))
-    where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
-    sharding = side.sharding or "replicated"
-    branch = tree.add(styled(f"{side.label} is {sharding}{where}:"))
-    for cause in side.causes:
-        _add_cause(branch, cause, shown)
-    for obstacle in side.obstacles:
-        _add_obstacle(branch, obstacle)
-    if side.note is not None:
-        branch.add(styled(side.note))
-    elif not side.causes and not side.obstacles:
-        branch.add(styled("not split there"))
-
-
-def _add_needs(tree: Tree, answer: answers.WhyCollective) -> None:
-    """The annotations that it hangs on, each with the program without it."""
-    if answer.necessary is None:
-        return
-    if not answer.necessary:
-        tree.add(styled("it is there whatever annotation is taken away"))
-    for one in answer.necessary:
-        branch = tree.add(styled(_needed_text(one)))
-        if one.outcome is not None:
-            several = f"none of the {len(one.changes)} split so"
-            change = one.outcome.text if len(one.changes) == 1 else several
-            text = outcome_text(one.outcome.base, one.outcome.figures)
-            branch.add(styled(f"it is gone with {change}: {text}"))
-
-
-def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
-    if answer.tried is None:
-        return
-    count = answer.tried
-    failed = f", {answer.failed} could not be compiled" if answer.failed else ""
-    if not answer.counterfactuals:
-        text = f"no change helps: {count} compiled{failed}, none takes less time"
-        tree.add(styled(text))
-        return
-    branch = tree.add(styled(f"what would help ({count} changes compiled{failed}):"))
-    for one in answer.counterfactuals:
-        branch.add(_change_text(one))
-
-
-def _change_text(one: answers.Counterfactual) -> Text:
-    text = styled("with ")
-    text.append_text(styled(one.text, "bold"))
-    text.append(f": {outcome_text(one.base, one.figures)}")
-    return text
-
-
-def collective_tree(
-    answer: answers.WhyCollective, machine: Machine, *, whole: bool = False
-) -> Tree:
-    """An answer about a collective as a tree."""
-    head = styled(
-        f"collective {answer.number}: {answer.kind} over {answer.axes}", "bold"
-    )
-    head.append(
-        f"  local {answer.tensor}, {_sent_text([answer])} a device,"
-        f" {seconds_text(answer.seconds)} ({machine.links_text})",
-        "not bold",
-    )
-    if str(answer.times):
-        head.append(f"  {answer.times}", "not bold")
-    tree, shown = Tree(head), _Shown(whole=whole)
-    tree.add(styled(answer.reason))
-    for detail in answer.details:
-        tree.add(styled(detail))
-    if answer.reshard is not None:
-        before, after = answer.reshard
-        plan = f": {', '.join(answer.plan)}" if answer.plan else ""
-        tree.add(styled(f"part of the reshard from {before} to {after}{plan}"))
-    elif answer.plan:
-        tree.add(styled(f"stage 8 inserted it as {', '.join(answer.plan)}"))
-    for side in answer.sides:
-        _add_side(tree, side, shown)
-    _add_needs(tree, answer)
-    _add_changes(tree, answer)
-    return tree
-
-
-def _origins(one: answers.WhyCollective) -> list[str]:
-    """What it hangs on, or for each axis where it came from."""
-    if one.necessary:
-        return [_needed_text(each, _NEEDED_SHOWN) for each in one.necessary]
-    return [f"{axis} from {', '.join(names)}" for axis, names in one.origins.items()]
-
-
-_NEEDED_SHOWN = 3
-"""Annotations of which each brings a collective, that a row of the table names."""
-
-
-def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
-    names = list(one.annotations)
-    if len(names) == 1:
-        return f"needs {one.axis} on {names[0]}"
-    if most is not None and len(names) > most:
-        names = [*names[:most], f"{len(names) - most} more"]
-    return f"needs {one.axis} on one of {', '.join(names)}"
-
-
-def _sent_text(group: Sequence[answers.WhyCollective]) -> str:
-    """What a device sends, `?` for calls of which that is not known."""
-    if all(one.kind.startswith("@") for one in group):
-        return "?"
-    return bytes_text(sum(one.bytes for one in group))
-
-
-def _numbers(group: Sequence[answers.WhyCollective]) -> str:
-    first = ", ".join(str(one.number) for one in group[:3])
-    return f"{first}, …" if len(group) > 3 else first
-
-
-def _moved(group: Sequence[answers.WhyCollective]) -> list[str]:
-    """Of a row: the kinds, how many of each, the axes, how often they run."""
-    kinds = Counter(each.kind for each in group)
-    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    axes = dict.fromkeys(each.axes for each in group)
-    turns = dict.fromkeys(str(each.times) for each in group)
-    kind = counted if len(group) > 1 else group[0].kind
-    return [text for text in (kind, ", ".join(axes), *turns) if text]
-
-
-def _program_table(
-    answer: answers.WhyProgram, *, whole: bool, narrow: bool = False
-) -> Table:
-    """The collectives; where it is narrow, op and cause are in one column."""
-    rows = (
-        unfolded(answer.collectives)
-        if whole
-        else fold_collectives(answer.collectives, answer.rows)
-    )
-    table = Table(title="Collectives", title_justify="left")
-    if not narrow:
-        table.add_column("#")
-    table.add_column("collective")
-    table.add_column("bytes/device", justify="right", no_wrap=True)
-    table.add_column("time", justify="right", no_wrap=True)
-    if answer.by in PLACES:
-        table.add_column(answer.by)
-    if not narrow:
-        table.add_column("op")
-    table.add_column("why", min_width=30)
-    for group in rows.groups:
-        one = group[0]
-        figures = (
-            _sent_text(group),
-            seconds_text(sum(each.seconds for each in group)),
-        )
-        named = ()
-        if answer.by in PLACES:
-            named = (answer.rows[one.number] or f"no {answer.by} is known",)
-        site = f"{replace(one.op, position=None)}\n{one.op.shown}".strip()
-        needs = _origins(one)
-        if narrow:
-            op = "" if named else site.replace("\n", " ")
-            why = "\n".join(filter(None, (op, *(needs or [one.summary]))))
-            cell = f"{' '.join(_moved(group))}\n#{one.number}"
-            more = ", …" if len(group) > 1 else ""
-            table.add_row(f"{cell}{more}", *figures, *named, why)
-            continue
-        first = "the slowest of them:" if answer.rows else "the first of them:"
-        why = "\n".join(([first] if len(group) > 1 else []) + [one.summary, *needs])
-        cell = "\n".join(_moved(group))
-        table.add_row(_numbers(group), cell, *figures, *named, site, why)
-    blank = () if narrow else ("",)
-    if rows.hidden:
-        table.add_row(
-            *blank,
-            f"{len(rows.hidden)} others, shown by --all",
-            bytes_text(sum(one.bytes for one in rows.hidden)),
-            seconds_text(sum(one.seconds for one in rows.hidden)),
-        )
-    total = answer.figures
-    table.add_section()
-    table.add_row(
-        *blank,
-        f"{total.launches} {'launch' if total.launches == 1 else 'launches'}",
-        bytes_text(total.bytes),
-        seconds_text(total.seconds),
-    )
-    return table
-
-
-def print_answer(
-    console: Terminal, answer: Answer, machine: Machine, *, whole: bool = False
-) -> None:
-    """An answer of any kind, with all its rows if it is to be whole."""
-    match answer:
-        case answers.WhySharding():
-            console.print(sharding_tree(answer, whole=whole))
-        case answers.WhyCollective():
-            console.print(collective_tree(answer, machine, whole=whole))
-        case answers.WhyProgram():
-            meshes = ", ".join(answer.meshes) or "none"
-            head = visible(
-                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
-            )
-            console.print(styled(head), soft_wrap=True)
-            for note in answer.notes:
-                console.print(styled(note))
-            if answer.collectives:
-                for purpose in answer.summary:
-                    console.print(styled(str(purpose)), soft_wrap=True)
-                narrow = console.width < PLAIN_WIDTH
-                table = _program_table(answer, whole=whole, narrow=narrow)
-                lines = _MOST_LINES if narrow and not whole else None
-                console.print_table(table, ["time"], lines)
-                console.print("--collective N tells more, and what would help")
-            else:
-                console.print("no collectives: nothing has to be sent")
-
-
-# --- the command ------------------------------------------------------------------
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     machine = machine_of_options(options)
-    with working(
-        "compiling changes" if options.collective is not None else "compiling"
-    ):
+    with doing("compiling changes" if options.collective is not None else "compiling"):
         text, source = read_input(options.file, options)
         explainer = Explainer(
             parse_program(text, source),
@@ -400,27 +44,12 @@ def execute(options: argparse.Namespace) -> int:
             jobs=options.jobs,
         )
     if options.json:
-        flags.print_json(_data(answer))
+        flags.print_json(answer_data(answer))
         return 0
     if isinstance(answer, answers.WhyProgram):
         print_remarks(answer.remarks, whole=options.all)
     print_answer(report_console(), answer, machine, whole=options.all)
     return 0
-
-
-def _data(answer: Answer) -> dict[str, Any]:
-    """The answer as JSON has it; counterfactuals say in words what they do."""
-    data = asdict(answer)
-    if isinstance(answer, answers.WhyCollective):
-        pairs: Sequence[tuple[dict[str, Any], answers.Counterfactual]] = list(
-            zip(data["counterfactuals"], answer.counterfactuals, strict=True)
-        )
-        for entry, one in pairs:
-            text = f"with {one.text}: {outcome_text(one.base, one.figures)}"
-            entry["text"] = text
-    if isinstance(answer, answers.WhyProgram):
-        data["figures"]["launches"] = answer.figures.launches
-    return data
 
 
 def add_command(commands: Any) -> None:

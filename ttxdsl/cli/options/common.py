@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 from ttxdsl.costs.units import parse_bytes
 from ttxdsl.diagnostics.excerpts import Sources
 from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.loading.doors import VOCABULARIES
 from ttxdsl.loading.files import require_writable
 
 # commands that run nothing start faster without
@@ -246,7 +246,7 @@ def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--for",
         dest="vocabulary",
-        choices=("design", "tt-mlir"),
+        choices=VOCABULARIES,
         default="design",
         help="whom it is written for: the forms of the design, or those of today's tt-mlir (design)",
     )
@@ -371,11 +371,6 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object, no tables"
     )
-
-
-def finite(number: float) -> float | None:
-    """The number for JSON, None for a NaN or an infinity, which JSON has not."""
-    return number if math.isfinite(number) else None
 
 
 def print_json(data: Any) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ttxdsl.cli.options.common import finite
 from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
+from ttxdsl.diagnostics.display import finite
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
 

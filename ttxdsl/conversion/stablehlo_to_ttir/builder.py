@@ -39,6 +39,7 @@ from ttxdsl.conversion.stablehlo_to_ttir.group_axes import Groups
 from ttxdsl.conversion.vocabulary import Vocabulary, require_in_tt_mlir
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import (
+    NumberError,
     bool_attr,
     dense_i32,
     dense_i64,
@@ -93,6 +94,12 @@ def value_range(type: Attribute) -> tuple[Number, Number]:
         return float("-inf"), float("inf")
     bits = type.bitwidth
     return (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def _require_one_rank(name: str, *shapes: Sequence[int]) -> None:
+    if len({len(shape) for shape in shapes}) > 1:
+        ranks = " and ".join(str(len(shape)) for shape in shapes)
+        raise NumberError(f"'ttir.{name}' of values of ranks {ranks}: reshape one")
 
 
 @dataclass
@@ -255,7 +262,11 @@ class TTIRBuilder:
             name: ttir's mnemonic, such as `add`.
             operands: values of one rank.
             element: the result's element type; the last operand's when None.
+
+        Raises:
+            NumberError: their ranks differ.
         """
+        _require_one_rank(name, *map(shape_of, operands))
         shape = [
             max(sizes, key=lambda s: s != 1)
             for sizes in zip(*map(shape_of, operands), strict=True)
@@ -308,6 +319,7 @@ class TTIRBuilder:
         old = shape_of(value)
         if old == tuple(shape):
             return value
+        _require_one_rank("broadcast", old, shape)
         factors = [
             1 if size == wanted else wanted
             for size, wanted in zip(old, shape, strict=True)

@@ -80,6 +80,19 @@ def as_results(lowered: Lowered) -> Sequence[SSAValue]:
     return [lowered] if isinstance(lowered, SSAValue) else lowered
 
 
+def results_of_rule(op: Operation, lowered: Lowered) -> Sequence[SSAValue]:
+    """The values of all results of an op, as its rule gave them.
+
+    Raises:
+        UnsupportedError: there are more or fewer of them than results.
+    """
+    values = as_results(lowered)
+    if len(values) != len(op.results):
+        message = f"its rule gives {len(values)} values for {len(op.results)} results"
+        raise UnsupportedError(message, op)
+    return values
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceGrid:
     """The devices that a computation runs on, as an array over the mesh axes.
@@ -178,7 +191,7 @@ class Lowering:
         floats = on_floats(op) if has_quantized else None
         try:
             results = (
-                as_results(rule(self, op))
+                results_of_rule(op, rule(self, op))
                 if floats is None
                 else self._quantized(rule, op, floats)
             )
@@ -205,7 +218,7 @@ class Lowering:
                 value = build.one(ttir.DequantizeOp, [value], type)
             inner.values[real] = value
         results: list[SSAValue] = []
-        lowered = as_results(rule(inner, floats))
+        lowered = results_of_rule(op, rule(inner, floats))
         for value, wanted, real in zip(
             lowered, op.results, floats.results, strict=True
         ):

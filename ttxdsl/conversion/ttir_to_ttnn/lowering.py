@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ttxdsl.conversion.stablehlo_to_ttir.lowering import Lowered, as_results
+from ttxdsl.conversion.stablehlo_to_ttir.lowering import Lowered, results_of_rule
 from ttxdsl.conversion.ttir_to_ttnn.spelling import write_for_tt_mlir
 from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
@@ -27,6 +27,32 @@ from ttxdsl.ir.tensors import Tensor, tensor_type
 
 TTNNRule: TypeAlias = "Callable[[TTNNLowering, Any], Lowered]"
 """Writes the ttnn of one ttir op."""
+
+
+_RuleT = TypeVar("_RuleT", bound=TTNNRule)
+
+_registered: dict[str, TTNNRule] = {}
+
+
+def lowers_to_ttnn(what: type[Operation]) -> Callable[[_RuleT], _RuleT]:
+    """Decorator, for plug-ins: the function writes the ttnn of ops of another dialect.
+
+        @lowers_to_ttnn(SoftCapOp)
+        def soft_cap(low: TTNNLowering, op: SoftCapOp) -> SSAValue: ...
+
+    It comes before a rule of ours.
+    """
+
+    def register(rule: _RuleT) -> _RuleT:
+        _registered[what.name] = rule
+        return rule
+
+    return register
+
+
+def registered_rule(name: str) -> "TTNNRule | None":
+    """Return the rule that `lowers_to_ttnn` was told for ops of a name."""
+    return _registered.get(name)
 
 
 @dataclass
@@ -109,10 +135,10 @@ class TTNNLowering:
             if op.name == "func.return":
                 self.add(op.clone(value_mapper=dict(self.values)))
                 continue
-            rule = self.rule_of(type(op), self.vocabulary)
+            rule = registered_rule(op.name) or self.rule_of(type(op), self.vocabulary)
             if rule is None:
                 raise UnsupportedError("it is no ttir op", op)
-            results = as_results(rule(self, op))
+            results = results_of_rule(op, rule(self, op))
             self.values.update(zip(op.results, results, strict=True))
 
     def region(self, region: Region) -> Region:

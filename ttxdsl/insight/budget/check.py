@@ -6,29 +6,26 @@ assert_budget(program, "all_gather<=2, bytes<=4MiB")
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, cast
 
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.analysis.usage.memory import LiveValue, memory_profile
-from ttxdsl.api import Program, load, program_of
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.costs.units import bytes_text
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed, plain_text
 from ttxdsl.diagnostics.errors import CompileError, place_text
+from ttxdsl.diagnostics.folding import fold
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.insight.budget.directives import Budget, Limit, parse_budget, parse_limits
-from ttxdsl.insight.report.folding import fold
-from ttxdsl.loading.program import parse_program, read_text, split_programs
+from ttxdsl.loading.program import read_text, split_programs
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 _MOST_VALUES = 8
-_WIDTH = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ class Finding:
         return bytes_text(self.found) if self.limit.is_bytes else str(self.found)
 
 
-class Findings(tuple[Finding, ...], Printed):
+class Findings(tuple[Finding, ...], Displayed):
     """All limits of a program, each with what was found."""
 
     @property
@@ -72,33 +69,9 @@ class BudgetExceededError(AssertionError):
 
     def __init__(self, source: str, findings: Sequence[Finding]):
         self.findings = tuple(findings)
-        super().__init__(f"{source} breaks its budget\n{findings_text(findings)}")
-
-
-def device_program(
-    program: Program, mesh: Sequence[int] = (), **options: Any
-) -> Program:
-    """The program of one device in StableHLO; one that is global is partitioned.
-
-    Args:
-        program: global or of one device.
-        mesh: devices for a global one without shardings.
-        options: of `Program.partition` for a global one.
-
-    Raises:
-        CompileError: it cannot be partitioned, or is ttir or ttnn read from a file.
-    """
-    if program.form != "stablehlo":
-        try:
-            return program.after(LAST_STAGE)
-        except CompileError as error:
-            raise CompileError(
-                f"budgets hold for StableHLO, and '{program.source}' is {program.form}",
-                hint="check the program that it was made of",
-            ) from error
-    if program.is_partitioned:
-        return program
-    return program.partition(mesh=tuple(mesh), **options)
+        super().__init__(
+            f"{source} breaks its budget\n{plain_text(partial(print_findings, findings=findings))}"
+        )
 
 
 def _communicates_along(
@@ -149,7 +122,7 @@ def _require_counts(
 
 
 def check_budget(
-    program: Program,
+    program: ProgramForm,
     budget: Budget,
     source: str | None = None,
     trip_count: int | None = None,
@@ -167,7 +140,7 @@ def check_budget(
         CompileError: the program cannot be compiled, the mesh has no axis that a
             limit names, or a limit counts what is in a loop of unknown count.
     """
-    device = device_program(program, budget.mesh)
+    device = program.per_device(budget.mesh)
     meshes = list(device.meshes.values())
     _check_axes(budget.limits, meshes, source or program.source)
     collectives = device.collectives(budget.trip_count or trip_count)
@@ -216,11 +189,40 @@ def check_text(text: str, source: str, trip_count: int | None = None) -> list[Fi
     for part in split_programs(text):
         budget = parse_budget(part, source)
         if budget.limits:
-            program = program_of(parse_program(part, source), source)
+            program = ProgramForm.of_text(part, source)
             findings.extend(check_budget(program, budget, source, trip_count))
     if not findings:
         raise no_budget(source)
     return findings
+
+
+def check_program(
+    program: ProgramForm, limits: Sequence[str], trip_count: int | None = None
+) -> Findings:
+    """Compare a program with limits, or with those in the file that it was read from.
+
+    Args:
+        program: in any form; a global one is partitioned.
+        limits: each a line as after `// COMM:`.
+        trip_count: see `check_budget`.
+
+    Raises:
+        CompileError: there are none, or see `check_budget`.
+    """
+    if limits:
+        budgets = map(parse_limits, limits)
+        findings = [
+            finding
+            for budget in budgets
+            for finding in check_budget(program, budget, "<budget>", trip_count)
+        ]
+        return Findings(findings)
+    if not Path(program.source).is_file():
+        raise CompileError(
+            "no limits are given", hint='say some: program.budget("all_gather<=2")'
+        )
+    source = program.source
+    return Findings(check_text(read_text(Path(source)), source, trip_count))
 
 
 def no_budget(source: str) -> CompileError:
@@ -232,7 +234,7 @@ def no_budget(source: str) -> CompileError:
 
 
 def assert_budget(
-    program: Program | ModuleOp | str | os.PathLike[str], *limits: str
+    program: ProgramForm | ModuleOp | str | os.PathLike[str], *limits: str
 ) -> None:
     """Raise if a program sends or holds more than the limits say.
 
@@ -247,27 +249,25 @@ def assert_budget(
         CompileError: a limit is malformed, or the program does not compile.
     """
     if not limits:
-        if isinstance(program, Program | ModuleOp):
+        if isinstance(program, ProgramForm | ModuleOp):
             raise CompileError(
                 "no limits are given",
                 hint='say some: assert_budget(program, "all_gather<=2")',
             )
-        is_text = isinstance(program, str) and any(c in program for c in "\n{")
-        text = cast(str, program) if is_text else read_text(Path(program))
-        source = "<text>" if is_text else str(program)
+        text, source = _text_of(program)
         findings = check_text(text, source)
     else:
         match program:
-            case Program():
+            case ProgramForm():
                 loaded = program
             case ModuleOp():
-                loaded = program_of(program)
+                loaded = ProgramForm.of_module(program)
             case _:
-                loaded = load(program)
+                loaded = ProgramForm.of_text(*_text_of(program))
         source = loaded.source
         budgets = [parse_limits(text) for text in limits]
         mesh = next((one.mesh for one in budgets if one.mesh), ())
-        device = device_program(loaded, mesh)
+        device = loaded.per_device(mesh)
         findings = [
             finding
             for budget in budgets
@@ -277,7 +277,11 @@ def assert_budget(
         raise BudgetExceededError(source, findings)
 
 
-# Text
+def _text_of(program: str | os.PathLike[str]) -> tuple[str, str]:
+    """Return MLIR text, given or in a file, and what to call it."""
+    if isinstance(program, str) and any(c in program for c in "\n{"):
+        return program, "<text>"
+    return read_text(Path(program)), str(program)
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:
@@ -342,11 +346,3 @@ def print_findings(console: Terminal, findings: Sequence[Finding]) -> None:
         if finding.collectives or finding.values:
             table = offenders_table(finding)
             console.print_table(table, ["local tensor", "axis", "on a device"])
-
-
-def findings_text(findings: Sequence[Finding]) -> str:
-    """The same as plain text."""
-    stream = StringIO()
-    console = Terminal(file=stream, width=_WIDTH, plain=True)
-    print_findings(console, findings)
-    return stream.getvalue()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from ttxdsl.api import Program
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.insight.budget.check import Finding, check_budget
@@ -26,7 +26,7 @@ def size_text(count: int) -> str:
     return f"{count // size}{unit}"
 
 
-def limits_of(program: Program, trip_count: int | None = None) -> str:
+def limits_of(program: ProgramForm, trip_count: int | None = None) -> str:
     """What a program sends and holds, as limits that it just keeps.
 
     Raises:

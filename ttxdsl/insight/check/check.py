@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.costs.units import number_ranges
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.insight.check.failure import Failure
 from ttxdsl.insight.check.judge import Judge
@@ -35,7 +35,7 @@ class Reproducer:
 
 
 @dataclass(frozen=True)
-class CheckReport(Printed):
+class CheckReport(Displayed):
     """What a check found.
 
     Attributes:

@@ -18,7 +18,7 @@ from ttxdsl.analysis.usage.collectives import (
     list_collectives,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 
 Key = Callable[[CountedCollective], Hashable]
 
@@ -82,7 +82,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference(Printed):
+class Difference(Displayed):
     """Two programs side by side; `pairs` are in the left program's order, then added."""
 
     left: Side

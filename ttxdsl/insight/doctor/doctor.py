@@ -28,7 +28,7 @@ from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.machines import GENERIC, Machine
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
@@ -81,7 +81,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis(Printed):
+class Diagnosis(Displayed):
     """What `diagnose` finds.
 
     Attributes:

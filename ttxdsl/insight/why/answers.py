@@ -11,7 +11,7 @@ from typing import Literal
 from ttxdsl.analysis.attribution.purposes import Purpose
 from ttxdsl.analysis.calls.execution_counts import ONCE, Times
 from ttxdsl.costs.machines import GENERIC, Machine
-from ttxdsl.diagnostics.display import Printed
+from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.remarks import Remark
 
@@ -195,7 +195,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class WhySharding(Printed):
+class WhySharding(Displayed):
     """How a value is sharded after propagation, dimension by dimension.
 
     Attributes:
@@ -407,7 +407,7 @@ class Party:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyCollective(Printed):
+class WhyCollective(Displayed):
     """Why a collective of the per-device program is there.
 
     Attributes:
@@ -468,7 +468,7 @@ class WhyCollective(Printed):
 
 
 @dataclass(frozen=True, slots=True)
-class WhyProgram(Printed):
+class WhyProgram(Displayed):
     """All collectives of a program and what they cost together."""
 
     source: str

@@ -24,7 +24,7 @@ from ttxdsl.insight.why.answers import (
     WhyProgram,
     WhySharding,
 )
-from ttxdsl.insight.why.causes.collectives import Found, WhyCollectives
+from ttxdsl.insight.why.causes.collectives import TracedCollective, WhyCollectives
 from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.layers import fold_collectives
 from ttxdsl.insight.why.names import Names
@@ -116,7 +116,7 @@ class Explainer:
         )
 
     def _necessary(
-        self, found: Found, *, measured: bool = False, others: bool = True
+        self, found: TracedCollective, *, measured: bool = False, others: bool = True
     ) -> WhyCollective:
         """The answer with what it hangs on, and what the program costs without that."""
         sets = self._necessities.of(found, others=others)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from operator import attrgetter
 
-from ttxdsl.insight.report.folding import Folded, fold
+from ttxdsl.diagnostics.folding import Folded, fold
 from ttxdsl.insight.why.answers import WhyCollective
 
 _NUMBER = re.compile(r"\d+")

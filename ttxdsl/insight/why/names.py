@@ -16,7 +16,7 @@ from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy
 from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.loading.program import import_carriers, make_context
+from ttxdsl.loading.program import import_foreign_shardings, make_context
 from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of
 
 
@@ -67,7 +67,7 @@ class Names:
             if target_of(op) == CONSTRAINT and len(op.operands) == len(op.results) == 1
         }
         """Operands by the results of constraints as custom calls, which may go."""
-        import_carriers(named, parser.ctx)
+        import_foreign_shardings(named, parser.ctx)
         self.module = module
         self.entry = entry_function(module)
         self._names: dict[SSAValue, str] = {}

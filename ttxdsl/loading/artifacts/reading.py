@@ -4,15 +4,12 @@ MLIR bytecode, StableHLO's portable artifacts, and what `jax.export.Exported.ser
 gives. There is no reader of ours: the `jax` extra brings one.
 """
 
-import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = "ttxdsl.loading.artifacts.worker:answer"
 
 _BYTECODE = b"ML\xefR"
 """What MLIR's bytecode begins with, whoever writes it."""
@@ -43,9 +40,9 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
     if kind is None:
         return None
     # text, which nearly all programs are, starts faster without
-    import json
-    import subprocess
     from importlib.util import find_spec
+
+    from ttxdsl.loading.worker import Worker, WorkerEndedError
 
     needed = ["jax"] if data.startswith(_BYTECODE) else ["jax", "flatbuffers"]
     if missing := [name for name in needed if find_spec(name) is None]:
@@ -54,23 +51,15 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
             " is not installed",
             hint="pip install 'ttxdsl[jax]'",
         )
-    # -P: Python imports nothing from the folder that the command is called in
-    command = [sys.executable, "-P", str(_WORKER), json.dumps(dict(sizes))]
     try:
-        done = subprocess.run(
-            command,
-            input=data,
-            env=os.environ | {"JAX_PLATFORMS": "cpu"},
-            capture_output=True,
-            check=False,
-        )
+        with Worker(_WORKER, {"JAX_PLATFORMS": "cpu"}) as worker:
+            answer = worker.ask(dict(sizes), data)
     except OSError as error:
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run jaxlib: {reason}") from error
-    if done.returncode:
+    except WorkerEndedError as error:
         # jaxlib trusts what it reads, and aborts
-        raise not_readable(source, "jaxlib fails on it")
-    answer = json.loads(done.stdout)
+        raise not_readable(source, "jaxlib fails on it") from error
     if "error" in answer:
         raise not_readable(source, answer["error"], answer["hint"])
     return answer["text"]

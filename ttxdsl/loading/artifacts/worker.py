@@ -1,16 +1,9 @@
 """Reads a program that is bytes with jaxlib, and answers with its text.
 
-Run as a script in a process of its own, because jaxlib may abort on damaged bytes:
-
-    python -P worker.py '{"b": 8}' < BYTES
-
-The argument has the sizes of symbolic dimensions. Standard output gets one JSON object:
-`text`, or `error` and `hint` with what is wrong with the program.
+It is a worker (`ttxdsl.loading.worker`), because jaxlib may abort on damaged bytes.
 """
 
-import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -18,7 +11,7 @@ from typing import Any
 _PLATFORM = "_platform_index"
 """What JAX calls the argument that says on which of its platforms a program runs."""
 
-_CARRIERS = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attributes")
+_SHARDING_ATTRIBUTES = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attributes")
 """Attributes of an argument or result that can hold its sharding."""
 
 
@@ -259,7 +252,7 @@ def _require_shardings(exported: Any, module: Any) -> None:
             if sharding is None:
                 continue
             if not attributes or not any(
-                one in attributes[number] for one in _CARRIERS
+                one in attributes[number] for one in _SHARDING_ATTRIBUTES
             ):
                 raise NotReadable(
                     f"{what} {number} is to be sharded as {sharding}, and the module"
@@ -272,11 +265,9 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-if __name__ == "__main__":
+def answer(sizes: dict[str, int], data: bytes) -> dict[str, str | None]:
+    """Answer `ttxdsl.loading.worker.Worker`: the text of a program, or what is wrong."""
     try:
-        answer = {
-            "text": program_text(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
-        }
+        return {"text": program_text(data, sizes)}
     except NotReadable as refused:
-        answer = {"error": str(refused), "hint": refused.hint}
-    sys.stdout.write(json.dumps(answer))
+        return {"error": str(refused), "hint": refused.hint}

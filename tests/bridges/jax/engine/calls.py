@@ -16,7 +16,7 @@ import pytest
 from jax.sharding import NamedSharding, PartitionSpec as P
 
 import ttxdsl
-from ttxdsl.bridges.jax.programs import from_jax
+from ttxdsl import from_jax
 from ttxdsl.diagnostics.errors import CompileError
 
 SMALL = """

@@ -23,8 +23,8 @@ The keys of the data:
 - `remarks`, each with its severity, message, position and node.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -43,8 +43,11 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.api.forms import ProgramForm
+from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
@@ -56,6 +59,9 @@ from ttxdsl.insight.report.trace.listing import (
     StageLog,
     StageRecord,
 )
+from ttxdsl.loading.program import make_context
+from ttxdsl.loading.version import __version__
+from ttxdsl.transforms.pipeline import Hooks, TTStableHLOPipelinePass
 
 GRAPH_STAGE = 10
 """After it tensors still have global shapes, and all collectives are there."""
@@ -308,6 +314,58 @@ class Trace:
             "position": position,
             "node": node,
         }
+
+
+def trace_program(
+    program: ProgramForm,
+    pipeline: TTStableHLOPipelinePass,
+    num_links: int,
+    machine: Machine,
+    trip_count: int | None,
+    on_step: Callable[[str], None] | None,
+) -> dict[str, Any]:
+    """Compile a program and return all that its report shows.
+
+    A lowering that refuses it is told in a warning of the report.
+
+    Args:
+        program: as it was loaded.
+        pipeline: the options of the stages.
+        num_links: of ttnn collectives.
+        machine: what it runs on, for times.
+        trip_count: iterations of loops of which the program does not say it.
+        on_step: called with the name of each step before it starts.
+
+    Raises:
+        CompileError: the program cannot be partitioned.
+    """
+    module = program.module
+    recorder = Trace(module, program.source, machine, trip_count)
+    passes = lowerings(program.form, num_links=num_links)
+    if program.form == "stablehlo":
+        passes.insert(0, replace(pipeline, dump_dir=None, verify_each=True))
+
+    def before(number: int | None, name: str) -> None:
+        if on_step is not None:
+            on_step(name if number is None else f"{number} {name}")
+
+    context, hooks = make_context(), Hooks(before)
+    with collect_remarks() as remarks:
+        for each in passes:
+            try:
+                for step in run_passes(
+                    context, module, [each], hooks, verify_each=True
+                ):
+                    recorder.step(step.number, step.name, step.seconds, step.skipped)
+            except CompileError as error:
+                if each.name == pipeline.name:
+                    raise
+                form = each.name.rpartition("-")[2]
+                text = f"it does not lower to {form}: {error.message}"
+                remarks.append(Remark("warning", text, error.position))
+                break
+    told = [(one.severity, one.message, one.position) for one in remarks]
+    return recorder.data(__version__, told)
 
 
 def _named(graph: Graph, kind: str) -> int:

@@ -47,7 +47,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TracedCollective:
     """What is known of one collective: the answer, and what changes are made of.
 
     Attributes:
@@ -99,11 +99,11 @@ class WhyCollectives:
             )
         )
 
-    def all(self) -> list[Found]:
+    def all(self) -> list[TracedCollective]:
         """Every collective, in program order."""
         return [self.of(number) for number in range(len(self.listed))]
 
-    def of(self, number: int) -> Found:
+    def of(self, number: int) -> TracedCollective:
         """The collective of a number, from 0; of several joined the largest, and the rest."""
         op = self.listed[number][1]
         parts = self.recorded.sources.get(op, [[]])
@@ -124,7 +124,7 @@ class WhyCollectives:
         )
         return replace(first, answer=answer)
 
-    def _part(self, number: int, sources: list[Operation]) -> Found:
+    def _part(self, number: int, sources: list[Operation]) -> TracedCollective:
         """A collective as that which some ops became."""
         collective, op = self.listed[number]
         inserted = next((s for s in sources if s in self.recorded.insertions), None)
@@ -187,7 +187,7 @@ class WhyCollectives:
         op: Operation,
         step: Operation | None,
         inserted: Operation,
-    ) -> Found:
+    ) -> TracedCollective:
         note = self.recorded.insertions[inserted]
         target: TensorSharding | None = None
         if isinstance(inserted, sdy.ReshardOp):
@@ -205,7 +205,7 @@ class WhyCollectives:
         else:
             story = self._reduction(note, collective)
             answer = self._answer(number, collective, story, None, self._plan(inserted))
-        return Found(answer, note, None, note.user, target)
+        return TracedCollective(answer, note, None, note.user, target)
 
     def _reduction(self, note: Insertion, collective: CountedCollective) -> _Story:
         place = self.places.op(note.user)
@@ -418,7 +418,7 @@ class WhyCollectives:
         op: Operation,
         step: Operation | None,
         reshard: Operation,
-    ) -> Found:
+    ) -> TracedCollective:
         constraint = self.recorded.constraints[reshard]
         assert isinstance(constraint, sdy.ShardingConstraintOp)
         assert isinstance(reshard, sdy.ReshardOp)
@@ -441,7 +441,7 @@ class WhyCollectives:
         answer = self._answer(
             number, collective, story, (before, target), self._plan(reshard)
         )
-        return Found(answer, None, constraint, constraint, target)
+        return TracedCollective(answer, None, constraint, constraint, target)
 
     def _constrained_value(self, reshard: sdy.ReshardOp) -> SSAValue:
         constraint = self.recorded.constraints[reshard]
@@ -462,7 +462,7 @@ class WhyCollectives:
         collective: CountedCollective,
         op: Operation,
         sources: list[Operation],
-    ) -> Found:
+    ) -> TracedCollective:
         step = sources[0] if sources else op
         place = self.places.op(step)
         original = self.recorded.original_op(step)
@@ -475,7 +475,7 @@ class WhyCollectives:
             details = (collective.reason,) if is_call else ()
             summary = "written in the program"
             story = _Story("written", place, summary, reason, details=details)
-            return Found(self._answer(number, collective, story), op=step)
+            return TracedCollective(self._answer(number, collective, story), op=step)
         rule = sharding_rule(step)
         dims = _own_dims(op)
         name = place.value or place.op
@@ -510,7 +510,7 @@ class WhyCollectives:
                     label = f"operand {index} ({self.places.called(stage_6)})"
                     sides.append(self._axes_side(label, stage_6, dim, axes))
         story = _Story("local", place, summary, reason, dims, details, tuple(sides))
-        return Found(self._answer(number, collective, story), op=step)
+        return TracedCollective(self._answer(number, collective, story), op=step)
 
     # Sides
 

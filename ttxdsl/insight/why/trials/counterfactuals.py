@@ -20,7 +20,7 @@ from ttxdsl.costs.machines import Machine
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change, Counterfactual, Figures
 from ttxdsl.insight.why.causes.annotations import Annotations
-from ttxdsl.insight.why.causes.collectives import Found, WhyCollectives
+from ttxdsl.insight.why.causes.collectives import TracedCollective, WhyCollectives
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.compiling import compile_plainly
@@ -99,7 +99,11 @@ class Counterfactuals:
         self._known: dict[tuple[Change, ...], Figures | None] = {}
 
     def of(
-        self, found: Found, *, jobs: int = 1, executor: Executor | None = None
+        self,
+        found: TracedCollective,
+        *,
+        jobs: int = 1,
+        executor: Executor | None = None,
     ) -> tuple[int, int, tuple[Counterfactual, ...]]:
         """The changes that would help a collective, best first.
 
@@ -195,7 +199,7 @@ class Counterfactuals:
 
     # Candidates
 
-    def _candidates(self, found: Found) -> Iterator[Edit]:
+    def _candidates(self, found: TracedCollective) -> Iterator[Edit]:
         note = found.inserted
         if note is not None and note.demand is not None:
             if found.target is None:
@@ -269,7 +273,7 @@ class Counterfactuals:
                     at_stage_6(value), _following(demand, tensor, given, other)
                 )
 
-    def _reductions(self, demand: Demand, found: Found) -> Iterator[Edit]:
+    def _reductions(self, demand: Demand, found: TracedCollective) -> Iterator[Edit]:
         """Operands whole along the reduced axes; results split by them."""
         count = len(demand.rule.operands)
         at_stage_6 = self.collectives.at_stage_6
@@ -328,7 +332,7 @@ class Counterfactuals:
         for sharding in dict.fromkeys(shardings):
             yield from self.annotations.annotated_result(index, sharding)
 
-    def _whole_operands(self, found: Found) -> Iterator[Edit]:
+    def _whole_operands(self, found: TracedCollective) -> Iterator[Edit]:
         """The operands of an op that stage 11 has to gather, whole from the start."""
         assert found.op is not None
         for value, _ in self.recorded.operands.get(found.op, ()):
@@ -341,7 +345,7 @@ class Counterfactuals:
                 ]
                 yield from self._value(stage_6, known.with_dims(dims))
 
-    def _origins(self, found: Found) -> Iterator[Edit]:
+    def _origins(self, found: TracedCollective) -> Iterator[Edit]:
         """Annotations and constraints that caused a side, changed or removed."""
         seen: set[tuple[str, int | None, int, str]] = set()
         for side in found.answer.sides:

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
-from ttxdsl.insight.why.causes.collectives import Found
+from ttxdsl.insight.why.causes.collectives import TracedCollective
 from ttxdsl.insight.why.trials.compiling import Moved, demands
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded
@@ -56,7 +56,7 @@ class Necessities:
         self._proven: dict[Change, Annotation] = {}
 
     def of(
-        self, found: Found, *, others: bool = True
+        self, found: TracedCollective, *, others: bool = True
     ) -> tuple[tuple[Annotation, ...], ...] | None:
         """The annotations without which a collective is not there.
 
@@ -93,7 +93,7 @@ class Necessities:
 
     # What is asked about
 
-    def _axes(self, found: Found) -> frozenset[str]:
+    def _axes(self, found: TracedCollective) -> frozenset[str]:
         """The axes along which stage 8 has something to send for the collective."""
         collective = frozenset(
             name.partition(":")[0] for name in found.answer.axes.split(", ")
@@ -105,14 +105,14 @@ class Necessities:
         moved = frozenset(axis for known, axis in base if known == op)
         return moved & collective or moved  # its groups may follow no axis
 
-    def _op(self, found: Found) -> tuple[int, ...] | None:
+    def _op(self, found: TracedCollective) -> tuple[int, ...] | None:
         """The op that it is for, as `Moved` has it."""
         if found.op is None or (found.inserted is None and found.constraint is None):
             return None
         chain = self.recorded.numbered.chain(found.op)
         return tuple(number for number in chain if number < self._ops)
 
-    def _blamed(self, found: Found) -> list[Annotation]:
+    def _blamed(self, found: TracedCollective) -> list[Annotation]:
         """The annotations that chains lead to."""
         blamed: dict[Change, Annotation] = {}
         for side in found.answer.sides:
@@ -144,7 +144,7 @@ class Necessities:
         return self._known[key]
 
     def _gone(
-        self, found: Found, axes: frozenset[str], made: Sequence[Annotation]
+        self, found: TracedCollective, axes: frozenset[str], made: Sequence[Annotation]
     ) -> bool:
         """Whether nothing is sent any more for the op along one of the axes."""
         moved = self._moved(made)
@@ -153,7 +153,7 @@ class Necessities:
 
     def _least(
         self,
-        found: Found,
+        found: TracedCollective,
         axes: frozenset[str],
         blamed: Sequence[Annotation],
         *,

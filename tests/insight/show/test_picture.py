@@ -9,7 +9,7 @@ import pytest
 import ttxdsl
 from ttxdsl.analysis.boundary import TensorLayout
 from ttxdsl.costs.units import number_ranges
-from ttxdsl.insight.report.picture import sharding_svg
+from ttxdsl.insight.show.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 

@@ -1,6 +1,6 @@
 """What repeats is one row; the dearest rows are shown."""
 
-from ttxdsl.insight.report.folding import farthest, fold, unfolded
+from ttxdsl.diagnostics.folding import farthest, fold, unfolded
 
 
 def test_groups_stand_by_weight_and_keep_their_order():

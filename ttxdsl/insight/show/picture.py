@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from ttxdsl.analysis import boundary
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.costs.units import number_ranges
-from ttxdsl.sharding.devices.mesh import mesh_positions
+from ttxdsl.insight.show.grid import axes_text, shards_of
 
 _CELL_WIDTH, _CELL_HEIGHT = 66, 26
 _MOST_CELLS = 16
@@ -40,12 +40,10 @@ def _cells(
 ) -> dict[tuple[int, int], list[int]]:
     """The device ids of each cell, by row and column."""
     cells: dict[tuple[int, int], list[int]] = {}
-    ids = dict(zip(mesh_positions(layout.mesh), layout.mesh.devices(), strict=True))
-    for shard, positions in layout.devices().items():
-        row = 0 if rows is None else shard[rows]
-        column = 0 if columns is None else shard[columns]
-        held = cells.setdefault((row, column), [])
-        held.extend(ids[position] for position in positions)
+    for part in shards_of(layout, layout.parts):
+        row = 0 if rows is None else part.index[rows]
+        column = 0 if columns is None else part.index[columns]
+        cells.setdefault((row, column), []).extend(part.devices)
     return cells
 
 
@@ -87,9 +85,7 @@ def sharding_svg(layout: boundary.TensorLayout) -> str:
 def _axes_text(layout: boundary.TensorLayout | None) -> str:
     if layout is None:
         return "not decided"
-    dims = ("+".join(map(str, axes)).replace('"', "") or "-" for axes in layout.dims)
-    text = ", ".join(dims)
-    return f"[{text}]" if any(layout.dims) else "whole on every device"
+    return axes_text(layout) if any(layout.dims) else "whole on every device"
 
 
 def _row(value: boundary.BoundaryValue) -> str:

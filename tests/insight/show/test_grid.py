@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from rich.console import Console
 
 from ttxdsl.analysis.boundary import TensorLayout
-from ttxdsl.insight.report.grid import axes_text, sharding_grid, shards_of, summary
+from ttxdsl.insight.show.grid import axes_text, sharding_grid, shards_of, summary
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 

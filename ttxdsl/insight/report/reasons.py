@@ -1,16 +1,16 @@
 """Why each collective of a report is there, as `ttxdsl why` prints it."""
 
 from collections.abc import Callable
-from io import StringIO
+from functools import partial
 from typing import Any
 
-from ttxdsl.api import Program
-from ttxdsl.cli.commands.why import Answer, print_answer
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.display import plain_text
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.terminal import Terminal
 from ttxdsl.insight.why.answers import WhyProgram
 from ttxdsl.insight.why.layers import fold_collectives
+from ttxdsl.insight.why.view import Answer, print_answer
 
 _WIDTH = 84
 """Columns of what stands beside the graph; it can be scrolled."""
@@ -18,7 +18,7 @@ _WIDTH = 84
 
 def add_reasons(
     data: dict[str, Any],
-    program: Program,
+    program: ProgramForm,
     ask: Callable[[int | None], Answer],
     machine: Machine = GENERIC,
 ) -> None:
@@ -47,9 +47,7 @@ def add_reasons(
     if len(found.collectives) != len(data["collectives"]):
         return
     for group in fold_collectives(found.collectives).groups:
-        stream = StringIO()
-        console = Terminal(file=stream, width=_WIDTH, plain=True)
-        print_answer(console, ask(group[0].number), machine)
+        view = partial(print_answer, answer=ask(group[0].number), machine=machine)
         for one in group:
             data["collectives"][one.number]["why"] = len(whys)
-        whys.append(stream.getvalue().rstrip("\n"))
+        whys.append(plain_text(view, _WIDTH).rstrip("\n"))

@@ -19,9 +19,9 @@ import pytest
 from numpy.lib import format as npy
 
 import ttxdsl
-from ttxdsl.cli.input.values import load_inputs
 from ttxdsl.cli.main import main as command
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.run.inputs import load_inputs
 from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import parse_program
 

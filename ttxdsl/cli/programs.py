@@ -23,6 +23,8 @@ from ttxdsl.loading.program import parse_program, read_text, text_of
 if TYPE_CHECKING:
     from ttxdsl.api import Program
     from ttxdsl.bridges.jax.programs import Traced
+    from ttxdsl.insight.run.engines import Array
+    from ttxdsl.interpreters.runtime.limits import Limits
 
 
 def read_input(path: Path, options: argparse.Namespace) -> tuple[str, str]:
@@ -61,6 +63,24 @@ def read_as_program(path: Path, options: argparse.Namespace) -> Program:
     from ttxdsl.api import program_of_text
 
     return program_of_text(*read_input(path, options))
+
+
+def inputs_of(
+    options: argparse.Namespace, program: Program, limits: Limits
+) -> list[Array]:
+    """Read or make what `add_input_options` asks for, if there is room for a run.
+
+    Raises:
+        CompileError: the limits say no, or see `load_inputs`.
+    """
+    from ttxdsl.insight.run.inputs import load_inputs
+    from ttxdsl.interpreters.runtime.run import Runner
+
+    runner = Runner(program.module, limits=limits)
+    runner.require_room()
+    if options.inputs is not None:
+        return load_inputs(options.inputs, runner.function)
+    return program.random_inputs(options.seed, max_memory=limits.memory)
 
 
 def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Traced:

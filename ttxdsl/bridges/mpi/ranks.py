@@ -1,10 +1,9 @@
-"""`ttxdsl run --engine mpi`: what the processes of MPI do beside each other.
+"""The engine `mpi`: what the processes of MPI do beside each other.
 
 Process 0 reads and compiles the program, compares and reports; all run what it hands
 out. Inputs are files that each process maps, so that it reads its own parts only.
 """
 
-import argparse
 import json
 import os
 import re
@@ -12,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,20 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
-from rich.table import Table
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.analysis.values.argument_demands import ValueDemand, argument_demands
 from ttxdsl.analysis.values.intervals import Interval
+from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.mpi.engine import RankRunner
 from ttxdsl.bridges.mpi.processes import World
-from ttxdsl.cli.console import diagnostic_text
-from ttxdsl.cli.input.values import load_inputs
-from ttxdsl.cli.options import common as flags
-from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.insight.run.engines import EngineKind, ProcessUse, RunSettings, Team
+from ttxdsl.insight.run.inputs import load_inputs
 from ttxdsl.interpreters.inputs import map_random_inputs, write_random_inputs
 from ttxdsl.interpreters.mesh.scattered import Scattered
 from ttxdsl.loading.program import parse_program
@@ -44,69 +41,31 @@ _STATUS = Path("/proc/self/status")
 _FORGET_PEAK = Path("/proc/self/clear_refs")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What one process took.
-
-    Attributes:
-        process: its number.
-        shards: bytes of its parts of the inputs and of whatever else was split.
-        results: bytes of the parts of the results that it answers for.
-        peak: bytes of memory that the run added at most, mapped files included.
-        sent: bytes that it sent.
-        seconds: of the run, and of these, how many it waited.
-    """
-
-    process: int
-    shards: int
-    results: int
-    peak: int
-    sent: int
-    seconds: float
-    waited: float
-
-
-def use_table(uses: Sequence[Use]) -> Table:
-    """A table of what the processes took."""
-    table = Table(title="Processes", title_justify="left")
-    for name in ("process", "shards", "results", "peak memory", "sent", "ms", "waited"):
-        table.add_column(name, justify="right")
-    for use in uses:
-        sizes = (use.shards, use.results, use.peak, use.sent)
-        times = (use.seconds, use.waited)
-        table.add_row(
-            str(use.process),
-            *map(bytes_text, sizes),
-            *(f"{seconds * 1e3:.1f}" for seconds in times),
-        )
-    return table
-
-
-class Team:
+class _Team:
     """Process 0 among the others: what is to be done, it has all of them do."""
 
-    def __init__(self, world: World, options: argparse.Namespace) -> None:
-        self._world, self._options = world, options
+    def __init__(self, world: World, settings: RunSettings) -> None:
+        self._world, self._settings = world, settings
         self._made = ExitStack()
         self._folder = ""
         self._demands: list[ValueDemand] = []
-        self.uses: list[Use] = []
+        self.uses: list[ProcessUse] = []
 
     def inputs(self, function: FuncOp) -> list[Array]:
         """The inputs, which every process is to find."""
-        if self._options.inputs is not None:
-            return load_inputs(self._options.inputs, function, mapped=True)
+        if self._settings.inputs is not None:
+            return load_inputs(self._settings.inputs, function, mapped=True)
         self._folder = self._made.enter_context(TemporaryDirectory(prefix="ttxdsl-"))
         self._demands = argument_demands(function)
         folder = Path(self._folder)
-        return write_random_inputs(function, self._options.seed, folder, self._demands)
+        return write_random_inputs(function, self._settings.seed, folder, self._demands)
 
     def run(self, text: str, inputs: Sequence[Array]) -> Sequence[Array]:
         """The results of a per-device program; none unless they are to be compared."""
         demands = [asdict(one) for one in self._demands]
         told = {"program": text, "folder": self._folder, "demands": demands}
         self._world.text(json.dumps(told))
-        found, self.uses = _run(self._world, self._options, text, lambda _: inputs)
+        found, self.uses = _run(self._world, self._settings, text, lambda _: inputs)
         return found
 
     def close(self) -> None:
@@ -114,40 +73,48 @@ class Team:
         self._made.close()
 
 
-def on_ranks(
-    options: argparse.Namespace, lead: Callable[[argparse.Namespace, Team], int]
-) -> int:
-    """The exit code of a run on all processes, `lead`'s on process 0."""
-    world = World()
+class _Mpi(EngineKind):
+    label = "MPI's processes"
+    has_processes = True
 
-    def work() -> int:
-        if world.rank:
-            return _follow(world, options)
-        team = Team(world, options)
-        try:
-            return lead(options, team)
-        finally:
-            team.close()
+    def make(self, program: ProgramForm, settings: RunSettings) -> RankRunner:
+        return RankRunner(program.module, World(), limits=settings.limits)
 
-    def explain(error: Exception) -> str:
-        if isinstance(error, DiagnosticException | ParseError):
-            return diagnostic_text(error, flags.sources_of(options))
-        if isinstance(error, MemoryError):
-            return f"error: there is not enough memory: {error}"
-        if isinstance(error, OSError):
-            return f"error: {error}"
-        return "".join(traceback.format_exception(error)).rstrip()
+    def lead(self, settings: RunSettings, work: Callable[[Team | None], int]) -> int:
+        world = World()
 
-    return world.run(work, explain)
+        def own_work() -> int:
+            if world.rank:
+                return _follow(world, settings)
+            team = _Team(world, settings)
+            try:
+                return work(team)
+            finally:
+                team.close()
+
+        def explain(error: Exception) -> str:
+            if isinstance(error, DiagnosticException | ParseError):
+                return settings.explain(error)
+            if isinstance(error, MemoryError):
+                return f"error: there is not enough memory: {error}"
+            if isinstance(error, OSError):
+                return f"error: {error}"
+            return "".join(traceback.format_exception(error)).rstrip()
+
+        return world.run(own_work, explain)
 
 
-def _follow(world: World, options: argparse.Namespace) -> int:
+MPI = _Mpi()
+"""The processes that `mpiexec` started, each with the shards of its devices."""
+
+
+def _follow(world: World, settings: RunSettings) -> int:
     """What a process other than the first does."""
     told = json.loads(world.text(None))
 
     def inputs(function: FuncOp) -> Sequence[Array]:
-        if options.inputs is not None:
-            return load_inputs(options.inputs, function, mapped=True)
+        if settings.inputs is not None:
+            return load_inputs(settings.inputs, function, mapped=True)
         folder = Path(told["folder"])
         if folder.is_dir():
             return map_random_inputs(function, folder)
@@ -157,24 +124,24 @@ def _follow(world: World, options: argparse.Namespace) -> int:
                 ValueDemand(**one | {"within": Interval(*one["within"])})
                 for one in told["demands"]
             ]
-            return write_random_inputs(function, options.seed, Path(own), demands)
+            return write_random_inputs(function, settings.seed, Path(own), demands)
 
-    _run(world, options, told["program"], inputs)
+    _run(world, settings, told["program"], inputs)
     return 0
 
 
 def _run(
     world: World,
-    options: argparse.Namespace,
+    settings: RunSettings,
     text: str,
     inputs: Callable[[FuncOp], Sequence[Array]],
-) -> tuple[Sequence[Array], list[Use]]:
+) -> tuple[Sequence[Array], list[ProcessUse]]:
     """Run a program together: results to compare, and what each process took.
 
     Both are for process 0; the others get nothing of use.
     """
-    module = parse_program(text, visible(str(options.file)))
-    runner = RankRunner(module, world, limits=flags.limits_of(options))
+    module = parse_program(text, visible(settings.source))
+    runner = RankRunner(module, world, limits=settings.limits)
     world.doing = "reading the inputs"
     placed = runner.place(inputs(runner.function))
     world.doing = "the start of the run"
@@ -185,7 +152,7 @@ def _run(
     start = time.perf_counter()
     results = runner.leaving(runner.call(placed))
     seconds = time.perf_counter() - start
-    use = Use(
+    use = ProcessUse(
         world.rank,
         world.shards,
         sum(_own_bytes(world, x) for x in results),
@@ -197,17 +164,19 @@ def _run(
     row = np.array([astuple(use)], np.float64)
     world.doing = "gathering what each process took"
     table = world.gathered(range(world.size), row, [1] * world.size, 0)
-    if options.results is not None:
-        _write(world, results, options.results)
+    if settings.results is not None:
+        _write(world, results, settings.results)
     found: list[Array] = []
-    if options.compare:
+    if settings.compare:
         found = [x for x in runner.gathered(results) if x is not None]
     return found, [] if table is None else [_use(row) for row in table]
 
 
-def _use(row: Array) -> Use:
+def _use(row: Array) -> ProcessUse:
     process, shards, results, peak, sent = (int(x) for x in row[:5])
-    return Use(process, shards, results, peak, sent, float(row[5]), float(row[6]))
+    return ProcessUse(
+        process, shards, results, peak, sent, float(row[5]), float(row[6])
+    )
 
 
 def _own_bytes(world: World, result: Any) -> int:

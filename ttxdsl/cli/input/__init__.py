@@ -1,1 +1,0 @@
-"""Programs and arrays that a command line names."""

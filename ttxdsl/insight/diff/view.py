@@ -1,0 +1,137 @@
+"""Two programs side by side as tables, and as JSON."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rich.table import Table
+
+from ttxdsl.analysis.usage.collectives import CountedCollective, guesses_text, sent_text
+from ttxdsl.costs.units import bytes_text
+from ttxdsl.diagnostics.folding import fold, unfolded
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.diagnostics.terminal import Terminal
+from ttxdsl.insight.diff.difference import Difference, Pair, Side
+
+
+def _summary_table(found: Difference) -> Table:
+    table = Table("", title_justify="left")
+    for heading in ("A", "B", "B - A"):
+        table.add_column(heading, justify="right", no_wrap=True)
+
+    def row(
+        name: str, of: Callable[[Side], int], text: Callable[[int], str] = str
+    ) -> None:
+        left, right = of(found.left), of(found.right)
+        change = right - left
+        sign = "+" if change > 0 else "-" if change < 0 else ""
+        shown = f"{sign}{text(abs(change))}" if change else "="
+        table.add_row(name, text(left), text(right), shown)
+
+    for kind in found.kinds:
+        row(kind, lambda side, kind=kind: side.count(kind))
+    row("launches", lambda side: side.launches)
+    row("bytes that a device sends", lambda side: side.bytes_sent, bytes_text)
+    row("memory of a device", lambda side: side.memory.peak_bytes, bytes_text)
+    row("of it arguments", lambda side: side.memory.argument_bytes, bytes_text)
+    return table
+
+
+def _sides_text(texts: Iterable[str]) -> str:
+    return " -> ".join(dict.fromkeys(texts))
+
+
+def _cells(pair: Pair) -> tuple[str, ...]:
+    """What two collectives do, both where it differs, but for their bytes."""
+    both = [one for one in (pair.left, pair.right) if one is not None]
+    return (
+        pair.sign,
+        _sides_text(one.title for one in both),
+        _sides_text(one.axes_text for one in both),
+        _sides_text(one.tensor for one in both),
+        _sides_text(one.reason for one in both),
+    )
+
+
+def _moved(pair: Pair) -> int:
+    """Bytes that it is about."""
+    left, right = (
+        one.bytes_per_device if one is not None else 0
+        for one in (pair.left, pair.right)
+    )
+    return max(left, right)
+
+
+def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
+    """Pairs that differ alike are one row with a count, the dearest first."""
+    rows = unfolded(pairs) if whole else fold(pairs, _cells, _moved)
+    table = Table("", "collective", "axis", "local tensor")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("why")
+    for group in rows.groups:
+        sign, title, axes, tensor, reason = _cells(group[0])
+        count = f"{len(group)} " if len(group) > 1 else ""
+        sides = [
+            [one for one in side if one is not None]
+            for side in (
+                [pair.left for pair in group],
+                [pair.right for pair in group],
+            )
+        ]
+        bytes_ = _sides_text(sent_text(side) for side in sides if side)
+        table.add_row(sign, f"{count}{title}", axes, tensor, bytes_, reason)
+    if rows.hidden:
+        table.add_row("", f"{len(rows.hidden)} others, shown by --all")
+    return table
+
+
+def print_difference(
+    console: Terminal, found: Difference, *, everything: bool = False
+) -> None:
+    """Both programs side by side, and the collectives that differ."""
+    console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
+    console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
+    console.print(_summary_table(found))
+    sides = (guesses_text(side.collectives) for side in (found.left, found.right))
+    for guessed in dict.fromkeys(filter(None, sides)):
+        console.print(guessed, soft_wrap=True)
+    shown = [pair for pair in found.pairs if everything or not pair.is_equal]
+    if shown:
+        pairs = _pair_table(shown, whole=everything)
+        console.print_table(pairs, ["local tensor", "axis"])
+        console.print("- only in A, + only in B, ~ changed")
+    same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
+    if same and not everything:
+        console.print(f"{same} collectives are the same: --all")
+    if found.is_equal:
+        console.print("no difference")
+
+
+def difference_data(found: Difference) -> dict[str, Any]:
+    """Return a difference for JSON."""
+
+    def side(one: Side) -> dict[str, Any]:
+        return {
+            "name": one.name,
+            "collectives": {kind: one.count(kind) for kind in found.kinds},
+            "launches": one.launches,
+            "bytes_sent": one.bytes_sent,
+            "peak_bytes": one.memory.peak_bytes,
+            "argument_bytes": one.memory.argument_bytes,
+        }
+
+    def collective(one: CountedCollective | None) -> dict[str, Any] | None:
+        return None if one is None else one.data()
+
+    return {
+        "equal": found.is_equal,
+        "a": side(found.left),
+        "b": side(found.right),
+        "collectives": [
+            {
+                "change": pair.sign,
+                "a": collective(pair.left),
+                "b": collective(pair.right),
+            }
+            for pair in found.pairs
+        ],
+    }

@@ -1,0 +1,1 @@
+"""A program run per device, beside the same program on one device."""

@@ -1,0 +1,235 @@
+"""Which device holds which slice: of arguments, of results, or of one value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, SSAValue
+
+from ttxdsl.analysis import boundary
+from ttxdsl.analysis.usage.memory import argument_name
+from ttxdsl.api.forms import ProgramForm
+from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.terminal import Terminal, styled
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.show.grid import (
+    axes_text,
+    local_shape,
+    mesh_text,
+    sharding_grid,
+    shards_of,
+    summary,
+)
+from ttxdsl.insight.why.names import Names
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.sharding.devices.mesh import mesh_positions
+from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, RESHARDS_STAGE
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value with the name that it is shown by."""
+
+    name: str
+    value: boundary.BoundaryValue
+
+    @property
+    def title(self) -> str:
+        """Its name and type."""
+        return f"{self.name}: {self.value.type}"
+
+    def data(self) -> dict[str, Any]:
+        """Return which device holds which slice, for JSON."""
+        layout, shape = self.value.layout, self.value.shape
+        data: dict[str, Any] = {"name": self.name, "type": str(self.value.type)}
+        if layout is None:
+            return {**data, "mesh": None}
+        return {
+            **data,
+            "mesh": dict(layout.mesh.axes),
+            "axes": [[str(a).replace('"', "") for a in dim] for dim in layout.dims],
+            "local_shape": local_shape(layout, shape),
+            "shards": [
+                {"index": s.index, "slices": s.slices, "devices": s.devices}
+                for s in shards_of(layout, shape)
+            ],
+        }
+
+
+def _layout_of(value: SSAValue) -> boundary.TensorLayout | None:
+    op = sdy.owning_op(value)
+    if op is None:
+        return None
+    return boundary.layout_of_sharding(op, sdy.get_sharding(value))
+
+
+def _arguments(function: FuncOp) -> list[NamedValue]:
+    return [
+        NamedValue(f"argument {index} {argument_name(function, index)}", value)
+        for index, value in enumerate(boundary.arguments_of(function))
+    ]
+
+
+def _results(function: FuncOp) -> list[NamedValue]:
+    return [NamedValue(value.name, value) for value in boundary.results_of(function)]
+
+
+def _at(values: Sequence[NamedValue], index: int, kind: str) -> NamedValue:
+    count = len(values)
+    if not 0 <= index < count:
+        known = f"{count}, 0 to {count - 1}" if count else "none"
+        raise CompileError(f"there is no {kind} {index}: the function has {known}")
+    return values[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture(Displayed):
+    """A program's arguments and results, or one value, as devices hold it.
+
+    Attributes:
+        of: what the program is called.
+        program: as it is shown.
+        value: the one that is shown; None for arguments and results.
+        after: the number of the stage that left the program so.
+    """
+
+    of: str
+    program: ProgramForm
+    value: NamedValue | None
+    after: int | None
+
+    def data(self) -> dict[str, Any]:
+        """Return the picture for JSON."""
+        if self.value is not None:
+            return self.value.data()
+        function = entry_function(self.program.module)
+        return {
+            "arguments": [one.data() for one in _arguments(function)],
+            "results": [one.data() for one in _results(function)],
+        }
+
+
+def picture_of(
+    program: ProgramForm,
+    value: str | None,
+    argument: int | None,
+    result: int | None,
+    *,
+    text: str | None = None,
+    after: int | None = None,
+) -> Picture:
+    """Look up what to draw of a program as it is.
+
+    Args:
+        program: in any form.
+        value: the name of a value in the text.
+        argument: the number of an argument, if it is that.
+        result: the same of a result.
+        text: what the program was read from, if not as it prints.
+        after: the number of the stage that left it so.
+
+    Raises:
+        CompileError: there is no such value, or it is no tensor.
+    """
+    if program.form != "stablehlo" and value is not None:
+        raise CompileError(
+            f"values are shown of StableHLO, and '{program.source}' is {program.form}",
+            hint="its arguments and results can be shown: --arg, --result",
+        )
+    named = _selected(
+        program, program.text if text is None else text, value, argument, result
+    )
+    if named is not None and not isinstance(named.value.type, TensorType):
+        raise CompileError(
+            f"{named.name} is a {named.value.type}, and only tensors are split"
+        )
+    return Picture(program.source, program, named, after)
+
+
+def _selected(
+    program: ProgramForm,
+    text: str,
+    wanted: str | None,
+    argument: int | None,
+    result: int | None,
+) -> NamedValue | None:
+    module = program.module
+    function = entry_function(module)
+    if argument is not None:
+        return _at(_arguments(function), argument, "argument")
+    if result is not None:
+        return _at(_results(function), result, "result")
+    if wanted is None:
+        return None
+    names = Names(module, text, program.source)
+    value = names.find(wanted)
+    name = names.name(value) or wanted
+    if isinstance(value, BlockArgument) and value.owner is function.body.block:
+        return NamedValue(name, boundary.arguments_of(function)[value.index])
+    return NamedValue(name, boundary.BoundaryValue(name, value.type, _layout_of(value)))
+
+
+def _unknown(after: int | None) -> str:
+    if after is not None and after > RESHARDS_STAGE:
+        return f"inside a manual computation: see --after {RESHARDS_STAGE}"
+    if after is not None and after >= PROPAGATION_STAGE:
+        return "no sharding: every device has it whole"
+    return f"not decided yet: see --after {PROPAGATION_STAGE}"
+
+
+def _line(named: NamedValue, after: int | None) -> Text:
+    text = styled(f"{named.title}  ")
+    layout = named.value.layout
+    if layout is None:
+        return text.append(_unknown(after), "dim")
+    text.append_text(styled(axes_text(layout), "bold cyan"))
+    return text.append(f"  {summary(layout, named.value.shape)}", "dim")
+
+
+def _print_value(
+    console: Terminal, named: NamedValue, after: int | None, *, devices: bool
+) -> None:
+    console.print(_line(named, after), soft_wrap=True)
+    layout = named.value.layout
+    if layout is None:
+        return
+    console.print(f"mesh {mesh_text(layout)}; devices that hold each slice:")
+    shape = named.value.shape
+    console.print(sharding_grid(layout, shape))
+    if not devices:
+        return
+    table = Table("device", "at", "holds")
+    where = {id_: shard for shard in shards_of(layout, shape) for id_ in shard.devices}
+    names = [name for name, _ in layout.mesh.axes]
+    positions = mesh_positions(layout.mesh)
+    for id_, position in zip(layout.mesh.devices(), positions, strict=True):
+        at = ", ".join(f"{n}={i}" for n, i in zip(names, position, strict=True))
+        table.add_row(str(id_), at, where[id_].text)
+    console.print(table)
+
+
+def print_picture(console: Terminal, picture: Picture, *, devices: bool) -> None:
+    """Draw the value, or list arguments and results."""
+    if picture.value is not None:
+        _print_value(console, picture.value, picture.after, devices=devices)
+        return
+    program = picture.program
+    function = entry_function(program.module)
+    meshes = ", ".join(f"@{name} {mesh}" for name, mesh in program.meshes.items())
+    stage = f", after {program.stages[-1].name}" if program.stages else ""
+    title = f"@{function.sym_name.data}{stage}, mesh {meshes or 'none'}"
+    tree = Tree(styled(title, "bold"))
+    for name, values in (
+        ("arguments", _arguments(function)),
+        ("results", _results(function)),
+    ):
+        branch = tree.add(name)
+        for value in values:
+            branch.add(_line(value, picture.after))
+    console.print(tree, soft_wrap=True)
