@@ -59,7 +59,7 @@ class _MovedModules:
     ) -> ModuleSpec | None:
         if not name.startswith("ttxdsl."):
             return None
-        from ttxdsl.loading.moved import spec_of
+        from ttxdsl.ir.compat.moved import spec_of
 
         return spec_of(name)
 

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-from ttxdsl.loading.moved import MOVED
+from ttxdsl.ir.compat.moved import MOVED
 
 
 @pytest.mark.parametrize(("old", "new"), MOVED.items())
