@@ -106,7 +106,7 @@ def test_it_is_drawn(report: Report):
     # what is sent, by cause, is there at once
     lines = page.locator("#details .purposes li").all_inner_texts()
     assert lines == report.data["summary"]["purposes"]
-    assert any(" of gradients over data, " in line for line in lines)
+    assert any(" of gradients" in line and " over data, " in line for line in lines)
     # a click on a node selects it, and the picture says who holds what
     box = report.js(
         """() => { const node = nodes.findIndex((n) => n.name === "dot_general");

@@ -193,14 +193,15 @@ computed("scaled_dot_product_attention")(partial(_attention, decode=False))
 computed("scaled_dot_product_attention_decode")(partial(_attention, decode=True))
 
 
-def _as_call(op: Any, *args: Array, target: Target) -> tuple[Array, ...]:
+def _as_call(op: Any, *args: Array, target: Target) -> Array:
     """Compute tt-xla's custom call, of which tt-mlir makes the op."""
     places = {
         name: op.operands.index(value)
         for name, _definition in op.get_irdl_definition().operands
         if (value := getattr(op, name)) is not None
     }
-    return computed_on_devices(op, target, places, args)
+    (result,) = computed_on_devices(op, target, places, args)
+    return result
 
 
 for _name, _target in {
