@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from ttxdsl.analysis.usage.memory import MemoryProfile
     from ttxdsl.bridges.jax.function import JaxFunction
     from ttxdsl.bridges.xla.comparing import XlaComparison
+    from ttxdsl.costs.chips import Chip
     from ttxdsl.insight.budget.check import Findings
     from ttxdsl.insight.check.check import CheckReport
     from ttxdsl.insight.diff.difference import Difference
     from ttxdsl.insight.doctor.doctor import Diagnosis
+    from ttxdsl.insight.plan.plan import StepPlan
     from ttxdsl.insight.run.interpretation import Interpretation
     from ttxdsl.insight.run.outcome import RunOutcome
     from ttxdsl.insight.show.slices import Picture
@@ -373,6 +375,41 @@ class Program(ProgramForm):
 
         profile = memory_profile(self.per_device().module)
         return profile.shown_by(partial(print_memory, profile=profile))
+
+    @_asking()
+    def plan(
+        self,
+        chip: Chip | str,
+        *,
+        slices: int = 1,
+        trip_count: int | None = None,
+        tokens: int | None = None,
+    ) -> StepPlan:
+        """Plan a step on chips: whether it fits, how long it takes, what would change it.
+
+        Args:
+            chip: what each device is, by name (`ttxdsl.costs.chips.CHIPS`) or described.
+            slices: with a network of chips each; consecutive devices are in one.
+            trip_count: iterations of loops of which the program does not say it.
+            tokens: of all devices in a step; by default those of its integer batch.
+
+        Raises:
+            CompileError: the program cannot be compiled, has no static shapes, or its
+                mesh is not so many slices; nobody knows the chip.
+        """
+        from ttxdsl.costs.chips import chip_named
+        from ttxdsl.insight.plan.plan import plan_step
+        from ttxdsl.insight.plan.view import print_plan
+
+        module = self.per_device().module
+        try:
+            known = chip_named(chip) if isinstance(chip, str) else chip
+            plan = plan_step(
+                module, known, slices=slices, trip_count=trip_count, tokens=tokens
+            )
+        except ValueError as error:
+            raise CompileError(str(error)) from error
+        return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 
     @_asking()
     def doctor(self, devices: int, **options: Any) -> Diagnosis:

@@ -108,6 +108,7 @@ COMMANDS: Door[Callable[[Any], None]] = Door(
         "why": f"{_COMMANDS}.why:add_command",
         "show": f"{_COMMANDS}.show:add_command",
         "diff": f"{_COMMANDS}.diff:add_command",
+        "plan": f"{_COMMANDS}.plan:add_command",
         "doctor": f"{_COMMANDS}.doctor:add_command",
         "budget": f"{_COMMANDS}.budget:add_command",
         "compare-xla": f"{_COMMANDS}.compare_xla:add_command",

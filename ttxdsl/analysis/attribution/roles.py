@@ -91,6 +91,17 @@ class Roles:
             if made_of and not made_of & _DATA:
                 self._optimizer_state |= mask & ~self._parameters
 
+    def of_arguments(self) -> dict[int, Role]:
+        """Return the roles of the arguments that are parameters or optimizer state."""
+        return {
+            index: role
+            for role, mask in (
+                (Role.PARAMETERS, self._parameters),
+                (Role.OPTIMIZER_STATE, self._optimizer_state),
+            )
+            for index in bits(mask)
+        }
+
     def all_of(self, op: Operation) -> tuple[Role, ...]:
         """Return what a collective of several tensors sends, of most bytes first."""
         return tuple(dict.fromkeys(self.of(op, which) for which in _sent(op)))

@@ -26,7 +26,7 @@ that is not partitioned is counted as it stands, with global shapes.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, cast
 
@@ -42,6 +42,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.analysis.usage.fusion import Fusion, writes_part, written_in_place
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
@@ -243,10 +244,11 @@ _NOTHING = _Peak()
 class _Counter:
     """Counts one module; functions that are called several times once."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, fused: bool):
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
+        self.fusion = Fusion() if fused else None
         self.buffers_of: dict[SSAValue, tuple[_Allocation, ...]] = {}
         self.program_data: list[_Allocation] = []
         self.callees: dict[str, _Peak] = {}
@@ -271,7 +273,7 @@ class _Counter:
             made = self._make(op, scope, index)
             steps.append(_Step(op, made, inside, _makes_results_inside(op)))
         for index, step in enumerate(steps):
-            if isinstance(step.op, stablehlo.WhileOp):
+            if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
         return steps, captured
 
@@ -314,7 +316,7 @@ class _Counter:
 
     def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Allocation]:
         """The buffers of an op's results; notes which value is which buffer."""
-        if _SHARES[type(op)]:
+        if _SHARES[type(op)] or self._is_inside(op):
             one = len(op.results) == 1
             for place, result in enumerate(op.results):
                 of = op.operands if one else op.operands[place : place + 1]
@@ -336,23 +338,31 @@ class _Counter:
                 made.append(buffer)
         return made
 
+    def _is_inside(self, op: Operation) -> bool:
+        """Whether results are no buffers of their own: fused, or a part of a loop's state."""
+        if self.fusion is None:
+            return False
+        if self.fusion.is_fused(op):
+            return True
+        return writes_part(op) and not self.buffers_of.get(op.operands[0])
+
     def _take_over(self, step: _Step, index: int, scope: _Scope) -> None:
-        """A loop's state moves into operands' buffers that end with the loop."""
+        """Results move into operands' buffers that end with the op."""
         taken: set[_Allocation] = set()
         made = {buffer.value: buffer for buffer in step.made}
-        for operand, result in zip(step.op.operands, step.op.results, strict=True):
-            found = self.buffers_of.get(operand, ())
-            state = made.get(result)
-            if len(found) != 1 or state is None:
+        for operand, result in written_in_place(step.op):
+            if (state := made.get(result)) is None:
                 continue
-            (old,) = found
-            ends = old.last == index and not old.pinned and old not in taken
-            if ends and old.scope is scope and old.bytes == state.bytes:
-                taken.add(old)
-                step.made.remove(state)
-                # from here on the old buffer is the state's
-                old.last = max(state.last, index)
-                self.buffers_of[result] = (old,)
+            for old in self.buffers_of.get(operand, ()):
+                ends = old.last == index and not old.pinned and old not in taken
+                if ends and old.scope is scope and old.bytes == state.bytes:
+                    taken.add(old)
+                    step.made.remove(state)
+                    del made[result]
+                    # from here on the old buffer is the state's
+                    old.last = max(state.last, index)
+                    self.buffers_of[result] = (old,)
+                    break
 
 
 def _peak(steps: Sequence[_Step], there: Iterable[_Allocation]) -> _Peak:
@@ -514,7 +524,31 @@ def _live_value(buffer: _Allocation, function: FuncOp) -> LiveValue:
     )
 
 
-def memory_profile(module: ModuleOp) -> MemoryProfile:
+def _own_outputs(
+    steps: Sequence[_Step],
+    arguments: Sequence[_Allocation],
+    returned: Collection[_Allocation],
+) -> list[_Allocation]:
+    """Return the buffers of outputs, which XLA keeps apart from temporary memory.
+
+    Arguments are there throughout, and so are outputs; one that takes the place of a
+    donated argument has no bytes of its own.
+    """
+    places = Counter(b.bytes for b in arguments if not b.pinned)
+    for buffer in arguments:
+        buffer.pinned = True
+    outputs = [buffer for buffer in returned if buffer.kind == "result"]
+    for buffer in outputs:
+        buffer.pinned = True
+        if places[buffer.bytes] > 0:
+            places[buffer.bytes] -= 1
+            buffer.bytes = 0
+    for step in steps:
+        step.made = [buffer for buffer in step.made if buffer not in returned]
+    return outputs
+
+
+def memory_profile(module: ModuleOp, *, fused: bool = False) -> MemoryProfile:
     """The memory of a StableHLO program, per device or global; see the module's text.
 
     Takes time linear in the program times the depth of its regions.
@@ -532,7 +566,7 @@ def memory_profile(module: ModuleOp) -> MemoryProfile:
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
     scope = _Scope()
-    counter = _Counter(module)
+    counter = _Counter(module, fused)
     arguments: list[_Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
@@ -549,7 +583,14 @@ def memory_profile(module: ModuleOp) -> MemoryProfile:
         for buffer in counter.buffers_of.get(value, ()):
             if buffer.kind == "value":
                 buffer.kind = "result"
-    there = (*arguments, *counter.program_data)
+    returned = {b for v in results for b in counter.buffers_of.get(v, ())}
+    result_bytes = [
+        sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
+    ]
+    donated = [0 if b.pinned else b.bytes for b in arguments]
+    there = [*arguments, *counter.program_data]
+    if fused:
+        there += _own_outputs(steps, arguments, returned)
     bytes_at, best = _sweep(steps, there)
     assert best is not None, "a function returns"
     points = tuple(
@@ -561,11 +602,6 @@ def memory_profile(module: ModuleOp) -> MemoryProfile:
     peak = _peak(steps, there)
     values = [_live_value(buffer, function) for buffer in peak.buffers]
     values.sort(key=lambda one: -one.bytes)
-    returned = {b for v in results for b in counter.buffers_of.get(v, ())}
-    result_bytes = [
-        sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
-    ]
-    donated = [0 if b.pinned else b.bytes for b in arguments]
     return MemoryProfile(
         points=points,
         peak=best,

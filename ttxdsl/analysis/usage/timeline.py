@@ -26,6 +26,7 @@ from ttxdsl.analysis.usage.collectives import (
     device_runs,
     list_collectives,
 )
+from ttxdsl.analysis.usage.fusion import Fusion, flops
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
     computes,
@@ -97,6 +98,7 @@ def timeline(
     *,
     runs: Runs | None = None,
     collectives: Sequence[CountedCollective] | None = None,
+    fusion: Fusion | None = None,
 ) -> Timeline:
     """When what a per-device program does happens.
 
@@ -106,6 +108,8 @@ def timeline(
         trip_count: how often loops turn of which the program does not say it.
         runs: what `device_runs` found, if somebody asked already.
         collectives: what `list_collectives` found, likewise.
+        fusion: which ops are fused into others; by default only elementwise ops into
+            the one that reads them.
 
     Raises:
         CompileError: a collective whose groups contradict themselves.
@@ -113,7 +117,7 @@ def timeline(
     runs = runs or device_runs(module, trip_count)
     if collectives is None:
         collectives = list_collectives(module, runs=runs)
-    planner = _Planner(module, machine, runs, collectives, trip_count)
+    planner = _Planner(module, machine, runs, collectives, trip_count, fusion)
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     called = {name for op in all_ops(module) for name in called_by(op)}
     entries = [one for one in functions if one.sym_name.data not in called]
@@ -142,7 +146,9 @@ class _Planner:
         runs: Runs,
         collectives: Sequence[CountedCollective],
         trip_count: int | None,
+        fusion: Fusion | None,
     ):
+        self.fusion = fusion
         self.machine, self.runs, self.trip_count = machine, runs, trip_count
         ops = collective_ops(module)
         # what a call that is not priced computes is all that is known of it
@@ -247,8 +253,13 @@ class _Planner:
             return _Planned(
                 lane, turns * inner.seconds, name, [op], inner=inner, turns=turns
             )
-        if not computes(op):
+        if not computes(op) or (self.fusion and self.fusion.is_fused(op)):
             return _Planned(Lane.NONE, 0.0, name, [op])
+        if self.fusion:
+            seconds = self.machine.seconds(
+                flops(op) // 2, self.fusion.bytes_touched(op)
+            )
+            return _Planned(Lane.COMPUTE, seconds, name, [op])
         seconds = self.machine.seconds(
             operations(op),
             bytes_touched(op),

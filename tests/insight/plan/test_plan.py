@@ -1,0 +1,120 @@
+"""Plans of steps: memory by category, time by bound, variants, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
+from ttxdsl.cli.main import main
+from ttxdsl.costs.chips import CHIPS, chip_named
+from ttxdsl.diagnostics.errors import CompileError
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+STEP = EXAMPLES / "mlp_train_step.mlir"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.mlir")))
+def test_parts_add_up(name: str):
+    plan = ttxdsl.load(EXAMPLES / name).plan("v5e")
+    assert sum(plan.memory.by_category.values()) == plan.memory.peak_bytes
+    assert plan.memory.fits
+    assert plan.time.step_s >= max(plan.time.compute_s, plan.time.network_s) * 0.999
+    assert plan.flops > 0
+
+
+def step(sizes: int, *, donated: bool) -> str:
+    """A step of one layer whose state is as large as its temporaries."""
+    kind = f"tensor<{sizes}x{sizes}xf32>"
+    mark = ", tf.aliasing_output = 0 : i32" if donated else ""
+    return f"""
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%w: {kind} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>{mark}}} loc("params['w']"),
+    %x: {kind} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}} loc("x")) -> ({kind} {{jax.result_info = "['w']"}}) {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ({kind}, {kind}) -> {kind}
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [0] x [0] : ({kind}, {kind}) -> {kind}
+  %2 = stablehlo.subtract %w, %1 : {kind}
+  return %2 : {kind}
+}}
+"""
+
+
+def test_donated_state_is_counted_once():
+    size = 256 * 256 * 4
+    plans = {
+        donated: ttxdsl.load(step(256, donated=donated)).plan("v5e")
+        for donated in (True, False)
+    }
+    peaks = {donated: plan.memory.peak_bytes for donated, plan in plans.items()}
+    assert peaks[False] - peaks[True] == size
+    for donated, plan in plans.items():
+        change = plan.variants[0]
+        assert change.peak_bytes == peaks[not donated]
+        assert ("without" in change.change) == donated
+
+
+def test_what_does_not_fit():
+    chip = chip_named("v5e")
+    plan = ttxdsl.load(step(65536, donated=True)).plan(chip)
+    assert not plan.memory.fits
+    assert plan.memory.peak_bytes > chip.memory_bytes
+    assert {one.change for one in plan.variants if one.fits} >= {"on v5p"}
+
+
+def test_products_are_two_operations_each():
+    plan = ttxdsl.load(step(256, donated=True)).plan("v5e")
+    # a device has half of the rows in both products; and it subtracts
+    assert plan.flops == 2 * (2 * 128 * 256 * 256) + 256 * 256
+
+
+def test_slices_send_over_the_slow_network():
+    program = ttxdsl.load(step(1024, donated=True))
+    fast, slow = program.plan("v5p"), program.plan("v5p", slices=2)
+    assert slow.time.network_s > 4 * fast.time.network_s
+    with pytest.raises(CompileError, match="2 devices are not 3 equal slices"):
+        program.plan("v5p", slices=3)
+
+
+def test_command(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", str(STEP), "--chip", "v5p"]) == 0
+    out = capsys.readouterr().out
+    assert "fits: " in out
+    assert "bound by" in out
+    assert main(["plan", str(STEP), "--chip", "v5p", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["fits"] is True
+    memory = data["memory"]
+    assert sum(memory["by_category"].values()) == memory["peak_bytes"]
+    assert data["time"]["bound"] in ("compute", "memory", "network")
+    assert {"flops", "variants", "tokens"} <= set(data)
+
+
+def test_unknown_chips_are_listed(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["plan", str(STEP), "--chip", "v9"])
+    assert f"no chip is called 'v9': {', '.join(CHIPS)}" in capsys.readouterr().err
+    with pytest.raises(CompileError, match="no chip is called 'v9'"):
+        ttxdsl.load(STEP).plan("v9")
+
+
+def test_unknown_loops_are_assumed():
+    text = """
+func.func @main(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %n, %v = %x) : tensor<i32>, tensor<8xf32>
+  cond {
+    %c = stablehlo.compare LT, %one, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %j = stablehlo.subtract %i, %one : tensor<i32>
+    %w = stablehlo.sine %v : tensor<8xf32>
+    stablehlo.return %j, %w : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+"""
+    plan = ttxdsl.load(text).plan("h100", trip_count=5)
+    assert plan.assumptions == ("1 loops whose length nobody knows turn 5 times",)
+    assert 5 * 8 <= plan.flops < 5 * 16

@@ -1,0 +1,84 @@
+"""`ttxdsl plan`: whether a step fits a chip, how long it takes, and what would change it."""
+
+import argparse
+from typing import Any
+
+from ttxdsl.cli.console import print_remarks, progress
+from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.programs import read_as_program
+from ttxdsl.costs.chips import CHIPS, Chip, chip_named
+from ttxdsl.diagnostics.display import report_console
+from ttxdsl.insight.plan.view import print_plan
+
+
+def _chip(name: str) -> Chip:
+    try:
+        return chip_named(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command."""
+    with progress("partitioning") as moved:
+        program = read_as_program(options.file, options)
+        if not program.is_partitioned:
+            program = program.partition(**flags.partition_options(options))
+        moved("planning")
+        plan = program.plan(
+            options.chip,
+            slices=options.slices,
+            trip_count=options.trip_count,
+            tokens=options.tokens,
+        )
+    if options.json:
+        flags.print_json({"source": str(options.file), **plan.data()})
+    else:
+        print_remarks(program.remarks)
+        print_plan(report_console(), str(options.file), plan)
+    return 0
+
+
+def add_command(commands: Any) -> None:
+    """Add `plan` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "plan",
+        help="whether a step fits a chip, how long it takes, what would change it",
+        description=(
+            "Partition a step and plan it on chips: the most memory that a device holds"
+            " and what it is for, the time of a step and what bounds it, the largest"
+            " buffers with their lines, and the same step with one change each."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl plan step.mlir --chip v5p\n"
+            "  ttxdsl plan step.mlir --chip v6e --slices 2 --json\n"
+            f"chips: {', '.join(CHIPS)}\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    flags.add_file_option(parser)
+    parser.add_argument(
+        "--chip",
+        type=_chip,
+        required=True,
+        metavar="NAME",
+        help=f"what each device is: {', '.join(CHIPS)}",
+    )
+    parser.add_argument(
+        "--slices",
+        type=flags.count_of,
+        default=1,
+        metavar="N",
+        help="slices with a network of chips each; consecutive devices are in one (1)",
+    )
+    parser.add_argument(
+        "--tokens",
+        type=flags.count_of,
+        metavar="N",
+        help="tokens of all devices in a step (of the integer batch)",
+    )
+    flags.add_trip_count_option(parser)
+    flags.add_compiler_options(parser)
+    flags.add_json_option(parser)
+    parser.set_defaults(execute=execute)

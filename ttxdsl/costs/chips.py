@@ -1,0 +1,244 @@
+"""Chips: what one device computes, holds and sends, from the makers' public data sheets.
+
+| chip | computing, bf16 dense | memory | memory speed | links |
+|---|---|---|---|---|
+| `v4` | 275 TFLOPS | 32 GiB | 1,228 GB/s | 3D torus, 6 x 50 GB/s (1) |
+| `v5e` | 197 TFLOPS | 16 GiB | 819 GB/s | 2D torus, 4 x 50 GB/s (2) |
+| `v5p` | 459 TFLOPS | 95 GiB | 2,765 GB/s | 3D torus, 6 x 100 GB/s (3) |
+| `v6e` | 918 TFLOPS | 32 GiB | 1,640 GB/s | 2D torus, 4 x 100 GB/s (4) |
+| `7x` | 2,307 TFLOPS | 192 GiB | 7,380 GB/s | 3D torus, 6 x 100 GB/s (5) |
+| `a100` | 312 TFLOPS | 80 GB | 2,039 GB/s | NVLink 300 GB/s one way, 8 a node (6) |
+| `h100` | 989 TFLOPS | 80 GB | 3,350 GB/s | NVLink 450 GB/s one way, 8 a node (7) |
+| `b200` | 2,250 TFLOPS | 180 GB | 7,700 GB/s | NVLink 900 GB/s one way, 8 a node (8) |
+| `n300` | 65.5 TFLOPS a chip | 12 GiB a chip | 288 GB/s | line of 2, 25 GB/s one way (9) |
+| `galaxy` | 65.5 TFLOPS a chip | 12 GiB a chip | 288 GB/s | 2D torus of 32, 4 x 50 GB/s (10) |
+
+Link speeds are one way. Sources: (1) to (5) Google Cloud, "TPU v4", "TPU v5e", "TPU v5p",
+"TPU v6e", "TPU7x"; (6) NVIDIA A100 80GB SXM data sheet; (7) NVIDIA H100 SXM data sheet;
+(8) NVIDIA DGX B200 data sheet; (9) Tenstorrent, Wormhole specifications; (10)
+Tenstorrent, Galaxy Wormhole server. Between TPU slices and between GPU nodes goes the
+data-centre network: 25 GB/s a device one way on v4 to v6e hosts, 50 GB/s behind NVIDIA's
+ConnectX-7; half of that is what collectives reach.
+
+The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
+rest is the runtime's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from typing import Any
+
+from ttxdsl.costs.links import Link, Shape
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.ring import Ring
+
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One device of a mesh, as a plan counts with it.
+
+    Attributes:
+        name: what people call it.
+        flops_per_second: of bf16 products; a multiply-add is two.
+        memory_bytes: what a program may use of the device's memory.
+        memory_bytes_per_second: what a device reads and writes.
+        links: links of a device on its own network, a torus of `links / 2` dimensions;
+            1: a switch.
+        link: one of them, in one direction.
+        network: between slices or nodes, what one device has of it.
+        node_devices: devices of a node or slice if that is fixed; 0: a slice is as
+            large as it was asked for.
+        product_efficiency: what large products reach of `flops_per_second`.
+
+    Raises:
+        ValueError: a figure is not positive.
+    """
+
+    name: str
+    flops_per_second: float
+    memory_bytes: int
+    memory_bytes_per_second: float
+    links: int
+    link: Link
+    network: Link
+    node_devices: int = 0
+    product_efficiency: float = 0.7
+
+    def __post_init__(self) -> None:
+        for figure in (
+            *(self.flops_per_second, self.memory_bytes_per_second),
+            *(self.memory_bytes, self.links),
+        ):
+            if not (isfinite(figure) and figure > 0):
+                raise ValueError(f"a chip has more than 0 of everything, not {figure}")
+
+    def machine(self, devices: int, slices: int = 1) -> Machine:
+        """Return the chip as times are modelled with it.
+
+        Args:
+            devices: of the whole mesh.
+            slices: parts of the mesh with a network of their own; consecutive devices
+                are in one slice.
+
+        Raises:
+            ValueError: the devices are no whole number a slice.
+        """
+        if slices < 1 or devices % slices:
+            raise ValueError(f"{devices} devices are not {slices} equal slices")
+        return ChipMachine(
+            operations_per_second=self.product_efficiency * self.flops_per_second / 2,
+            memory_bytes_per_second=_MEMORY_EFFICIENCY * self.memory_bytes_per_second,
+            link=self.link,
+            name=self.name,
+            chip=self,
+            block_devices=self.node_devices or devices // slices,
+        )
+
+    def data(self) -> dict[str, Any]:
+        """The chip as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ChipMachine(Machine):
+    """A machine of chips on a torus, in slices or nodes.
+
+    Attributes:
+        chip: of which it consists.
+        block_devices: consecutive devices on one network of chips.
+    """
+
+    chip: Chip | None = None
+    block_devices: int = 1
+
+    def collective_seconds(
+        self,
+        kind: Ring,
+        sent_bytes: int,
+        group_size: int,
+        axes: Sequence[str] | None = None,
+        groups: Sequence[Sequence[int]] = (),
+    ) -> float:
+        """Return the time of a collective: on the torus, then between slices.
+
+        A group that is in several blocks works in two steps. What a block's devices have
+        together goes over the data-centre network once, each device sending its share.
+        """
+        chip = self.chip
+        assert chip is not None, "a machine of chips knows its chip"
+        blocks = _blocks(groups, self.block_devices)
+        inside = max(1, group_size // blocks)
+        seconds = 0.0
+        if inside > 1:
+            share = sent_bytes
+            if blocks > 1 and kind is Ring.ALL_GATHER:
+                # between the blocks first, of the small parts
+                share = sent_bytes * (inside - 1) * blocks // max(1, group_size - 1)
+            seconds += self._torus(chip, inside).seconds_of_bytes(kind, share, inside)
+        if blocks > 1:
+            held = sent_bytes // inside
+            seconds += chip.network.seconds_of_bytes(kind, held, blocks)
+        return seconds
+
+    def _torus(self, chip: Chip, group_size: int) -> Link:
+        """The links that a group of neighbours has together, as one.
+
+        A ring sends both ways. A group larger than a side of the torus goes along several
+        dimensions at once.
+        """
+        dimensions = chip.links // 2
+        if not dimensions:
+            return chip.link
+        side = max(2.0, self.block_devices ** (1 / dimensions))
+        along = 1
+        while along < dimensions and group_size > side**along * 1.01:
+            along += 1
+        both_ways = 2 if group_size > 2 else 1
+        return replace(
+            chip.link,
+            bytes_per_second=along * both_ways * chip.link.bytes_per_second,
+        )
+
+
+def _blocks(groups: Sequence[Sequence[int]], devices: int) -> int:
+    """In how many blocks of consecutive devices a group is, at most."""
+    return max((len({one // devices for one in group}) for group in groups), default=1)
+
+
+_MEMORY_EFFICIENCY = 0.85
+"""What streams reach of a data sheet's memory speed, as STREAM-like tests report."""
+
+_TPU_NETWORK = Link(1e-5, 12.5e9, Shape.ALL)
+_GPU_NETWORK = Link(5e-6, 50e9, Shape.ALL)
+
+
+def _tpu(
+    name: str,
+    tflops: float,
+    memory: float,
+    speed: float,
+    links: int,
+    link: float,
+    efficiency: float = 0.7,
+) -> Chip:
+    return Chip(
+        name,
+        tflops * 1e12,
+        int(memory * GIB),
+        speed * 1e9,
+        links,
+        Link(1e-6, link * 1e9, Shape.RING),
+        _TPU_NETWORK,
+        product_efficiency=efficiency,
+    )
+
+
+def _gpu(name: str, tflops: float, memory: float, speed: float, link: float) -> Chip:
+    return Chip(
+        name,
+        tflops * 1e12,
+        int(memory * 1e9),
+        speed * 1e9,
+        1,
+        Link(2e-6, link * 1e9, Shape.ALL),
+        _GPU_NETWORK,
+        node_devices=8,
+    )
+
+
+def _wormhole(name: str, links: int, link: Link) -> Chip:
+    return Chip(
+        name, 65.5e12, 12 * GIB, 288e9, links, link, Link(1e-6, 12.5e9, Shape.LINE)
+    )
+
+
+CHIPS: Mapping[str, Chip] = {
+    chip.name: chip
+    for chip in (
+        _tpu("v4", 275, 30.75, 1228, 6, 50),
+        _tpu("v5e", 197, 15.75, 819, 4, 50),
+        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85),
+        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.62),
+        _tpu("7x", 2307, 192, 7380, 6, 100),
+        _gpu("a100", 312, 80, 2039, 300),
+        _gpu("h100", 989, 80, 3350, 450),
+        _gpu("b200", 2250, 180, 7700, 900),
+        _wormhole("n300", 1, Link(1e-6, 25e9, Shape.LINE)),
+        _wormhole("galaxy", 4, Link(1e-6, 50e9, Shape.RING)),
+    )
+}
+"""The chips that `--chip` knows by name."""
+
+
+def chip_named(name: str) -> Chip:
+    """Return a chip by its name.
+
+    Raises:
+        ValueError: nobody knows it; the message lists the names.
+    """
+    if (chip := CHIPS.get(name.lower().removeprefix("tpu").lstrip("-"))) is None:
+        raise ValueError(f"no chip is called '{name}': {', '.join(CHIPS)}")
+    return chip

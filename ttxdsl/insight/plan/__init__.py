@@ -1,0 +1,1 @@
+"""Whether a step fits the devices, how long it takes, and what would change that."""

@@ -1,0 +1,415 @@
+"""The plan of a step on chips: memory by what it is for, time by what bounds it.
+
+Memory is the peak of the per-device program with what XLA fuses
+(`ttxdsl.analysis.usage.fusion`), time a schedule of what is left on the chip's published
+figures (`ttxdsl.costs.chips`). docs/evidence/plan.md has the errors of both, as measured
+against the TPU's own compiler.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType, ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation
+
+from ttxdsl.analysis.attribution.roles import Role, Roles
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    set_argument_attributes,
+)
+from ttxdsl.analysis.usage.collectives import device_runs, list_collectives
+from ttxdsl.analysis.usage.fusion import Fusion, flops
+from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile, memory_profile
+from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.work import computes
+from ttxdsl.analysis.values.state import DONATED, results_of_arguments
+from ttxdsl.costs.chips import CHIPS, Chip
+from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.traits import Collective
+from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.traversal import all_ops
+
+MEMORY_ERROR = 0.2
+"""How far the peak may be off, as a part of it: see docs/evidence/plan.md."""
+
+_LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """What a device holds at its peak.
+
+    Attributes:
+        peak_bytes: of everything, arguments among it.
+        limit_bytes: what the chip has for a program.
+        by_category: bytes at the peak by what they are for; their sum is the peak.
+        largest: the largest buffers there.
+        position: of the op at which the peak is.
+    """
+
+    peak_bytes: int
+    limit_bytes: int
+    by_category: dict[str, int]
+    largest: tuple[LiveValue, ...]
+    position: str | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the peak is at most what the chip has."""
+        return self.peak_bytes <= self.limit_bytes
+
+    @property
+    def error_bytes(self) -> int:
+        """How far the peak may be off."""
+        return int(MEMORY_ERROR * self.peak_bytes)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the limit is further from the peak than the peak may be off."""
+        return abs(self.peak_bytes - self.limit_bytes) > self.error_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TimePlan:
+    """How long a step takes, and what bounds it.
+
+    Attributes:
+        step_s: seconds of a step; collectives overlap with what does not need them.
+        compute_s: of products and convolutions alone.
+        memory_s: of reading and writing memory alone.
+        network_s: of collectives alone.
+        exposed_s: of the network's, what nothing hides.
+    """
+
+    step_s: float
+    compute_s: float
+    memory_s: float
+    network_s: float
+    exposed_s: float
+
+    @property
+    def bound(self) -> str:
+        """What takes longest by itself: `compute`, `memory` or `network`."""
+        parts = {
+            "compute": self.compute_s,
+            "memory": self.memory_s,
+            "network": self.network_s,
+        }
+        return max(parts, key=lambda name: parts[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The same step with one change, planned again."""
+
+    change: str
+    peak_bytes: int
+    limit_bytes: int
+    step_s: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether the peak is at most what the chip has."""
+        return self.peak_bytes <= self.limit_bytes
+
+
+@dataclass(frozen=True)
+class StepPlan(Displayed):
+    """A step on chips.
+
+    Attributes:
+        chip: what each device is.
+        devices: of the mesh.
+        slices: with a network of chips each.
+        flops: of a device in a step, two for a multiply-add.
+        bytes_sent: by a device in a step, by the ring model.
+        launches: of collectives in a step.
+        tokens: of all devices in a step, if the program has a batch of them.
+        variants: the step with one change each.
+        assumptions: what the figures stand on besides the program.
+    """
+
+    chip: Chip
+    devices: int
+    slices: int
+    memory: MemoryPlan
+    time: TimePlan
+    flops: int
+    bytes_sent: int
+    launches: int
+    tokens: int | None
+    variants: tuple[Variant, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def utilization(self) -> float:
+        """Floating-point operations as a part of what the chip has in the same time.
+
+        What a checkpoint computes again counts: it is what the hardware does.
+        """
+        return self.flops / (self.chip.flops_per_second * max(self.time.step_s, 1e-12))
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Tokens that one device deals with in a second."""
+        if self.tokens is None:
+            return None
+        return self.tokens / self.devices / max(self.time.step_s, 1e-12)
+
+    def data(self) -> dict[str, Any]:
+        """The plan as JSON."""
+        memory, time = self.memory, self.time
+        return {
+            "chip": self.chip.name,
+            "devices": self.devices,
+            "slices": self.slices,
+            "fits": memory.fits,
+            "memory": {
+                "peak_bytes": memory.peak_bytes,
+                "error_bytes": memory.error_bytes,
+                "limit_bytes": memory.limit_bytes,
+                "by_category": memory.by_category,
+                "position": memory.position,
+                "largest": [
+                    {
+                        "name": value.name,
+                        "type": value.type,
+                        "bytes": value.bytes,
+                        "position": value.position,
+                    }
+                    for value in memory.largest
+                ],
+            },
+            "time": {
+                "step_s": time.step_s,
+                "bound": time.bound,
+                "compute_s": time.compute_s,
+                "memory_s": time.memory_s,
+                "network_s": time.network_s,
+                "exposed_s": time.exposed_s,
+            },
+            "flops": self.flops,
+            "utilization": self.utilization,
+            "bytes": self.bytes_sent,
+            "launches": self.launches,
+            "tokens": self.tokens,
+            "tokens_per_second": self.tokens_per_second,
+            "variants": [
+                {
+                    "change": one.change,
+                    "fits": one.fits,
+                    "peak_bytes": one.peak_bytes,
+                    "limit_bytes": one.limit_bytes,
+                    "step_s": one.step_s,
+                }
+                for one in self.variants
+            ],
+            "assumptions": list(self.assumptions),
+        }
+
+
+def plan_step(
+    module: ModuleOp,
+    chip: Chip,
+    *,
+    slices: int = 1,
+    trip_count: int | None = None,
+    tokens: int | None = None,
+    variants: bool = True,
+) -> StepPlan:
+    """Plan a per-device program on chips.
+
+    Args:
+        module: StableHLO behind stage 13, or a program of one device.
+        chip: what each device is.
+        slices: parts of the mesh with a network of chips of their own.
+        trip_count: how often loops turn of which the program does not say it.
+        tokens: of all devices in a step; by default those of its batch.
+        variants: whether to plan the step with one change each as well.
+
+    Raises:
+        CompileError: a shape is not static, or a collective contradicts itself.
+        ValueError: the devices of the mesh are no equal slices.
+    """
+    devices = _devices(module)
+    profile = memory_profile(module, fused=True)
+    fusion = Fusion()
+    runs = device_runs(module, trip_count)
+    collectives = list_collectives(module, runs=runs)
+    machine = chip.machine(devices, slices)
+    line = timeline(
+        *(module, machine, trip_count),
+        runs=runs,
+        collectives=collectives,
+        fusion=fusion,
+    )
+    work = moved = 0
+    for op in all_ops(module):
+        if (turns := runs.of(op).count) and not fusion.is_fused(op):
+            work += turns * flops(op)
+            if _touches_memory(op):
+                moved += turns * fusion.bytes_touched(op)
+        elif turns:
+            work += turns * flops(op)
+    step = max(line.seconds, 1e-9)
+    time = TimePlan(
+        step,
+        work / 2 / machine.operations_per_second,
+        moved / machine.memory_bytes_per_second,
+        line.link_seconds,
+        max(0.0, line.link_seconds - line.hidden_seconds),
+    )
+    memory = MemoryPlan(
+        profile.peak_bytes,
+        chip.memory_bytes,
+        _by_category(module, profile),
+        profile.peak_values[:_LARGEST],
+        profile.points[profile.peak].position,
+    )
+    assumptions: list[str] = []
+    if runs.unknown_loops:
+        count = len(runs.unknown_loops)
+        assumptions.append(
+            f"{count} loops whose length nobody knows turn {trip_count or 1} times"
+        )
+    plan = StepPlan(
+        *(chip, devices, slices, memory, time, work),
+        bytes_sent=sum(one.bytes_per_device for one in collectives),
+        launches=sum(one.count for one in collectives),
+        tokens=tokens or _tokens(module),
+        assumptions=tuple(assumptions),
+    )
+    return replace(plan, variants=_variants(module, plan)) if variants else plan
+
+
+def _variants(module: ModuleOp, plan: StepPlan) -> tuple[Variant, ...]:
+    """Plan the step with one change each: donated or not, and on chips with more memory."""
+    found: list[Variant] = []
+    changed = module.clone()
+    function = _entry(changed)
+    state = results_of_arguments(function)
+    given = argument_attributes(function)
+    if donated := [at for at in state if any(name in given[at] for name in DONATED)]:
+        change = "without donating the state"
+        for at in donated:
+            given[at] = {k: v for k, v in given[at].items() if k not in DONATED}
+    else:
+        change = "donate the state: donate_argnums"
+        for at in state:
+            given[at] = {**given[at], DONATED[1]: UnitAttr()}
+    if state:
+        set_argument_attributes(function, given)
+        other = plan_step(changed, plan.chip, slices=plan.slices, variants=False)
+        found.append(_variant(change, other))
+    if plan.memory.fits and plan.memory.is_certain:
+        return tuple(found)
+    family = [
+        chip
+        for chip in CHIPS.values()
+        if chip.links == plan.chip.links or chip.links > 1 < plan.chip.links
+    ]
+    for chip in family:
+        if chip.name != plan.chip.name and chip.memory_bytes > plan.chip.memory_bytes:
+            other = plan_step(module, chip, slices=plan.slices, variants=False)
+            found.append(_variant(f"on {chip.name}", other))
+    return tuple(found)
+
+
+def _variant(change: str, plan: StepPlan) -> Variant:
+    memory = plan.memory
+    return Variant(change, memory.peak_bytes, memory.limit_bytes, plan.time.step_s)
+
+
+def _entry(module: ModuleOp) -> FuncOp:
+    return entry_function(module)
+
+
+def _manual(function: FuncOp) -> sdy.ManualComputationOp | None:
+    for op in function.body.block.ops:
+        if isinstance(op, sdy.ManualComputationOp):
+            return op
+    return None
+
+
+def _devices(module: ModuleOp) -> int:
+    """Return the devices of the mesh that a program runs on."""
+    meshes = sdy.mesh_table(module).values()
+    return max((mesh.total_size for mesh in meshes), default=1)
+
+
+def _touches_memory(op: Operation) -> bool:
+    return computes(op) and op.get_trait(Collective) is None
+
+
+def _tokens(module: ModuleOp) -> int | None:
+    """Return the elements of the largest integer argument of two dimensions, if any."""
+    sizes = [
+        prod(shape_of(argument))
+        for argument in _entry(module).body.block.args
+        if isinstance(element_of(argument), IntegerType)
+        and len(shape_of(argument)) == 2
+    ]
+    return max(sizes, default=None)
+
+
+# What buffers are for
+
+
+def _by_category(module: ModuleOp, profile: MemoryProfile) -> dict[str, int]:
+    """Return the bytes at the peak by what they are for, the most first."""
+    function = _entry(module)
+    manual = _manual(function)
+    state = results_of_arguments(function)
+    try:
+        arguments = Roles(function).of_arguments()
+    except CompileError:  # calls that are left
+        arguments = {}
+    weights = {
+        value.type
+        for value in profile.peak_values
+        if isinstance(value.value, BlockArgument) and value.value.index in state
+    }
+    found: Counter[str] = Counter()
+    for buffer in profile.peak_values:
+        found[_category(buffer, arguments, state, weights)] += buffer.bytes
+    assert manual is None or sum(found.values()) <= profile.peak_bytes
+    rest = profile.peak_bytes - sum(found.values())
+    if rest:
+        found["temporaries"] += rest
+    return dict(found.most_common())
+
+
+def _category(
+    buffer: LiveValue,
+    arguments: Mapping[int, Role],
+    state: Mapping[int, int],
+    weights: Collection[str],
+) -> str:
+    value = buffer.value
+    if isinstance(value, BlockArgument):
+        if (role := arguments.get(value.index)) is not None:
+            return role.value
+        if value.index in state:
+            return "state"
+        return "batch" if "xi" in buffer.type or "xui" in buffer.type else "arguments"
+    if buffer.kind == "constant":
+        return "constants"
+    if buffer.kind == "result":
+        return "results"
+    owner = value.owner
+    assert isinstance(owner, Operation), "values are results or arguments"
+    if owner.get_trait(Collective) is not None:
+        return "collectives"
+    if buffer.type in weights:
+        return "gradients"
+    carried = isinstance(owner, stablehlo.WhileOp) or any(
+        isinstance(use.operation, stablehlo.WhileOp) for use in value.uses
+    )
+    return "saved activations" if carried else "temporaries"

@@ -1,0 +1,92 @@
+"""A plan as one screen."""
+
+from rich.table import Table
+
+from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.diagnostics.terminal import Terminal, heading, styled
+from ttxdsl.insight.plan.plan import MemoryPlan, StepPlan
+
+
+def verdict(memory: MemoryPlan) -> str:
+    """Return whether a step fits, and how sure that is."""
+    if memory.is_certain:
+        return "fits" if memory.fits else "does not fit"
+    return "fits, barely" if memory.fits else "does not fit, barely"
+
+
+def _memory_table(plan: StepPlan) -> Table:
+    memory = plan.memory
+    table = Table("memory at the peak", title_justify="left")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    for name, size in memory.by_category.items():
+        table.add_row(name, bytes_text(size))
+    return table
+
+
+def _largest_table(plan: StepPlan) -> Table:
+    table = Table("largest buffers", "type")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("line")
+    for value in plan.memory.largest:
+        table.add_row(
+            visible(value.name),
+            value.type,
+            bytes_text(value.bytes),
+            visible(value.position or ""),
+        )
+    return table
+
+
+def _variant_table(plan: StepPlan) -> Table:
+    table = Table("what would change it", title_justify="left")
+    for name in ("peak", "of", "step"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for one in plan.variants:
+        table.add_row(
+            one.change,
+            bytes_text(one.peak_bytes),
+            bytes_text(one.limit_bytes),
+            seconds_text(one.step_s),
+            styled("fits", "green") if one.fits else styled("does not fit", "bold red"),
+        )
+    return table
+
+
+def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
+    """Print a plan: the verdict first, then what it is made of."""
+    memory, time = plan.memory, plan.time
+    slices = f" in {plan.slices} slices" if plan.slices > 1 else ""
+    head = heading(source, f"  {plan.devices} {plan.chip.name}{slices}")
+    console.print(head, soft_wrap=True)
+    style = "green" if memory.fits else "bold red"
+    peak = f"{bytes_text(memory.peak_bytes)} ± {bytes_text(memory.error_bytes)}"
+    console.print(
+        styled(verdict(memory), style).append_text(
+            styled(f": {peak} of {bytes_text(memory.limit_bytes)} a device")
+        ),
+        soft_wrap=True,
+    )
+    hidden = time.network_s - time.exposed_s
+    console.print(
+        f"step {seconds_text(time.step_s)}, bound by {time.bound}:"
+        f" compute {seconds_text(time.compute_s)},"
+        f" memory {seconds_text(time.memory_s)},"
+        f" network {seconds_text(time.network_s)}"
+        + (f" ({seconds_text(hidden)} of it hidden)" if hidden > 0 else ""),
+        soft_wrap=True,
+    )
+    rate = plan.tokens_per_second
+    console.print(
+        f"{plan.flops:.3g} FLOPs a device, {plan.utilization:.0%} of the chip's;"
+        f" {bytes_text(plan.bytes_sent)} sent in {plan.launches} launches"
+        + ("" if rate is None else f"; {rate:,.0f} tokens/s a device"),
+        soft_wrap=True,
+    )
+    console.print(_memory_table(plan))
+    console.print_table(_largest_table(plan), ["type"])
+    if plan.variants:
+        console.print(_variant_table(plan))
+    for assumption in plan.assumptions:
+        console.print(f"assumed: {assumption}", soft_wrap=True)
