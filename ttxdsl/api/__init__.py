@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from numpy.typing import ArrayLike
 from xdsl.dialects.builtin import ModuleOp
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.check.check import CheckReport
     from ttxdsl.insight.diff.difference import Difference
     from ttxdsl.insight.doctor.doctor import Diagnosis
+    from ttxdsl.insight.doctor.prescriptions import Prescriptions
     from ttxdsl.insight.plan.plan import StepPlan
     from ttxdsl.insight.run.interpretation import Interpretation
     from ttxdsl.insight.run.outcome import RunOutcome
@@ -411,20 +412,39 @@ class Program(ProgramForm):
             raise CompileError(str(error)) from error
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 
-    @_asking()
-    def doctor(self, devices: int, **options: Any) -> Diagnosis:
-        """Find which mesh of so many devices fits, by compiling the program for several.
+    @overload
+    def doctor(self, devices: None = None, **options: Any) -> Prescriptions: ...
 
-        It speaks of the program as it was loaded.
+    @overload
+    def doctor(self, devices: int, **options: Any) -> Diagnosis: ...
+
+    @_asking()
+    def doctor(
+        self, devices: int | None = None, **options: Any
+    ) -> Prescriptions | Diagnosis:
+        """Find which lines would make the program cheaper, or which mesh fits it.
+
+        Each change, and each mesh, is compiled. It speaks of the program as it was loaded.
 
         Args:
-            devices: at least 2.
-            options: of `ttxdsl.insight.doctor.doctor.diagnose`; with an `executor`, several
-                meshes are compiled at once, and what is found is the same.
+            devices: at least 2, to choose a mesh of so many; without it the program's own
+                mesh is kept.
+            options: of `ttxdsl.insight.doctor.prescriptions.prescribe`; of
+                `ttxdsl.insight.doctor.doctor.diagnose` with `devices`: with an `executor`,
+                several meshes are compiled at once, and what is found is the same.
 
         Raises:
             CompileError: the program cannot be analyzed, or no mesh can be tried.
         """
+        if devices is None:
+            from ttxdsl.insight.doctor.prescriptions import prescribe
+            from ttxdsl.insight.doctor.prescriptions_view import print_prescriptions
+
+            options.setdefault("pipeline", self._history.pipeline)
+            answer = prescribe(self.loaded._module, source=self.source, **options)
+            return answer.shown_by(
+                partial(print_prescriptions, answer=answer, source=self.source)
+            )
         from ttxdsl.insight.doctor.doctor import diagnose
         from ttxdsl.insight.doctor.view import MOST_ROWS, print_diagnosis
 

@@ -20,8 +20,9 @@ from ttxdsl.analysis.calls.function_attributes import (
 )
 
 _ALIASED = "tf.aliasing_output"
+BUFFER_DONOR = "jax.buffer_donor"
 
-DONATED = (_ALIASED, "jax.buffer_donor")
+DONATED = (_ALIASED, BUFFER_DONOR)
 """Attributes of arguments that the caller gives away; the first says for which result."""
 
 _PART = re.compile(r"\[[^\]]*\]|\.?\w+")

@@ -1,4 +1,4 @@
-"""`ttxdsl doctor`: which mesh fits a program, tried before anybody buys it."""
+"""`ttxdsl doctor`: what to write so that a program costs less, or which mesh fits it."""
 
 import argparse
 from typing import Any
@@ -8,17 +8,83 @@ from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_machine_options,
     machine_of_options,
+    positive,
     require_axes,
 )
-from ttxdsl.cli.programs import read_module
+from ttxdsl.cli.programs import read_input, read_module
 from ttxdsl.diagnostics.display import report_console
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.insight.doctor.doctor import default_limit, diagnose
+from ttxdsl.insight.doctor.prescriptions import SECONDS, prescribe
+from ttxdsl.insight.doctor.prescriptions_view import (
+    prescriptions_data,
+    print_prescriptions,
+)
 from ttxdsl.insight.doctor.view import MOST_ROWS, diagnosis_data, print_diagnosis
+from ttxdsl.loading.program import parse_program
+
+_OF_MESHES = "candidates", "ignore_shardings", "top"
+_OF_PRESCRIPTIONS = "seconds", "all"
+"""Options that need `--devices`, and that do not go with it."""
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the command; 1 if no mesh compiles, or none fits into the memory."""
+    """Run the command; 1 if nothing that compiles fits into the memory."""
+    _require_consistent(options)
+    return _prescribe(options) if options.devices is None else _diagnose(options)
+
+
+def _require_consistent(options: argparse.Namespace) -> None:
+    """Refuse options of the question that is not asked.
+
+    Raises:
+        CompileError: naming one.
+    """
+    with_devices = options.devices is not None
+    others = _OF_PRESCRIPTIONS if with_devices else _OF_MESHES
+    for name in others:
+        if getattr(options, name):
+            flag = f"--{name.replace('_', '-')}"
+            raise CompileError(
+                f"{flag} is not for --devices: it is for the program's own mesh"
+                if with_devices
+                else f"{flag} is for choosing a mesh: say how many devices",
+                hint=f"leave {flag} out" if with_devices else "--devices N",
+            )
+
+
+def _prescribe(options: argparse.Namespace) -> int:
+    machine = machine_of_options(options)
+    work = "compiling the program"
+
+    def on_step(compiled: int, helping: int) -> None:
+        nonlocal work
+        work = f"compiling changes ({compiled} done, {helping} help)"
+
+    with doing(lambda: work):
+        text, source = read_input(options.file, options)
+        answer = prescribe(
+            parse_program(text, source),
+            text=text,
+            source=source,
+            machine=machine,
+            memory=options.memory,
+            seconds=options.seconds or SECONDS,
+            trip_count=options.trip_count,
+            on_step=on_step,
+        )
+    require_axes(options, (name for name, _ in answer.mesh.axes))
+    if options.json:
+        flags.print_json(prescriptions_data(answer))
+    else:
+        console = report_console()
+        print_prescriptions(console, answer, str(options.file), whole=options.all)
+    best = (answer.after, *(one.after for one in answer.prescriptions))
+    return 0 if any(map(answer.fits, best)) else 1
+
+
+def _diagnose(options: argparse.Namespace) -> int:
     module = read_module(options.file, options)
     machine = machine_of_options(options)
     meshes = "compiling meshes"
@@ -55,17 +121,22 @@ def add_command(commands: Any) -> None:
     """Add `doctor` and its options to the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "doctor",
-        help="which mesh fits: groups of dimensions, and meshes compiled and ranked",
+        help="what to write so that it costs less, or which mesh fits: all compiled",
         description=(
-            "Find the dimensions of a program that have to be split together and the"
-            " numbers of parts that each allows, then compile the program for meshes of"
-            " so many devices and rank them by a modelled time, with the bytes that a"
-            " device sends and the memory that it needs. A program without shardings"
-            " gets them on its arguments; one with shardings keeps them, on a mesh with"
+            "Without --devices: try constraints on values, other shardings of arguments"
+            " and donation on the program's own mesh, and say which lines to write and"
+            " what they change; each is compiled and measured. With --devices N: find"
+            " the dimensions that have to be split together and the numbers of parts that"
+            " each allows, then compile the program for meshes of so many devices and"
+            " rank them by a modelled time, with the bytes that a device sends and the"
+            " memory that it needs. A program without shardings gets them on its"
+            " arguments; one with shardings keeps them, on a mesh with"
             " other sizes."
         ),
         epilog=(
             "examples:\n"
+            "  ttxdsl doctor step.mlir\n"
+            "  ttxdsl doctor step.mlir --seconds 300 --all\n"
             "  ttxdsl doctor model.mlir --devices 8\n"
             "  ttxdsl doctor model.mlir --devices 32 --memory 12GiB\n"
             "  ttxdsl doctor sharded.mlir --devices 8 --ignore-shardings\n"
@@ -75,7 +146,21 @@ def add_command(commands: Any) -> None:
     )
     flags.add_file_option(parser)
     parser.add_argument(
-        "--devices", type=flags.count_of, required=True, metavar="N", help="how many"
+        "--devices",
+        type=flags.count_of,
+        metavar="N",
+        help="choose a mesh of so many; without it the program's own is kept",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=positive,
+        metavar="S",
+        help=f"without --devices: answer after so many, with the best so far ({SECONDS:g})",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="without --devices: list what was tried and is no better, too",
     )
     parser.add_argument(
         "--memory",

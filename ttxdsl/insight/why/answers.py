@@ -279,6 +279,7 @@ ChangeKind = Literal[
     "annotate result",
     "remove constraint",
     "copy constant",
+    "donate argument",
 ]
 
 
@@ -317,6 +318,8 @@ class Change:
                 return f"the constraint {self.value} removed"
             case "copy constant":
                 return f"a copy of {self.value} for {self.user}"
+            case "donate argument":
+                return f"{', '.join((self.value, *self.alike))} donated"
 
 
 _HARDLY, _REPEATED = 0.01, 0.25

@@ -50,7 +50,7 @@ class Annotations:
         That is the result that it becomes; then its optimizer state, too.
         """
         yield self._annotated(index, sharding, ())
-        if others := self._optimizer_state(index):
+        if others := self.optimizer_state(index):
             yield self._annotated(index, sharding, others)
 
     def _annotated(
@@ -81,7 +81,7 @@ class Annotations:
             results=results,
         )
 
-    def _optimizer_state(self, index: int) -> tuple[int, ...]:
+    def optimizer_state(self, index: int) -> tuple[int, ...]:
         """Other arguments that the new value of one is computed from, split alike."""
         result = self._becomes.get(index)
         if result is None:

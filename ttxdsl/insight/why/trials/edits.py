@@ -3,10 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    set_argument_attributes,
+)
+from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.interpreters.runtime.run import entry_function
@@ -60,6 +65,11 @@ class Edit:
                 copy = value.op.clone()
                 Rewriter.insert_op(copy, InsertPoint.before(twin))
                 twin.operands[self.operand] = copy.results[value.index]
+            case "donate argument":
+                entries = argument_attributes(function)
+                for index in self.arguments:
+                    entries[index][BUFFER_DONOR] = BoolAttr.from_bool(True)
+                set_argument_attributes(function, entries)
 
 
 def changed(

@@ -1,0 +1,228 @@
+"""Prescriptions as a table with the code to paste, and as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.table import Table
+
+from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.diagnostics.errors import place_text
+from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
+from ttxdsl.insight.doctor.candidates import Place
+from ttxdsl.insight.doctor.prescriptions import Prescription, Prescriptions, Trial
+from ttxdsl.insight.why.answers import Figures
+
+_MOST_LINES = 12
+"""Of the code of a prescription, of which `--json` has all."""
+_MOST_INSTEAD = 3
+_LONGEST = 60
+"""Of code in a table."""
+
+
+def _memory_text(figures: Figures) -> str:
+    return "?" if figures.peak_bytes is None else bytes_text(figures.peak_bytes)
+
+
+def _cells(before: Figures, after: Figures) -> tuple[str, ...]:
+    """Return bytes, launches, time and memory, before → after."""
+    texts = [
+        (bytes_text(before.bytes), bytes_text(after.bytes)),
+        (str(before.launches), str(after.launches)),
+        (seconds_text(before.program_seconds), seconds_text(after.program_seconds)),
+        (_memory_text(before), _memory_text(after)),
+    ]
+    return tuple(one if one == other else f"{one} → {other}" for one, other in texts)
+
+
+def _where(places: Sequence[Place]) -> str:
+    first = places[0]
+    if first.op is None:
+        return first.name if len(places) == 1 else f"{len(places)} arguments"
+    text = place_text(first.position, first.function) or first.name
+    return f"{text} (x{first.count})" if first.count > 1 else text
+
+
+def _table(answer: Prescriptions) -> Table:
+    table = Table(title="Prescriptions, each compiled", title_justify="left")
+    table.add_column("", no_wrap=True)
+    table.add_column("what")
+    table.add_column("where", overflow="fold")
+    for column in ("sent", "launches", "time", "memory"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for number, one in enumerate(answer.prescriptions, 1):
+        note = ""
+        if one.on_top_of:
+            note = f", on top of {_numbers(one.on_top_of)}"
+        elif number > max(1, answer.together):
+            note = ", instead"
+        table.add_row(
+            str(number),
+            f"{one.kind}{note}",
+            _where(one.places),
+            *_cells(one.before, one.after),
+        )
+    if answer.together > 1:
+        table.add_row(
+            _numbers(answer.together),
+            "together",
+            "",
+            *_cells(answer.before, answer.after),
+        )
+    return table
+
+
+def _numbers(count: int) -> str:
+    return "1" if count == 1 else f"1-{count}"
+
+
+def _code(number: int, prescription: Prescription) -> list[str]:
+    """Return the lines to paste, with where they belong as comments."""
+    first = prescription.places[0]
+    match prescription.kind:
+        case "constraint":
+            where = place_text(first.position, first.function) or first.name
+            name = first.name if first.op is None else f"{first.name}, {first.op}"
+            values = f"; {first.count} values" if first.count > 1 else ""
+            lines = [f"# {number}: x is made at {where} ({name}{values})"]
+        case "argument":
+            lines = [f"# {number}: in in_shardings, and in out_shardings of new state"]
+        case "donation":
+            lines = [f"# {number}: the state is not needed after the step"]
+    code = prescription.write.split("\n")
+    lines += code[:_MOST_LINES]
+    if len(code) > _MOST_LINES:
+        lines.append(f"# … and {len(code) - _MOST_LINES} more: --json has them")
+    if instead := prescription.instead:
+        few = ", ".join(
+            place_text(place.position, place.function) or place.name
+            for place in instead[:_MOST_INSTEAD]
+        )
+        more = len(instead) - _MOST_INSTEAD
+        few += f" and {more} more" if more > 0 else ""
+        lines.append(f"# or the same at {few}")
+    return lines
+
+
+def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:
+    table = Table(title="Tried, and no better", title_justify="left")
+    table.add_column("what")
+    table.add_column("where", overflow="fold")
+    for column in ("sent", "launches", "time", "memory"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in tried:
+        text, _, more = one.write.partition("\n")
+        text = shortened(text, _LONGEST) + (" …" if more else "")
+        cells = ("refused", "", "", "")
+        if one.after is not None:
+            cells = _cells(answer.before, one.after)
+        table.add_row(text, _where(one.places), *cells)
+    return table
+
+
+def print_prescriptions(
+    console: Terminal, answer: Prescriptions, source: str, *, whole: bool = False
+) -> None:
+    """Print prescriptions and their code.
+
+    Args:
+        console: where to.
+        answer: what was found.
+        source: what the program is called.
+        whole: whether to list what was tried, too.
+    """
+    before = answer.before
+    head = heading(
+        source,
+        f": {answer.mesh}; a device sends {bytes_text(before.bytes)} in"
+        f" {before.launches} collectives, a step takes"
+        f" {seconds_text(before.program_seconds)} and {_memory_text(before)}",
+    )
+    console.print(head, soft_wrap=True)
+    compiled = len(answer.tried) + len(answer.prescriptions)
+    if answer.prescriptions:
+        console.print_table(_table(answer), ["launches"])
+        for number, prescription in enumerate(answer.prescriptions, 1):
+            for line in _code(number, prescription):
+                console.print(f"  {line}", soft_wrap=True)
+    elif compiled:
+        kinds = sorted({one.kind for one in answer.tried})
+        console.print(
+            f"nothing helps: {compiled} changes compiled ({', '.join(kinds)})"
+        )
+    else:
+        console.print("there is no change to try")
+    notes = [f"time: {answer.machine}"]
+    if before.guessed is not None:
+        notes.append(before.guessed)
+    if answer.interrupted:
+        notes.append("interrupted: the best so far")
+    if answer.untried:
+        notes.append(f"no time for {answer.untried} more candidates: --seconds")
+    if answer.tried and not whole:
+        notes.append(f"{len(answer.tried)} changes compiled that are no better: --all")
+    for note in notes:
+        console.print(f"  {note}", soft_wrap=True)
+    if whole and answer.tried:
+        console.print_table(_tried_table(answer.tried, answer), ["launches"])
+    if not answer.fits(answer.after) and not any(
+        answer.fits(one.after) for one in answer.prescriptions
+    ):
+        peaks = [
+            figures.peak_bytes
+            for figures in (before, *(one.after for one in answer.tried))
+            if figures is not None and figures.peak_bytes is not None
+        ]
+        peaks += [one.after.peak_bytes or 0 for one in answer.prescriptions]
+        text = (
+            f"nothing fits into {bytes_text(answer.memory or 0)}: the least that any"
+            f" change needs is {bytes_text(min(peaks))}"
+        )
+        console.print(styled(text, "bold red"))
+
+
+def _figures_data(figures: Figures) -> dict[str, Any]:
+    return {
+        "bytes": figures.bytes,
+        "launches": figures.launches,
+        "step_s": figures.program_seconds,
+        "peak_bytes": figures.peak_bytes,
+        "collectives": dict(figures.collectives),
+    }
+
+
+def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
+    """Return prescriptions for JSON."""
+    return {
+        "mesh": dict(answer.mesh.axes),
+        "machine": asdict(answer.machine),
+        "memory_limit": answer.memory,
+        "before": _figures_data(answer.before),
+        "prescriptions": [
+            {
+                "kind": one.kind,
+                "write": one.write,
+                "places": [asdict(place) for place in one.places],
+                "before": _figures_data(one.before),
+                "after": _figures_data(one.after),
+                "on_top_of": one.on_top_of,
+                "instead": [asdict(place) for place in one.instead],
+            }
+            for one in answer.prescriptions
+        ],
+        "together": {
+            "prescriptions": list(range(1, answer.together + 1)),
+            "after": _figures_data(answer.after),
+        },
+        "tried": [
+            {
+                "kind": one.kind,
+                "write": one.write,
+                "places": [asdict(place) for place in one.places],
+                "after": None if one.after is None else _figures_data(one.after),
+            }
+            for one in answer.tried
+        ],
+        "untried": answer.untried,
+        "interrupted": answer.interrupted,
+    }
