@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
@@ -203,24 +204,21 @@ def _require_sizes(module: ModuleOp) -> None:
     Raises:
         CompileError: a value has a dimension of unknown size.
     """
-    for op in module.walk():
-        for result in op.results:
-            if any(size < 0 for size in shape_of(result)):
-                raise CompileError(
-                    f"a value is of type {result.type}: without its sizes there is"
-                    " nothing to measure",
-                    op,
-                    hint="export the program with sizes (--shapes NAME=SIZE for symbols)",
-                )
-    for function in entry_functions(module):
-        for argument in function.body.block.args:
-            if any(size < 0 for size in shape_of(argument)):
-                raise CompileError(
-                    f"argument {argument.index} is of type {argument.type}: without its"
-                    " sizes there is nothing to measure",
-                    function,
-                    hint="export the program with sizes (--shapes NAME=SIZE for symbols)",
-                )
+    hint = "export the program with sizes, or give them: --shapes NAME=SIZE"
+    values: list[tuple[str, SSAValue, Operation]] = [
+        (f"argument {argument.index}", argument, function)
+        for function in entry_functions(module)
+        for argument in function.body.block.args
+    ]
+    values += (("a result", one, op) for op in module.walk() for one in op.results)
+    for name, value, op in values:
+        if any(size < 0 for size in shape_of(value)):
+            raise CompileError(
+                f"{name} is of type {value.type}: without its sizes there is nothing to"
+                " measure",
+                op,
+                hint=hint,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +277,9 @@ class _Search:
     def _helps(self, before: Figures, after: Figures) -> bool:
         """Return True if a change is worth writing.
 
-        The step takes less time; or as much, and sends fewer bytes or takes less memory
-        and no more of the other; or it fits into the memory, which it did not.
+        It fits into the memory, which the program did not; or the step takes less time,
+        and the part saved is that of the memory it adds (unless the memory is given); or
+        it takes as long, and less bytes or memory, and no more of the other.
         """
         if self._fits(before) != self._fits(after):
             return self._fits(after)
@@ -289,9 +288,14 @@ class _Search:
         faster = before.program_seconds - after.program_seconds
         sent = after.bytes, before.bytes
         held = after.peak_bytes, before.peak_bytes
-        worse = _less(*sent[::-1]) and _less(*held[::-1])
-        if abs(faster) > (_TRUSTED if worse else _TIME_ERROR) * before.program_seconds:
-            return faster > 0
+        error = _TIME_ERROR * before.program_seconds
+        if faster < -error:
+            return False
+        if faster > error:
+            saved = faster / before.program_seconds
+            if _less(*sent[::-1]) and _less(*held[::-1]) and saved < _TRUSTED:
+                return False
+            return self._memory is not None or saved >= _growth(before, after)
         return (_less(*sent) and not _less(*held[::-1])) or (
             _less(*held) and not _less(*sent[::-1])
         )
@@ -449,6 +453,13 @@ def _dominates(one: Figures, other: Figures) -> bool:
         and one.bytes <= other.bytes
         and (one.peak_bytes or 0) <= (other.peak_bytes or 0)
     )
+
+
+def _growth(before: Figures, after: Figures) -> float:
+    """Return the part by which the memory grows."""
+    if not before.peak_bytes or after.peak_bytes is None:
+        return 0.0
+    return after.peak_bytes / before.peak_bytes - 1
 
 
 def _less(one: int | None, other: int | None) -> bool:

@@ -1,0 +1,247 @@
+"""What is prescribed was compiled, and does what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import ttxdsl
+from tests.insight.doctor.llama import step_text
+from ttxdsl.costs.machines import GENERIC
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.doctor.candidates import Candidate, Candidates
+from ttxdsl.insight.doctor.prescriptions import (
+    Prescription,
+    Prescriptions,
+    own_mesh,
+    prescribe,
+)
+from ttxdsl.insight.doctor.prescriptions_view import prescriptions_data
+from ttxdsl.insight.why.answers import Figures
+from ttxdsl.insight.why.costs import measure
+from ttxdsl.insight.why.trials.compiling import compile_plainly
+from ttxdsl.insight.why.trials.edits import changed
+from ttxdsl.loading.program import parse_program, program_text
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+FIGHT = """\
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>}, %v: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.tanh %0 : tensor<64x64xf32>
+  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %2 : tensor<64x64xf32>
+}
+"""
+
+SETTLED = """\
+sdy.mesh @mesh = <["data"=2]>
+func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) -> tensor<8x4xf32> {
+  %0 = stablehlo.tanh %x : tensor<8x4xf32>
+  %1 = stablehlo.exponential %0 : tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+"""
+
+STATE = """\
+sdy.mesh @mesh = <["data"=2]>
+func.func @main(%w: tensor<64x64xf32> loc("params['w']"), %x: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>} loc("x")) -> (tensor<64x64xf32> {jax.result_info = "['w']"}) {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.subtract %w, %0 : tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+"""
+
+
+def search(text: str, seconds: float = 30, **options: object) -> Prescriptions:
+    """What is prescribed for a text."""
+    return prescribe(parse_program(text), text=text, seconds=seconds, **options)  # pyright: ignore[reportArgumentType]
+
+
+def compiled(text: str) -> Figures:
+    """What a program costs as it is."""
+    module = parse_program(text)
+    return measure(compile_plainly(module, TTStableHLOPipelinePass()), module, GENERIC)
+
+
+def candidates(text: str) -> list[Candidate]:
+    """All candidates of a text."""
+    module = parse_program(text)
+    pipeline = TTStableHLOPipelinePass()
+    return list(Candidates(module, text, "t", pipeline, own_mesh(module)).all())
+
+
+def applied(text: str, prescriptions: Sequence[Prescription]) -> str:
+    """The text with prescriptions, found again among the candidates."""
+    module = parse_program(text)
+    pipeline = TTStableHLOPipelinePass()
+    every = list(Candidates(module, text, "t", pipeline, own_mesh(module)).all())
+    edits = [
+        edit
+        for wanted in prescriptions
+        for edit in next(
+            one
+            for one in every
+            if (one.write, one.places) == (wanted.write, wanted.places)
+        ).edits
+    ]
+    return program_text(changed(module, edits))
+
+
+def test_a_llama_gets_what_its_expert_wrote():
+    answer = search(step_text(), 40)
+    expert = compiled(step_text(constrained=True))
+    line = 'x = jax.lax.with_sharding_constraint(x, P("data"))'
+    best = next(one for one in answer.prescriptions if one.write == line)
+    assert answer.before == compiled(step_text())
+    # one line does what the three of the expert do
+    assert best.after == expert
+    assert expert.bytes < answer.before.bytes
+    assert (expert.peak_bytes or 0) < (answer.before.peak_bytes or 0)
+    first = answer.prescriptions[0].after
+    assert first.program_seconds <= expert.program_seconds * 1.02
+    assert first.bytes <= expert.bytes
+    place = best.places[0]
+    assert re.search(r"llama\.py:\d+:\d+$", place.position or "")
+    assert place.function in ("step_text.<locals>.block", "step_text.<locals>.loss")
+
+
+def test_the_constrained_llama_is_not_told_to_hold_what_it_holds():
+    answer = search(step_text(constrained=True), 15)
+    held = {'x = jax.lax.with_sharding_constraint(x, P("data"))'}
+    said = [one for one in answer.prescriptions if one.write in held]
+    assert all(one.after.bytes < answer.before.bytes for one in said)
+    for one in answer.prescriptions:
+        assert one.after.program_seconds <= one.before.program_seconds * 1.02
+
+
+@pytest.mark.parametrize("text", [FIGHT, STATE])
+def test_the_prescribed_program_costs_what_is_said_and_computes_the_same(text: str):
+    answer = search(text)
+    assert answer.prescriptions
+    together = answer.prescriptions[: answer.together]
+    better = applied(text, together)
+    figures = compiled(better)
+    assert (figures.bytes, figures.peak_bytes) == (
+        answer.after.bytes,
+        answer.after.peak_bytes,
+    )
+    program = ttxdsl.load(text)
+    inputs = program.random_inputs(0)
+    results = program.interpret(*inputs).results
+    outcome = ttxdsl.load(better).partition().interpret(*inputs)
+    for mine, theirs in zip(outcome.results, results, strict=True):
+        np.testing.assert_allclose(
+            np.asarray(mine), np.asarray(theirs), rtol=1e-4, atol=1e-4
+        )
+
+
+def test_each_stands_on_those_before_it():
+    answer = search(FIGHT)
+    before = answer.before
+    for number, one in enumerate(answer.prescriptions):
+        if number < answer.together:
+            assert (one.on_top_of, one.before) == (number, before)
+            before = one.after
+        else:
+            assert (one.on_top_of, one.before) == (0, answer.before)
+    assert answer.after == before
+    assert len(answer.prescriptions) <= 7
+
+
+def test_nothing_helps():
+    answer = search(SETTLED)
+    assert not answer.prescriptions
+    assert answer.tried
+    assert answer.after == answer.before
+    assert "nothing helps" in str(ttxdsl.load(SETTLED).doctor(seconds=30))
+
+
+def test_state_is_donated():
+    answer = search(STATE)
+    (donation,) = (one for one in answer.prescriptions if one.kind == "donation")
+    assert donation.write == 'jax.jit(…, donate_argnames=("params",))'
+    assert (donation.after.peak_bytes or 0) < (donation.before.peak_bytes or 0)
+    given = STATE.replace(' loc("params', ' {jax.buffer_donor = true} loc("params')
+    assert all(one.kind != "donation" for one in candidates(given))
+
+
+def test_a_new_value_of_state_changes_with_it():
+    state = [
+        one
+        for one in candidates(STATE)
+        if one.kind == "argument" and [p.name for p in one.places] == ["params['w']"]
+    ]
+    assert state
+    for one in state:
+        assert [edit.results for edit in one.edits] == [(0,)]
+
+
+def test_a_layer_is_one_candidate_with_its_cotangents():
+    lines = [
+        one
+        for one in candidates(step_text())
+        if one.kind == "constraint"
+        and one.places[0].function == "step_text.<locals>.block"
+        and one.places[0].op == "stablehlo.add"
+    ]
+    assert {one.places[0].count for one in lines} == {2}
+    assert {len(one.edits) for one in lines} == {4}
+
+
+def test_json_has_sides():
+    data = prescriptions_data(search(FIGHT))
+    json.dumps(data)
+    for one in data["prescriptions"]:
+        assert {"kind", "write", "places", "before", "after"} <= one.keys()
+        for side in ("before", "after"):
+            assert {"bytes", "launches", "step_s", "peak_bytes"} <= one[side].keys()
+    assert data["together"]["after"]["bytes"] <= data["before"]["bytes"]
+
+
+def test_an_interrupt_gives_the_best_so_far():
+    def stop(compiled: int, helping: int) -> None:
+        if helping:
+            raise KeyboardInterrupt
+
+    text = step_text()
+    answer = prescribe(parse_program(text), text=text, on_step=stop, seconds=60)
+    assert answer.interrupted
+    assert len(answer.prescriptions) == 1
+
+
+def test_no_time():
+    answer = search(FIGHT, 1e-6)
+    assert not answer.prescriptions
+    assert answer.untried
+
+
+def test_the_least_memory_is_said():
+    answer = ttxdsl.load(SETTLED).doctor(seconds=20, memory=10)
+    assert "nothing fits into 10 B: the least that any change needs is" in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (re.sub(r"sdy.mesh.*\n| \{sdy.sharding.*?\]>\}", "", FIGHT), "has no mesh"),
+        (
+            FIGHT.replace(
+                '"model"=4]>\n', '"model"=4]>\nsdy.mesh @other = <["data"=8]>\n'
+            ),
+            "2 different meshes",
+        ),
+        (
+            SETTLED.replace("8x4", "?x4"),
+            "argument 0 is of type tensor<?x4xf32>: without its sizes",
+        ),
+        (SETTLED.replace("8x4", "7x4"), "not divisible"),
+    ],
+)
+def test_bad_input(text: str, message: str):
+    with pytest.raises(CompileError, match=re.escape(message)):
+        search(text)
