@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.check.check import CheckReport
     from ttxdsl.insight.diff.difference import Difference
     from ttxdsl.insight.doctor.doctor import Diagnosis
-    from ttxdsl.insight.doctor.prescriptions import Prescriptions
+    from ttxdsl.insight.doctor.prescriptions.prescribe import Prescriptions
     from ttxdsl.insight.plan.plan import StepPlan
     from ttxdsl.insight.run.interpretation import Interpretation
     from ttxdsl.insight.run.outcome import RunOutcome
@@ -429,16 +429,16 @@ class Program(ProgramForm):
         Args:
             devices: at least 2, to choose a mesh of so many; without it the program's own
                 mesh is kept.
-            options: of `ttxdsl.insight.doctor.prescriptions.prescribe`; of
-                `ttxdsl.insight.doctor.doctor.diagnose` with `devices`: with an `executor`,
-                several meshes are compiled at once, and what is found is the same.
+            options: of `prescribe` in `ttxdsl.insight.doctor.prescriptions`; with `devices` of
+                `ttxdsl.insight.doctor.doctor.diagnose`: with an `executor`, several
+                meshes are compiled at once, and what is found is the same.
 
         Raises:
             CompileError: the program cannot be analyzed, or no mesh can be tried.
         """
         if devices is None:
-            from ttxdsl.insight.doctor.prescriptions import prescribe
-            from ttxdsl.insight.doctor.prescriptions_view import print_prescriptions
+            from ttxdsl.insight.doctor.prescriptions.prescribe import prescribe
+            from ttxdsl.insight.doctor.prescriptions.view import print_prescriptions
 
             options.setdefault("pipeline", self._history.pipeline)
             answer = prescribe(self.loaded._module, source=self.source, **options)

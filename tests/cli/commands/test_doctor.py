@@ -171,3 +171,50 @@ def test_of_those_compiled(program: Path, capsys: pytest.CaptureFixture[str]):
     assert "* no other mesh takes less time" in capsys.readouterr().out
     main(["doctor", str(program), "--devices", "4", "--candidates", "2"])
     assert "* no other mesh of those compiled takes less" in capsys.readouterr().out
+
+
+OWN_MESH = """\
+sdy.mesh @mesh = <["data"=2]>
+func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>}) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+"""
+
+
+def test_prescriptions_of_the_own_mesh(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "own.mlir"
+    path.write_text(OWN_MESH)
+    assert main(["doctor", str(path), "--all"]) == 0
+    out = capsys.readouterr().out
+    assert "Prescriptions, each compiled" in out
+    assert "  # was P(" in out
+    assert "Tried, and no better" in out
+    assert main(["doctor", str(path), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    sides = data["before"], data["together"]["after"]
+    assert sides[0]["bytes"] > sides[1]["bytes"]
+    assert main(["doctor", str(path), "--memory", "1"]) == 1
+    assert "nothing fits into 1 B" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "the program has no mesh of several devices"),
+        (["--top", "3"], "--top is for choosing a mesh: say how many devices"),
+        (["--devices", "2", "--seconds", "5"], "--seconds is not for --devices"),
+    ],
+)
+def test_options_of_the_other_question(
+    program: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+):
+    assert main(["doctor", str(program), *options]) == 1
+    captured = capsys.readouterr()
+    assert f"error: {message}" in captured.err.replace("'builtin.module' op: ", "")
+    assert not captured.out

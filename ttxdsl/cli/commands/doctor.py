@@ -16,8 +16,8 @@ from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.insight.doctor.doctor import default_limit, diagnose
-from ttxdsl.insight.doctor.prescriptions import SECONDS, prescribe
-from ttxdsl.insight.doctor.prescriptions_view import (
+from ttxdsl.insight.doctor.prescriptions.prescribe import SECONDS, prescribe
+from ttxdsl.insight.doctor.prescriptions.view import (
     prescriptions_data,
     print_prescriptions,
 )

@@ -3,8 +3,8 @@
     answer = prescribe(module)
     answer.prescriptions[0].write  # x = jax.lax.with_sharding_constraint(x, P("data"))
 
-Candidates (`ttxdsl.insight.doctor.candidates`) are compiled one by one, then on top of the
-best of them, until the time is over. What is prescribed was compiled and measured.
+Candidates (`candidates.py`) are compiled one by one, then on top of the best of them, until
+the time is over. What is prescribed was compiled and measured.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,12 @@ from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
-from ttxdsl.insight.doctor.candidates import Candidate, Candidates, Kind, Place
+from ttxdsl.insight.doctor.prescriptions.candidates import (
+    Candidate,
+    Candidates,
+    Kind,
+    SourcePlace,
+)
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.trials.compiling import compile_plainly
@@ -61,11 +66,11 @@ class Prescription:
 
     kind: Kind
     write: str
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
     before: Figures
     after: Figures
     on_top_of: int = 0
-    instead: tuple[Place, ...] = ()
+    instead: tuple[SourcePlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Trial:
 
     kind: Kind
     write: str
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
     after: Figures | None
 
 

@@ -9,8 +9,12 @@ from rich.table import Table
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
-from ttxdsl.insight.doctor.candidates import Place
-from ttxdsl.insight.doctor.prescriptions import Prescription, Prescriptions, Trial
+from ttxdsl.insight.doctor.prescriptions.candidates import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.prescribe import (
+    Prescription,
+    Prescriptions,
+    Trial,
+)
 from ttxdsl.insight.why.answers import Figures
 
 _MOST_LINES = 12
@@ -35,7 +39,7 @@ def _cells(before: Figures, after: Figures) -> tuple[str, ...]:
     return tuple(one if one == other else f"{one} → {other}" for one, other in texts)
 
 
-def _where(places: Sequence[Place]) -> str:
+def _where(places: Sequence[SourcePlace]) -> str:
     first = places[0]
     if first.op is None:
         return first.name if len(places) == 1 else f"{len(places)} arguments"
@@ -135,7 +139,7 @@ def print_prescriptions(
     head = heading(
         source,
         f": {answer.mesh}; a device sends {bytes_text(before.bytes)} in"
-        f" {before.launches} collectives, a step takes"
+        f" {before.launches} collective{'s' if before.launches != 1 else ''}, a step takes"
         f" {seconds_text(before.program_seconds)} and {_memory_text(before)}",
     )
     console.print(head, soft_wrap=True)

@@ -2,7 +2,7 @@
 
 A candidate is one thing to write in the source: a constraint on what a line makes, in all
 layers alike, or another annotation of an argument with what has to change with it. None
-is said to help here: `ttxdsl.insight.doctor.prescriptions` compiles them.
+is said to help here: `ttxdsl.insight.doctor.prescriptions.prescribe` compiles them.
 """
 
 import re
@@ -57,7 +57,7 @@ compute forward values again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """Where a prescription is written.
 
     Attributes:
@@ -89,7 +89,7 @@ class Candidate:
 
     kind: Kind
     write: str
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
     edits: tuple[Edit, ...] = field(repr=False)
     target: tuple[object, ...] = field(repr=False)
 
@@ -390,10 +390,14 @@ class Candidates:
 
     def all(self) -> Iterator[Candidate]:
         """Yield all candidates, of each kind by turns, the likely ones first."""
-        kinds = self.constraints(), self.arguments()
         yield from self.donations()
-        for pair in zip_longest(*kinds):
-            yield from (one for one in pair if one is not None)
+        known: set[tuple[str, tuple[SourcePlace, ...]]] = set()
+        for pair in zip_longest(self.constraints(), self.arguments()):
+            for candidate in pair:
+                if candidate is None or (candidate.write, candidate.places) in known:
+                    continue
+                known.add((candidate.write, candidate.places))
+                yield candidate
 
     def constraints(self) -> Iterator[Candidate]:
         """Yield constraints: for each line the first variant, then the second, …"""
@@ -405,7 +409,9 @@ class Candidates:
         first = line.values[0]
         shape = shape_of(first)
         name = self._names.name(first) or "a value"
-        place = Place(name, line.op, line.position, line.function, len(line.values))
+        place = SourcePlace(
+            name, line.op, line.position, line.function, len(line.values)
+        )
         values = list(dict.fromkeys([*line.values, *line.cotangents]))
         own = self._dims(first, self.recorded)
         for sharding in dict.fromkeys(self._variants(first)):
@@ -442,7 +448,7 @@ class Candidates:
         yield Candidate(
             "donation",
             f"jax.jit(…, donate_argnames=({written}{',' if len(roots) == 1 else ''}))",
-            tuple(map(Place, names)),
+            tuple(map(SourcePlace, names)),
             (edit,),
             ("donation",),
         )
@@ -545,7 +551,7 @@ class Candidates:
     ) -> Iterator[Candidate]:
         """Yield one candidate of annotations of several arguments."""
         lines: list[str] = []
-        places: list[Place] = []
+        places: list[SourcePlace] = []
         edits: list[Edit] = []
         for index, dims in chosen.items():
             if dims is None:
@@ -556,7 +562,7 @@ class Candidates:
             argument = self._function.body.block.args[index]
             name = argument_name(self._function, index)
             frame = source_frame(unmarked(argument.location))
-            places.append(Place(name, None, frame.position if frame else None))
+            places.append(SourcePlace(name, None, frame.position if frame else None))
             edits.append(next(self._annotations.annotated(index, sharding)))
             old = spec_text(self._sharding(self._argument_dims(index)))
             lines.append(f'"{name}": {spec_text(sharding)},  # was {old}')

@@ -1,7 +1,7 @@
 """A training step of a small Llama, FSDP x tensor parallel with Adam, as people write it.
 
-`step_text(constrained=True)` has the lines that an expert adds: the residual stream is
-held to the batch.
+`step_text(held=3)` has the lines that an expert adds: the residual stream is held to the
+batch.
 """
 
 from __future__ import annotations
@@ -33,19 +33,31 @@ def _normed(x: Array) -> Array:
     return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6)
 
 
+def _averaged(mean: Array, slope: Array) -> Array:
+    return 0.9 * mean + 0.1 * slope
+
+
+def _averaged_square(square: Array, slope: Array) -> Array:
+    return 0.9 * square + slope * slope
+
+
+def _updated(weight: Array, mean: Array, square: Array) -> Array:
+    return weight - 0.01 * mean / (jnp.sqrt(square) + 1e-6)
+
+
 @cache
-def step_text(*, constrained: bool = False, donated: bool = True) -> str:
+def step_text(*, held: int = 0, donated: bool = True) -> str:
     """The step as JAX exports it, with the lines of this file.
 
     Args:
-        constrained: whether the residual stream is held to the batch.
+        held: how many lines hold the residual stream to the batch; first where it begins.
         donated: whether parameters and state are.
     """
     auto = (jax.sharding.AxisType.Auto,) * 2
     mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=auto)
 
-    def held(x: Array) -> Array:
-        if not constrained:
+    def hold(x: Array, line: int) -> Array:
+        if line > held:
             return x
         sharding = jax.sharding.NamedSharding(mesh, P("data"))
         return jax.lax.with_sharding_constraint(x, sharding)
@@ -58,12 +70,12 @@ def step_text(*, constrained: bool = False, donated: bool = True) -> str:
         )
         scores = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k))
         mixed = jnp.einsum("bhqk,bkhd->bqhd", scores, v)
-        x = held(x + mixed.reshape(BATCH, LENGTH, HEADS * HEAD) @ p["wo"])
+        x = hold(x + mixed.reshape(BATCH, LENGTH, HEADS * HEAD) @ p["wo"], 2)
         h = _normed(x)
-        return held(x + (jax.nn.silu(h @ p["gate"]) * (h @ p["up"])) @ p["down"])
+        return hold(x + (jax.nn.silu(h @ p["gate"]) * (h @ p["up"])) @ p["down"], 3)
 
     def loss(params: dict[str, Any], tokens: Array) -> Array:
-        x = held(params["embedding"][tokens])
+        x = hold(params["embedding"][tokens], 1)
         for layer in params["layers"]:
             x = block(x, layer)
         logits = _normed(x) @ params["embedding"].T
@@ -71,11 +83,9 @@ def step_text(*, constrained: bool = False, donated: bool = True) -> str:
 
     def train(params: Any, state: Any, tokens: Array) -> Any:
         value, slopes = jax.value_and_grad(loss)(params, tokens)
-        mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, state["mean"], slopes)
-        square = jax.tree.map(lambda s, g: 0.9 * s + g * g, state["square"], slopes)
-        params = jax.tree.map(
-            lambda w, m, s: w - 0.01 * m / (jnp.sqrt(s) + 1e-6), params, mean, square
-        )
+        mean = jax.tree.map(_averaged, state["mean"], slopes)
+        square = jax.tree.map(_averaged_square, state["square"], slopes)
+        params = jax.tree.map(_updated, params, mean, square)
         return params, {"mean": mean, "square": square}, value
 
     def array(shape: tuple[int, ...], spec: Any, type_: Any = jnp.float32) -> Any:
@@ -89,6 +99,6 @@ def step_text(*, constrained: bool = False, donated: bool = True) -> str:
     }
     state = {"mean": params, "square": params}
     tokens = array((BATCH, LENGTH), P("data"), jnp.int32)
-    options = {"donate_argnums": (0, 1)} if donated else {}
+    options: dict[str, Any] = {"donate_argnums": (0, 1)} if donated else {}
     lowered = jax.jit(train, **options).lower(params, state, tokens)
     return lowered.as_text(debug_info=True)
