@@ -139,7 +139,6 @@ def test_each_shape(program: Path, capsys: pytest.CaptureFixture[str]):
         (["--devices", "x"], "'x' is no number from 1 up"),
         (["--devices", "4", "--memory", "16Gb!"], "'16Gb!' is no size"),
         (["--devices", "4", "--link-gbps", "0"], "'0' is no number above 0"),
-        ([], "--devices"),
     ],
 )
 def test_wrong_command_lines(
