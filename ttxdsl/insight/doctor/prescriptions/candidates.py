@@ -489,17 +489,22 @@ class Candidates:
         sizes = [
             type_bytes(argument.type, argument) for argument in function.body.block.args
         ]
-        for group in sorted(
-            groups.values(), key=lambda group: -sum(sizes[index] for index in group)
-        ):
-            state = [*self._annotations.optimizer_state(group[0])]
-            if group[0] in optimizer:
-                continue  # it changes with its parameter
-            members = dict.fromkeys(group)
-            for index in group if state else ():
-                members |= dict.fromkeys(self._annotations.optimizer_state(index))
-            for dims in self._near(group[0]):
-                yield from self._together(dict.fromkeys(members, dims))
+        largest = sorted(groups.values(), key=lambda g: -sum(sizes[at] for at in g))
+        rows = [
+            list(self._arguments_of(group))
+            for group in largest
+            if group[0] not in optimizer  # that changes with its parameter
+        ]
+        for column in zip_longest(*rows):
+            yield from (one for one in column if one is not None)
+
+    def _arguments_of(self, group: Sequence[int]) -> Iterator[Candidate]:
+        """Yield other annotations of arguments that are alike, as those of layers."""
+        members = dict.fromkeys(group)
+        for index in group:
+            members |= dict.fromkeys(self._annotations.optimizer_state(index))
+        for dims in self._near(group[0]):
+            yield from self._together(dict.fromkeys(members, dims))
 
     def _axes(self) -> list[tuple[str, int]]:
         return [(name, size) for name, size in self._mesh.axes if size > 1]
