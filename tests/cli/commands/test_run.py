@@ -57,6 +57,17 @@ def test_report(capsys: pytest.CaptureFixture[str]):
     assert "FAIL" not in out
 
 
+def test_axes_of_size_one_are_not_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "ones.mlir"
+    file.write_text(MLP.read_text().replace('"data"=2', '"one"=1, "data"=2'))
+    assert main(["run", str(file)]) == 0
+    assert 'mesh @mesh <["data"=2, "model"=4]>' in capsys.readouterr().out
+    assert main(["run", str(file), "--all-axes"]) == 0
+    assert '@mesh <["one"=1, "data"=2, "model"=4]>' in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("form", ["sdy", "stablehlo", "ttir", "ttnn"])
 def test_emit_writes_what_mlir_reads(tmp_path: Path, oracle: Oracle, form: str):
     out = tmp_path / "out.mlir"

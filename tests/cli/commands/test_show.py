@@ -39,6 +39,18 @@ def test_the_signature(path: str, capsys: pytest.CaptureFixture[str]):
     assert "result 0: tensor<4x8xf32>  not decided yet" in out
 
 
+def test_axes_of_size_one_are_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "ones.mlir"
+    file.write_text(PROGRAM.replace('"x"=2', '"one"=1, "x"=2'))
+    assert '@mesh <["x"=2, "y"=4]>' in shown(capsys, str(file))
+    assert '@mesh <["one"=1, "x"=2, "y"=4]>' in shown(capsys, str(file), "--all-axes")
+    grid = (str(file), "--arg", "0", "--devices")
+    assert "one" not in shown(capsys, *grid)
+    assert "one=0, x=1, y=3" in shown(capsys, *grid, "--all-axes")
+
+
 @pytest.mark.parametrize("stage", ["6", "sdy-user-priority-propagate", "user-priority-propagate"])  # fmt: skip
 def test_after_a_stage(path: str, stage: str, capsys: pytest.CaptureFixture[str]):
     out = shown(capsys, path, "--after", stage)

@@ -18,6 +18,7 @@ from tests.insight.doctor.jax_models import MODELS, jax, text_of
 from tests.insight.why.test_state import step
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
+from ttxdsl.diagnostics.display import plain_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.doctor import (
@@ -39,6 +40,7 @@ from ttxdsl.insight.doctor.meshes import (
     remove_shardings,
 )
 from ttxdsl.insight.doctor.schemes import FULLY_SHARDED
+from ttxdsl.insight.doctor.view import print_diagnosis
 from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -329,8 +331,33 @@ def test_too_many_devices_or_sizes():
         diagnose(module, 2**30)
     with pytest.raises(
         CompileError, match="201 axes can have 20301 sizes of 4 devices"
-    ):
-        diagnose(module, 4)
+    ) as raised:
+        diagnose(module, 4, all_axes=True)
+    assert raised.value.hint == "leave out --all-axes"
+
+
+def test_axes_of_size_one_keep_their_size():
+    """As of MaxText's meshes, which have ten of them beside two others."""
+    ones = ", ".join(f'"one{at}"=1' for at in range(10))
+    text = SHARDED.replace('"data"=2', f'"data"=2, {ones}')
+    diagnosis = diagnose(parse_program(text), 16)
+    assert diagnosis.rows == diagnose(parse_program(SHARDED), 16).rows
+    assert diagnosis.shapes == ((16,), (8, 2), (4, 4))
+    table = plain_text(lambda console: print_diagnosis(console, diagnosis, "x"))
+    assert "data=4 model=4" in table
+    assert "one0" not in table
+
+    few = SHARDED.replace('"data"=2', '"data"=2, "one"=1')
+    rows = diagnose(parse_program(few), 16, all_axes=True).rows
+    assert {"data=4, one=1, model=4", "data=1, one=8, model=2"} <= {
+        str(row.candidate) for row in rows
+    }
+
+
+def test_sizes_near_to_the_programs_own_come_first():
+    """So its own mesh is compiled, however few are."""
+    rows = diagnose(parse_program(SHARDED), 8, limit=1).rows
+    assert [dict(row.candidate.axes) for row in rows] == [{"data": 2, "model": 4}]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.insight.doctor.doctor import default_limit, diagnose
+from ttxdsl.insight.doctor.meshes import written_meshes
 from ttxdsl.insight.doctor.prescriptions.prescribe import SECONDS, prescribe
 from ttxdsl.insight.doctor.prescriptions.view import (
     prescriptions_data,
@@ -101,13 +102,17 @@ def _diagnose(options: argparse.Namespace) -> int:
             memory=options.memory,
             limit=options.candidates,
             ignore_shardings=options.ignore_shardings,
+            all_axes=options.all_axes,
             trip_count=options.trip_count,
             jobs=options.jobs,
             on_step=on_step,
         )
     candidates = [one.candidate for one in (*diagnosis.rows, *diagnosis.refused)]
     tried = (*candidates, *diagnosis.untried)
-    require_axes(options, (name for one in tried for name, _ in one.axes))
+    written = (
+        name for op in written_meshes(module) for name in op.mesh.data.axis_names
+    )
+    require_axes(options, (*written, *(name for c in tried for name, _ in c.axes)))
     if options.json:
         flags.print_json(diagnosis_data(diagnosis))
     else:
@@ -182,6 +187,9 @@ def add_command(commands: Any) -> None:
         "--ignore-shardings",
         action="store_true",
         help="remove the program's own shardings and choose from scratch",
+    )
+    flags.add_all_axes_option(
+        parser, "give axes of size one of the program's own mesh other sizes, too"
     )
     parser.add_argument(
         "--top",

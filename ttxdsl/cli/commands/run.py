@@ -136,7 +136,13 @@ def _execute(
         print_remarks(lowered.remarks, whole=options.all)
         to_stderr = emit is not None and options.output is None
         report = report_console(to_stderr=to_stderr)
-        print_outcome(report, str(options.file), outcome, whole=options.all)
+        print_outcome(
+            report,
+            str(options.file),
+            outcome,
+            whole=options.all,
+            all_axes=options.all_axes,
+        )
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(COLLECTIVES_STAGE)
         if options.output is not None:
@@ -204,6 +210,7 @@ def add_command(commands: Any) -> None:
         action="store_true",
         help="each stage, collective, result and remark in a row",
     )
+    flags.add_all_axes_option(parser)
     flags.add_by_option(parser)
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)

@@ -51,7 +51,12 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(picture.data())
     else:
-        print_picture(report_console(), picture, devices=options.devices)
+        print_picture(
+            report_console(),
+            picture,
+            devices=options.devices,
+            all_axes=options.all_axes,
+        )
     return 0
 
 
@@ -90,6 +95,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--devices", action="store_true", help="list the devices with their slices too"
     )
+    flags.add_all_axes_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

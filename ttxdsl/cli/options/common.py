@@ -356,6 +356,14 @@ def add_by_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_all_axes_option(
+    parser: argparse.ArgumentParser,
+    text: str = "print the mesh's axes of size one, too",
+) -> None:
+    """Let a command speak of all axes of a mesh, not only of those above one."""
+    parser.add_argument("--all-axes", action="store_true", help=text)
+
+
 def add_trip_count_option(parser: argparse.ArgumentParser) -> None:
     """Add how often loops turn of which the program does not say it."""
     parser.add_argument(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -189,11 +188,13 @@ def _candidates(
     devices: int,
     machine: Machine,
     limit: int | None,
+    *,
+    all_axes: bool,
 ) -> tuple[list[Candidate], list[Candidate], int | None]:
     """What to compile, what is left out, and how many axes were thought of."""
     most = limit or default_limit(analysis.ops)
     if has_shardings(module):
-        found = resized(module, devices)
+        found = resized(module, devices, all_axes=all_axes)
         return found[:most], found[most:], None
     function = entry_function(module)
     sizes = [
@@ -277,6 +278,7 @@ def diagnose(
     memory: int | None = None,
     limit: int | None = None,
     ignore_shardings: bool = False,
+    all_axes: bool = False,
     trip_count: int | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -291,6 +293,7 @@ def diagnose(
         memory: bytes that a device has; what needs more is ranked last.
         limit: how many candidates to compile at most; by the program's size if None.
         ignore_shardings: whether to remove the program's own shardings first.
+        all_axes: whether axes of size one of the program's own mesh get other sizes, too.
         trip_count: how often loops turn of which the program does not say it.
         jobs: processes to compile in when that pays.
         executor: compiles them instead; what is found is the same.
@@ -328,7 +331,9 @@ def diagnose(
     with_rules = flat.clone()
     SupplyShardingRulesPass().apply(make_context(), with_rules)
     analysis = analyze(entry_function(with_rules), trip_count)
-    chosen, untried, most_axes = _candidates(module, analysis, devices, machine, limit)
+    chosen, untried, most_axes = _candidates(
+        module, analysis, devices, machine, limit, all_axes=all_axes
+    )
     if not chosen:
         raise CompileError(
             f"no argument's dimension can be split over {devices} devices or a part of"
@@ -364,7 +369,11 @@ def diagnose(
         machine=machine,
         analysis=analysis,
         keeps_shardings=keeps,
-        shapes=tuple(shape for shape in mesh_shapes(devices) if prod(shape) == devices),
+        shapes=tuple(
+            shape
+            for shape in mesh_shapes(devices)
+            if not keeps or len(shape) <= len(chosen[0].axes)
+        ),
         operations=operations_of(flat, Runs(flat, trip_count)),
         rows=_rank(measured, memory),
         refused=tuple(refused),

@@ -12,7 +12,7 @@ is tried in one order.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import comb
+from math import comb, log2
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -49,7 +49,7 @@ class Candidate:
     """A mesh, and for a program without shardings what its axes split.
 
     `splits` has for each axis the argument dimensions; None keeps the program's own
-    shardings. `padding` is the part of memory that would be padding if the group that
+    shardings, and its axes that `axes` does not name have size one. `padding` is the part of memory that would be padding if the group that
     divides worst were filled up; the compiler computes it whole instead.
     """
 
@@ -264,8 +264,15 @@ def remove_shardings(module: ModuleOp) -> None:
                 pass
 
 
-def resized(module: ModuleOp, devices: int) -> list[Candidate]:
-    """The program's own mesh with all other sizes of its axes.
+def resized(
+    module: ModuleOp, devices: int, *, all_axes: bool = False
+) -> list[Candidate]:
+    """Return the program's own mesh with other sizes, those nearest to its own first.
+
+    Args:
+        module: the program.
+        devices: how many there are.
+        all_axes: whether axes of size one get other sizes, too.
 
     Raises:
         CompileError: there are several meshes, or the mesh has no axes, or so many that
@@ -280,17 +287,24 @@ def resized(module: ModuleOp, devices: int) -> list[Candidate]:
             meshes[0] if meshes else module,
             hint="write all shardings for one mesh",
         )
-    names = [name for name, _ in meshes[0].mesh.data.axes]
+    mesh = meshes[0].mesh.data
+    names = mesh.axis_names if all_axes else mesh.without_size_one_axes().axis_names
     if (count := count_factorizations(devices, len(names))) > _MOST_SIZES:
         raise CompileError(
             f"{len(names)} axes can have {count} sizes of {devices} devices: more than"
             f" {_MOST_SIZES}, too many to choose from",
             meshes[0],
-            hint="drop axes of size one: xdsl-opt -p sdy-remove-size-one-axes",
+            hint="leave out --all-axes" if all_axes else None,
         )
+    own = [mesh.axis_size(name) for name in names]
+
+    def distance(sizes: tuple[int, ...]) -> float:
+        pairs = zip(sizes, own, strict=True)
+        return sum(abs(log2(size / written)) for size, written in pairs)
+
     return [
         Candidate(tuple(zip(names, sizes, strict=True)))
-        for sizes in factorizations(devices, len(names))
+        for sizes in sorted(factorizations(devices, len(names)), key=distance)
     ]
 
 
@@ -305,13 +319,14 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
     Raises:
         CompileError: an axis splits something that is no ranked tensor.
     """
-    mesh = Mesh(candidate.axes)
     if candidate.splits is None:
+        sizes = dict(candidate.axes)
         for op in written_meshes(module):
-            if op.mesh.data.axes:
+            if names := op.mesh.data.axis_names:
+                mesh = Mesh(tuple((name, sizes.get(name, 1)) for name in names))
                 Rewriter.replace_op(op, sdy.MeshOp(op.sym_name.data, mesh))
         return
-    op = sdy.MeshOp(_MESH, mesh)
+    op = sdy.MeshOp(_MESH, Mesh(candidate.axes))
     Rewriter.insert_op(op, InsertPoint.at_start(module.body.block))
     entries = argument_attributes(function)
     refs: list[dict[int, list[AxisRef]]] = [{} for _ in entries]

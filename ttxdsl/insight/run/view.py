@@ -28,6 +28,7 @@ from ttxdsl.insight.run.comparisons import (
 from ttxdsl.insight.run.engines import ProcessUse
 from ttxdsl.insight.run.outcome import RunOutcome, RunResult
 from ttxdsl.interpreters.compare import Verdict
+from ttxdsl.sharding.devices.mesh import mesh_titles
 from ttxdsl.transforms.pipeline import Stage
 
 _MOST_LINES = 34
@@ -146,11 +147,24 @@ def _shown(verdict: Verdict) -> Text:
 
 
 def print_outcome(
-    console: Terminal, source: str, outcome: RunOutcome, *, whole: bool = False
+    console: Terminal,
+    source: str,
+    outcome: RunOutcome,
+    *,
+    whole: bool = False,
+    all_axes: bool = False,
 ) -> None:
-    """An outcome as the command prints it, with all its rows if it is to be whole."""
+    """Print an outcome.
+
+    Args:
+        console: where to.
+        source: the program's name.
+        outcome: what to print.
+        whole: whether to print all rows.
+        all_axes: whether to print the mesh's axes of size one, too.
+    """
     lowered = outcome.lowered
-    meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
+    meshes = ", ".join(mesh_titles(lowered.meshes, all_axes=all_axes))
     head = heading(source, f"  mesh {visible(meshes) or 'none'}")
     console.print(head, soft_wrap=True)
     if whole:

@@ -103,7 +103,7 @@ def _row(value: boundary.BoundaryValue) -> str:
 def _mesh_text(values: Sequence[boundary.BoundaryValue]) -> str:
     for value in values:
         if value.layout is not None:
-            axes = value.layout.mesh.axes
+            axes = value.layout.mesh.without_size_one_axes().axes
             return "mesh " + " x ".join(f"{name}={size}" for name, size in axes)
     return "no mesh"
 

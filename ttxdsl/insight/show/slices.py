@@ -28,7 +28,7 @@ from ttxdsl.insight.show.grid import (
 )
 from ttxdsl.insight.why.names import Names
 from ttxdsl.interpreters.runtime.run import entry_function
-from ttxdsl.sharding.devices.mesh import mesh_positions
+from ttxdsl.sharding.devices.mesh import mesh_positions, mesh_titles
 from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, RESHARDS_STAGE
 
 
@@ -193,35 +193,46 @@ def _line(named: NamedValue, after: int | None) -> Text:
 
 
 def _print_value(
-    console: Terminal, named: NamedValue, after: int | None, *, devices: bool
+    console: Terminal,
+    named: NamedValue,
+    after: int | None,
+    *,
+    devices: bool,
+    all_axes: bool,
 ) -> None:
     console.print(_line(named, after), soft_wrap=True)
     layout = named.value.layout
     if layout is None:
         return
-    console.print(f"mesh {mesh_text(layout)}; devices that hold each slice:")
+    mesh = layout.mesh if all_axes else layout.mesh.without_size_one_axes()
+    console.print(f"mesh {mesh_text(mesh)}; devices that hold each slice:")
     shape = named.value.shape
     console.print(sharding_grid(layout, shape))
     if not devices:
         return
     table = Table("device", "at", "holds")
     where = {id_: shard for shard in shards_of(layout, shape) for id_ in shard.devices}
-    names = [name for name, _ in layout.mesh.axes]
-    positions = mesh_positions(layout.mesh)
-    for id_, position in zip(layout.mesh.devices(), positions, strict=True):
-        at = ", ".join(f"{n}={i}" for n, i in zip(names, position, strict=True))
+    for id_, position in zip(mesh.devices(), mesh_positions(mesh), strict=True):
+        at = ", ".join(
+            f"{name}={index}"
+            for name, index in zip(mesh.axis_names, position, strict=True)
+        )
         table.add_row(str(id_), at, where[id_].text)
     console.print(table)
 
 
-def print_picture(console: Terminal, picture: Picture, *, devices: bool) -> None:
+def print_picture(
+    console: Terminal, picture: Picture, *, devices: bool, all_axes: bool = False
+) -> None:
     """Draw the value, or list arguments and results."""
     if picture.value is not None:
-        _print_value(console, picture.value, picture.after, devices=devices)
+        _print_value(
+            console, picture.value, picture.after, devices=devices, all_axes=all_axes
+        )
         return
     program = picture.program
     function = entry_function(program.module)
-    meshes = ", ".join(f"@{name} {mesh}" for name, mesh in program.meshes.items())
+    meshes = ", ".join(mesh_titles(program.meshes, all_axes=all_axes))
     stage = f", after {program.stages[-1].name}" if program.stages else ""
     title = f"@{function.sym_name.data}{stage}, mesh {meshes or 'none'}"
     tree = Tree(styled(title, "bold"))

@@ -33,6 +33,7 @@ from ttxdsl.insight.why.trials.compiling import as_stage_4_annotates, compile_an
 from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals, best
 from ttxdsl.insight.why.trials.necessity import Necessities
 from ttxdsl.loading.program import program_text
+from ttxdsl.sharding.devices.mesh import mesh_titles
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -265,7 +266,7 @@ class Explainer:
         meshes = mesh_table(self._recorded.compiled)
         return WhyProgram(
             source=self._source,
-            meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
+            meshes=tuple(mesh_titles(meshes)),
             figures=self._counterfactuals.base,
             collectives=tuple(_brief(found.answer) for found in collectives),
             summary=purposes(self._recorded.compiled, listed),

@@ -3,7 +3,7 @@
 Source: Shardy's `MeshAttr`; the sharding representation document.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -90,6 +90,11 @@ class Mesh:
         """The same axes with devices in their natural order."""
         return Mesh(self.axes)
 
+    def without_size_one_axes(self) -> "Mesh":
+        """The mesh to print: axes of size one split nothing. All, if no other is left."""
+        axes = tuple((name, size) for name, size in self.axes if size > 1)
+        return Mesh(axes or self.axes, self.device_ids)
+
     def __str__(self) -> str:
         """Shardy's text, for example `<["x"=2, "y"=4]>`."""
         axes = ", ".join(f"{quoted(name)}={size}" for name, size in self.axes)
@@ -98,6 +103,19 @@ class Mesh:
 
     def _no_axis(self, name: str) -> str:
         return f'unknown axis name: "{name}"; the mesh is {self}'
+
+
+def mesh_titles(meshes: Mapping[str, Mesh], *, all_axes: bool = False) -> list[str]:
+    """Return the meshes with their names, to print.
+
+    Args:
+        meshes: by name.
+        all_axes: whether to print axes of size one, too.
+    """
+    return [
+        f"@{name} {mesh if all_axes else mesh.without_size_one_axes()}"
+        for name, mesh in meshes.items()
+    ]
 
 
 def mesh_positions(mesh: Mesh) -> Iterable[tuple[int, ...]]:
