@@ -247,7 +247,7 @@ class Program(ProgramForm):
         collective: int | None = None,
         by: str | None = None,
         machine: Machine = GENERIC,
-        tries: int = 16,
+        tries: int | None = None,
         trip_count: int | None = None,
         executor: Executor | None = None,
     ) -> WhySharding | WhyCollective | WhyProgram:
@@ -264,7 +264,7 @@ class Program(ProgramForm):
             by: what the collectives of a row share, `layer`, `scope`, `parameter`, `axis`,
                 `kind`, `cause` or `line`.
             machine: what it runs on, for times.
-            tries: how many changes to compile, at most.
+            tries: how many changes to compile, at most; by the program's size if None.
             trip_count: iterations of loops of which the program does not say it.
             executor: compiles the changes, several at once; the answer is the same.
 

@@ -91,9 +91,9 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--tries",
         type=int,
-        default=16,
         metavar="N",
-        help="changes to compile for a collective (16); 0 for none",
+        help="changes to compile for a collective (16 of a small program, 3 of a large"
+        " one); 0 for none",
     )
     parser.add_argument(
         "--show", type=int, default=3, metavar="N", help="changes to show (3)"

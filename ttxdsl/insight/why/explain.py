@@ -46,7 +46,8 @@ class Explainer:
         source: what to call it.
         pipeline: options of the thirteen stages.
         machine: what it runs on, for times.
-        tries: how many changes to compile for one collective; 0 for none.
+        tries: how many changes to compile for one collective, 0 for none; by the
+            program's size if None.
         keep: how many of those that help to tell.
         trip_count: how often loops turn of which the program does not say it.
 
@@ -62,14 +63,13 @@ class Explainer:
         source: str = "<module>",
         pipeline: TTStableHLOPipelinePass | None = None,
         machine: Machine = GENERIC,
-        tries: int = 16,
+        tries: int | None = None,
         keep: int = 3,
         trip_count: int | None = None,
     ):
         self._source = source
         self._pipeline = pipeline or TTStableHLOPipelinePass()
         self._machine = machine
-        self._tries = tries
         self._keep = keep
         self._trip_count = trip_count
         if any(op.name.partition(".")[0] in ("ttir", "ttnn") for op in module.walk()):
@@ -78,6 +78,10 @@ class Explainer:
                 hint="ask the StableHLO program that it was made of",
             )
         text = program_text(module) if text is None else text
+        ops = sum(1 for _ in module.walk())
+        self._tries = _tries(ops, _CHANGES) if tries is None else tries
+        # `collective` looks at one, the list at all
+        self._list_tries = _tries(ops, _TRIALS) if tries is None else 2 * tries
         annotated = as_stage_4_annotates(module, self._pipeline)
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)
@@ -248,6 +252,7 @@ class Explainer:
             rows = row_names(self._recorded.compiled, listed, by)
         collectives = self._collectives.all()
         if self._tries > 0 and not self._recorded.skipped:
+            self._necessities.left = self._list_tries
             numbers = [
                 group[0].number
                 for group in fold_collectives(
@@ -276,6 +281,19 @@ class Explainer:
             by=by,
             rows=rows,
         )
+
+
+_CHANGES, _TRIALS = (3, 16), (2, 32)
+"""Compilations for one collective and for the list: of a large program, of a small one."""
+
+_TRIED_OPS = 5_000
+"""Of all compilations together, if nobody says how many there should be."""
+
+
+def _tries(ops: int, limits: tuple[int, int]) -> int:
+    """How often to compile a program of so many ops."""
+    least, most = limits
+    return max(least, min(most, _TRIED_OPS // max(1, ops)))
 
 
 def _brief(answer: WhyCollective) -> WhyCollective:

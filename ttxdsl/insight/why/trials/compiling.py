@@ -4,8 +4,9 @@ In place of stages 6 and 8 is what does the same and takes notes (`recording.py`
 that are there by another package take none: of them what came of it is known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -18,6 +19,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.trials.edits import Edit, changed
 from ttxdsl.insight.why.trials.recording import (
     Insertion,
+    Moved,
     Recorded,
     RecordingInserter,
 )
@@ -32,11 +34,9 @@ from ttxdsl.transforms.pipeline import (
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
 )
+from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
+from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
-
-Moved = tuple[tuple[int, ...], str]
-"""An op of the program that was given, by its number and those of the calls it came
-through, and the name of an axis along which values are sent for it."""
 
 
 def compile_and_record(
@@ -78,6 +78,9 @@ def compile_and_record(
                             source, sdy.ShardingConstraintOp
                         ):
                             recorded.constraints[op] = source
+                case 8 if ours:
+                    notes = recorded.insertions
+                    recorded.demands = _moved(module, notes, numbered, original)
                 case 9:
                     numbered.mark(module.walk())
                 case 10:
@@ -136,12 +139,11 @@ def compile_plainly(
     return module
 
 
-def demands(
-    original: ModuleOp,
-    edits: Sequence[Edit],
-    pipeline: TTStableHLOPipelinePass,
-) -> frozenset[Moved]:
+class Demands:
     """What stages 7 and 8 move in a program with changes: for which ops, along what.
+
+    Where stage 6 chooses one of two ways by the bytes that devices send, both are compiled
+    as far as stage 8. Bytes are counted only if the two differ in what is asked.
 
     Args:
         original: the program.
@@ -151,6 +153,64 @@ def demands(
     Raises:
         CompileError: the program cannot be compiled so far.
     """
+
+    def __init__(
+        self,
+        original: ModuleOp,
+        edits: Sequence[Edit],
+        pipeline: TTStableHLOPipelinePass,
+    ):
+        self._original = original
+        self._edits = edits
+        self._pipeline = pipeline
+        self._chosen: frozenset[Moved] | None = None
+        self._of: dict[PropagationPass, frozenset[Moved]] = {}
+        stage_6 = pipeline.stages()[PROPAGATION_STAGE - 1]
+        if not isinstance(stage_6, LessTrafficPropagatePass):
+            self._chosen = _demands(original, edits, pipeline)
+            return
+        ways: list[PropagationPass] = []
+
+        def by_priority(module: ModuleOp) -> None:
+            (_, propagation), *_ = candidates = stage_6.candidates(module)
+            ways.extend(way for way, _ in candidates)
+            propagation.finish(keep_rules=stage_6.keep_sharding_rules)
+
+        moved = _demands(original, edits, pipeline, by_priority)
+        if len(ways) == 1:
+            self._chosen = moved
+            return
+        self._of = {ways[0]: moved}
+        for way in ways[1:]:
+            self._of[way] = _demands(
+                original, edits, pipeline, partial(way.apply, make_context())
+            )
+
+    def lack(self, op: tuple[int, ...] | None, axes: Iterable[str]) -> bool:
+        """Return True if nothing is sent any more for an op along one of the axes."""
+        answers = {
+            way: any((op, axis) not in moved for axis in axes)
+            for way, moved in self._of.items()
+        }
+        if self._chosen is None and len(set(answers.values())) == 1:
+            return next(iter(answers.values()))
+        return any((op, axis) not in self.chosen for axis in axes)
+
+    @property
+    def chosen(self) -> frozenset[Moved]:
+        """What is moved the way that stage 6 chooses."""
+        if self._chosen is None:
+            self._chosen = _demands(self._original, self._edits, self._pipeline)
+        return self._chosen
+
+
+def _demands(
+    original: ModuleOp,
+    edits: Sequence[Edit],
+    pipeline: TTStableHLOPipelinePass,
+    propagate: Callable[[ModuleOp], None] | None = None,
+) -> frozenset[Moved]:
+    """Return what is moved, with something in the place of stage 6; see `Demands`."""
     numbered = Origins()
 
     def number(copy: ModuleOp) -> None:
@@ -159,18 +219,32 @@ def demands(
     module = changed(original, edits, number)
     context = make_context()
     found: dict[Operation, Insertion] = {}
-    hooks = Hooks(insert_reshards=lambda module: RecordingInserter(module, found).run())
+    hooks = Hooks(
+        propagate=propagate,
+        insert_reshards=lambda module: RecordingInserter(module, found).run(),
+    )
     with collect_remarks():
         short = replace(_to_the_end(pipeline), last_stage=RESHARDS_STAGE)
         for _ in short.run(context, module, hooks):
             pass
+    return _moved(module, found, numbered, original)
+
+
+def _moved(
+    module: ModuleOp,
+    insertions: dict[Operation, Insertion],
+    numbered: Origins,
+    original: ModuleOp,
+) -> frozenset[Moved]:
+    """Return what a copy of a program that is behind stage 8 moves."""
     moved: set[Moved] = set()
+    ops = sum(1 for _ in original.walk())
     for op in module.walk():
-        if not isinstance(op, sdy.ReshardOp | sdy.AllReduceOp):
-            continue
-        note = found.get(op)
-        known = numbered.chain(op if note is None else note.user)
-        moved.update((known, axis) for axis in _moved_axes(op))
+        if isinstance(op, sdy.ReshardOp | sdy.AllReduceOp):
+            note = insertions.get(op)
+            chain = numbered.chain(op if note is None else note.user)
+            known = tuple(number for number in chain if number < ops)
+            moved.update((known, axis) for axis in _moved_axes(op))
     return frozenset(moved)
 
 

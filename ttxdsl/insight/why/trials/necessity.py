@@ -9,15 +9,16 @@ program is compiled as far as stage 8, which decides what is sent.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.causes.collectives import TracedCollective
-from ttxdsl.insight.why.trials.compiling import Moved, demands
+from ttxdsl.insight.why.trials.compiling import Demands
 from ttxdsl.insight.why.trials.edits import Edit
-from ttxdsl.insight.why.trials.recording import Recorded
+from ttxdsl.insight.why.trials.recording import Moved, Recorded
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -37,7 +38,7 @@ class Necessities:
         recorded: the compiled program.
         annotations: what is written in it.
         pipeline: the options it was compiled with.
-        tries: how often to compile it, at most.
+        tries: how often to compile it with changes, at most.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Necessities:
         self.pipeline = pipeline
         self.left = tries
         self._ops = sum(1 for _ in recorded.original.walk())
-        self._known: dict[frozenset[Change], frozenset[Moved] | None] = {}
+        self._known: dict[frozenset[Change], Demands | None] = {}
         self._proven: dict[Change, Annotation] = {}
 
     def of(
@@ -93,16 +94,23 @@ class Necessities:
 
     # What is asked about
 
+    @cached_property
+    def _base(self) -> frozenset[Moved] | None:
+        """What is sent as the program is, where stage 8 took no notes compiled once more."""
+        if self.recorded.demands is not None:
+            return self.recorded.demands
+        demands = self._moved(())
+        return None if demands is None else demands.chosen
+
     def _axes(self, found: TracedCollective) -> frozenset[str]:
         """The axes along which stage 8 has something to send for the collective."""
         collective = frozenset(
             name.partition(":")[0] for name in found.answer.axes.split(", ")
         )
         op = self._op(found)
-        base = self._moved(()) if op is not None else None
-        if base is None:
+        if op is None or self._base is None:
             return frozenset()
-        moved = frozenset(axis for known, axis in base if known == op)
+        moved = frozenset(axis for known, axis in self._base if known == op)
         return moved & collective or moved  # its groups may follow no axis
 
     def _op(self, found: TracedCollective) -> tuple[int, ...] | None:
@@ -126,7 +134,7 @@ class Necessities:
 
     # Compiling
 
-    def _moved(self, made: Sequence[Annotation]) -> frozenset[Moved] | None:
+    def _moved(self, made: Sequence[Annotation]) -> Demands | None:
         """What is sent without some annotations; None if that cannot be compiled."""
         key = frozenset(one.edit.change for one in made)
         if key not in self._known:
@@ -134,7 +142,7 @@ class Necessities:
                 raise _Enough
             self.left -= 1 if made else 0
             try:
-                self._known[key] = demands(
+                self._known[key] = Demands(
                     self.recorded.original,
                     [one.edit for one in made],
                     self.pipeline,
@@ -148,8 +156,7 @@ class Necessities:
     ) -> bool:
         """Whether nothing is sent any more for the op along one of the axes."""
         moved = self._moved(made)
-        op = self._op(found)
-        return moved is not None and any((op, axis) not in moved for axis in axes)
+        return moved is not None and moved.lack(self._op(found), axes)
 
     def _least(
         self,
@@ -213,8 +220,12 @@ class Necessities:
 
 
 def _root(name: str) -> str:
-    """The argument of the Python function that a leaf of a pytree is of."""
-    return "params" if "." in name else name.partition("[")[0]
+    """The argument of the Python function that a leaf of a pytree is of.
+
+    Arguments that differ in a number, as `%arg3` and `%arg4` of a text without names, may
+    all be leaves of one.
+    """
+    return "params" if "." in name else name.partition("[")[0].rstrip("0123456789")
 
 
 _SMALL = 4

@@ -41,6 +41,10 @@ from ttxdsl.transforms.shardy.propagation.op_priority import (
 )
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
+Moved = tuple[tuple[int, ...], str]
+"""An op of the program that was given, by its number and those of the calls it came
+through, and the name of an axis along which values are sent for it."""
+
 COLLECTIVES = ops_with(Collective, stablehlo.StableHLO)
 """The ops that `ttxdsl.analysis.usage.collectives` lists."""
 
@@ -260,6 +264,7 @@ class Recorded:
         uneven: by holder the sharding that stage 8 started with, where it is not what
             propagation left.
         insertions: what stage 8 inserted.
+        demands: what stages 7 and 8 move; None if they took no notes.
         constraints: reshards that stage 7 made, with the constraint.
         sources: for each collective of the compiled program, and each that was joined to
             it, the ops that it came from: at stage 10, before stage 10, and before that.
@@ -291,6 +296,7 @@ class Recorded:
         self.user_priorities = [0]
         self.nodes_at: dict[int, list[tuple[int, int]]] = {}
         self.insertions: dict[Operation, Insertion] = {}
+        self.demands: frozenset[Moved] | None = None
         self.constraints: dict[Operation, Operation] = {}
         self.sources: dict[Operation, list[list[Operation]]] = {}
         self.twins: dict[Operation, list[Operation]] = {}

@@ -51,22 +51,34 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         """Which of both it is for a module, of which only dead ops are erased."""
         return self._best(ctx, module)[0]
 
-    def _best(
-        self, ctx: Context, module: ModuleOp
-    ) -> tuple[PropagationPass, Propagation]:
+    def candidates(self, module: ModuleOp) -> list[tuple[PropagationPass, Propagation]]:
+        """Return by priority, and aggressively too where it takes bytes to decide.
+
+        Args:
+            module: the program, of which only dead ops are erased.
+        """
         by_priority, first = UserPriorityPropagatePass(), Propagation(module)
         graph = first.graph
         given = [graph.sharding_of(place) for place in graph.places_with_shardings()]
         by_priority.propagate(first)
         if any(dim.priority_or_default for one in given if one for dim in one.dims):
-            return by_priority, first
+            return [(by_priority, first)]
         now = traffic(graph)
         if not now.moved:  # nothing contradicts
-            return by_priority, first
+            return [(by_priority, first)]
         aggressive, second = AggressivePropagatePass(), Propagation(module)
         aggressive.propagate(second)
         if traffic(second.graph).bits >= CLEARLY_LESS * now.bits:
+            return [(by_priority, first)]
+        return [(by_priority, first), (aggressive, second)]
+
+    def _best(
+        self, ctx: Context, module: ModuleOp
+    ) -> tuple[PropagationPass, Propagation]:
+        (by_priority, first), *others = self.candidates(module)
+        if not others:
             return by_priority, first
+        ((aggressive, second),) = others
         before = self._bytes(ctx, module, by_priority)
         after = self._bytes(ctx, module, aggressive)
         if before is None or after is None or after >= before:

@@ -1,0 +1,107 @@
+"""What a collective hangs on is found by few compilations, and by those that count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ttxdsl.insight.why import explain
+from ttxdsl.insight.why.trials import necessity
+from ttxdsl.insight.why.trials.compiling import Demands
+from ttxdsl.loading.program import parse_program
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.shardy.propagation import less_traffic
+
+_X = "tensor<64x256xf32>"
+_W = "tensor<256x256xf32>"
+_B = "tensor<256xf32>"
+_ROWS, _ALL = '{"d"}, {}', '{"d"}'
+
+
+def _sharded(type_: str, dims: str) -> str:
+    return f"{type_} {{sdy.sharding = #sdy.sharding<@m, [{dims}]>}}"
+
+
+def fully_sharded(layers: int) -> str:
+    """Layers whose weights are split over the axis of the batch: shardings contradict."""
+    arguments = ["%x: " + _sharded(_X, _ROWS)]
+    lines: list[str] = []
+    for at in range(layers):
+        arguments.append(f"%w{at}: {_sharded(_W, _ROWS)}")
+        arguments.append(f"%b{at}: {_sharded(_B, _ALL)}")
+        last = f"%{at}" if at else "%x"
+        lines += [
+            f"%d{at} = stablehlo.dot_general {last}, %w{at}, contracting_dims = [1] x [0]"
+            f" : ({_X}, {_W}) -> {_X}",
+            f"%c{at} = stablehlo.broadcast_in_dim %b{at}, dims = [1] : ({_B}) -> {_X}",
+            f"%s{at} = stablehlo.add %d{at}, %c{at} : {_X}",
+            f"%{at + 1} = stablehlo.tanh %s{at} : {_X}",
+        ]
+    body = "\n".join(lines)
+    return f"""\
+sdy.mesh @m = <["d"=8]>
+func.func @main({", ".join(arguments)}) -> {_X} {{
+{body}
+return %{layers} : {_X}
+}}
+"""
+
+
+def test_both_ways_of_stage_6_are_asked_before_bytes_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    module = parse_program(fully_sharded(2))
+    exact: Any = TTStableHLOPipelinePass.bytes_behind_propagation
+    counted: list[int] = []
+
+    def count(self: TTStableHLOPipelinePass, *arguments: Any) -> int:
+        counted.append(exact(self, *arguments))
+        return counted[-1]
+
+    monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)  # both ways are tried
+    monkeypatch.setattr(TTStableHLOPipelinePass, "bytes_behind_propagation", count)
+    demands = Demands(module, [], TTStableHLOPipelinePass())
+    nothing = (-1,)
+    assert demands.lack(nothing, ["d"])
+    assert not counted
+    # and where the two differ, it is what stage 6 chooses
+    op_axes = [((number,), "d") for number, _ in enumerate(module.walk())]
+    lacking = {at: demands.lack(at, [axis]) for at, axis in op_axes}
+    assert counted
+    assert lacking == {at: (at, axis) not in demands.chosen for at, axis in op_axes}
+    assert not all(lacking.values())
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[object]]:
+    """The changes that programs are compiled with."""
+    changes: list[Sequence[object]] = []
+
+    def counted(module: Any, edits: Sequence[object], pipeline: Any) -> Demands:
+        changes.append(edits)
+        return Demands(module, edits, pipeline)
+
+    monkeypatch.setattr(necessity, "Demands", counted)
+    return changes
+
+
+def test_a_list_of_a_large_program_compiles_few_changes(
+    compiled: list[Sequence[object]], monkeypatch: pytest.MonkeyPatch
+):
+    module = parse_program(fully_sharded(6))
+    explain.Explainer(module).program()
+    assert len(compiled) > 2
+    assert all(compiled), "the program as it is was compiled with notes already"
+    compiled.clear()
+    monkeypatch.setattr(explain, "_TRIED_OPS", 1)
+    explain.Explainer(module).program()
+    assert len(compiled) == 2
+
+
+def test_arguments_without_names_are_leaves_of_one_tree():
+    """As those of `as_text()` without locations; a list does not look through them."""
+    root = necessity._root
+    assert root("%arg3") == root("%arg45")
+    assert root("params['wq']") == root("params['wk']") != root("tokens")
