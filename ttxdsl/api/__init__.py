@@ -78,7 +78,7 @@ class Program(ProgramForm):
 
     def __init__(self, module: ModuleOp, history: Provenance):
         super().__init__(module, history)
-        self._explainers: dict[tuple[Machine, int, int | None], Explainer] = {}
+        self._explainers: dict[tuple[Machine, int | None, int | None], Explainer] = {}
 
     def __repr__(self) -> str:
         from ttxdsl.interpreters.runtime.run import entry_function

@@ -117,6 +117,18 @@ def test_a_program_through_both():
     )
 
 
+@pytest.mark.parametrize("name", ["mlp_train_step", "transformer_block"])
+def test_without_a_run_figures_are_the_same(name: str):
+    program = ttxdsl.load(ROOT / "examples" / f"{name}.mlir")
+    ran, static = compare_with_xla(program), compare_with_xla(program, static=True)
+    assert static.results == ()
+    assert (static.bytes, static.launches) == (ran.bytes, ran.launches)
+    assert (static.memory, static.peak_bytes) == (ran.memory, ran.peak_bytes)
+    assert [(row.kind, row.among, row.label) for row in static.collectives] == [
+        (row.kind, row.among, row.label) for row in ran.collectives
+    ]
+
+
 UNSHARDED = """
 func.func @forward(%x: tensor<16x4xf32>, %w: tensor<4x8xbf16>) -> tensor<16x8xbf16> {
   %0 = stablehlo.convert %x : (tensor<16x4xf32>) -> tensor<16x4xbf16>

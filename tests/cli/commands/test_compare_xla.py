@@ -80,6 +80,36 @@ def test_a_jax_function_as_json(tmp_path: Path):
     assert row["xla"][0]["at"].startswith(f"{file}:10")
 
 
+GIANT = """
+sdy.mesh @m = <["one"=1, "d"=4]>
+func.func @main(%x: tensor<1048576x65536xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"d"}]>}, %w: tensor<65536x65536xf32> {sdy.sharding = #sdy.sharding<@m, [{"d"}, {}]>}) -> tensor<1048576x65536xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<1048576x65536xf32>, tensor<65536x65536xf32>) -> tensor<1048576x65536xf32>
+  return %0 : tensor<1048576x65536xf32>
+}
+"""
+
+
+def test_what_no_machine_can_run_is_compared_without_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "giant.mlir"
+    file.write_text(GIANT)
+    assert main(["compare-xla", str(file)]) == 1
+    assert "memory" in capsys.readouterr().err
+    assert main(["compare-xla", str(file), "--static", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["agree"] is None
+    assert data["results"] == []
+    # twice three quarters of what is summed, 256 GiB
+    assert data["bytes_per_device"] == {"ours": 384 << 30, "xla": 384 << 30}
+    assert data["launches"] == {"ours": 1, "xla": 1}
+    assert data["memory"]["xla"]["arguments"] == (256 + 16) * 2**30 // 4
+    assert main(["compare-xla", str(file), "--static"]) == 0
+    assert "run by neither" in capsys.readouterr().out
+    assert main(["compare-xla", str(file), "--static", "--inputs", "x.npz"]) == 1
+    assert "--static runs nothing" in capsys.readouterr().err
+
+
 def test_too_few_devices(capsys: pytest.CaptureFixture[str]):
     """`--devices` is what it is for `run` and `bench`."""
     step = ROOT / "examples" / "mlp_train_step.mlir"

@@ -112,6 +112,8 @@ class XlaComparison(Displayed):
     """Our peak, where not all of `memory` is there at once."""
     remarks: tuple[Remark, ...] = ()
     """What our compiler said."""
+    static: bool = False
+    """Whether neither was run: there are no results then."""
 
     @property
     def agree(self) -> bool:
@@ -187,6 +189,7 @@ def compare_with_xla(
     limits: Limits = NO_LIMITS,
     trip_count: int | None = None,
     virtual: int | None = None,
+    static: bool = False,
     **partition: Any,
 ) -> XlaComparison:
     """Compile and run a program with both compilers.
@@ -197,6 +200,8 @@ def compare_with_xla(
         limits: how far our runs may go; XLA's has none.
         trip_count: how often loops turn of which a program does not say it.
         virtual: how many virtual CPU devices to make, see `run_with_xla`.
+        static: whether to compile with both and run neither, so that the program may be of
+            any size: collectives and memory are compared, results are not.
         partition: options of `ProgramForm.partition`.
 
     Raises:
@@ -207,14 +212,20 @@ def compare_with_xla(
             f"'{program.source}' is partitioned already: there is nothing to compare",
             hint="compare the program that it was made of",
         )
-    original = Runner(program.module, limits=limits)
-    original.require_room(bytes_of(inputs or ()))
-    arrays = list(program.random_inputs() if inputs is None else inputs)
-    # first ours, whose loops may have an end that XLA's have not
-    expected = original.run(arrays)
+    arrays: list[Array] | None = None
+    original: Runner | None = None
+    expected: Sequence[Array] = ()
+    if not static:
+        original = Runner(program.module, limits=limits)
+        original.require_room(bytes_of(inputs or ()))
+        arrays = list(program.random_inputs() if inputs is None else inputs)
+        # first ours, whose loops may have an end that XLA's have not
+        expected = original.run(arrays)
     device = program.partition(**partition)
-    lowered = device.lower("ttnn")
-    found = run_module(lowered.module, arrays, limits=limits)
+    lowered = device if static else device.lower("ttnn")
+    found: Sequence[Array] = ()
+    if arrays is not None:
+        found = run_module(lowered.module, arrays, limits=limits)
     shown = annotated_module(program, partition)
     meshes = list(mesh_table(shown).values())
     devices = max((prod(size for _, size in mesh.axes) for mesh in meshes), default=1)
@@ -225,17 +236,20 @@ def compare_with_xla(
         devices,
         virtual=virtual,
     )
-    summed = summed_numbers(program.module)
-    rounded = RoundedRuns(original, arrays)
     profile = memory_profile(device.module)
-    rows = zip(found, expected, run.results, strict=True)
+    results: tuple[ResultRow, ...] = ()
+    if original is not None and arrays is not None:
+        summed = summed_numbers(program.module)
+        rounded = RoundedRuns(original, arrays)
+        rows = zip(found, expected, run.results, strict=True)
+        results = tuple(
+            _result_row(*row, summed, partial(rounded.result, at))
+            for at, row in enumerate(rows)
+        )
     return XlaComparison(
         source=program.source,
         devices=devices,
-        results=tuple(
-            _result_row(*row, summed, partial(rounded.result, at))
-            for at, row in enumerate(rows)
-        ),
+        results=results,
         collectives=match_collectives(
             lowered.collectives(trip_count),
             list_hlo_collectives(run.hlo, devices, trip_count),
@@ -244,4 +258,5 @@ def compare_with_xla(
         memory=(profile.parts, run.memory),
         peak_bytes=profile.peak_bytes,
         remarks=lowered.remarks,
+        static=static,
     )

@@ -103,7 +103,7 @@ def _shards(folder: Path, dtypes: Sequence[DType]) -> tuple[tuple[Shard, ...], .
 def run_with_xla(
     texts: Sequence[str],
     function: FuncOp,
-    inputs: Sequence[Array],
+    inputs: Sequence[Array] | None,
     devices: int,
     *,
     rounds: int = 1,
@@ -114,7 +114,7 @@ def run_with_xla(
     Args:
         texts: global programs of one signature with their Shardy annotations.
         function: the entry function of one of them, for the types.
-        inputs: global arrays, one an argument.
+        inputs: global arrays, one an argument; None compiles without running.
         devices: of the mesh.
         rounds: how often each runs.
         virtual: how many virtual CPU devices to make. By default JAX takes what it
@@ -225,13 +225,15 @@ def _write_request(
     folder: Path,
     texts: Sequence[str],
     function: FuncOp,
-    inputs: Sequence[Array],
+    inputs: Sequence[Array] | None,
 ) -> None:
     """Write what the worker reads."""
     for at, text in enumerate(texts):
         (folder / str(at)).mkdir()
         (folder / str(at) / "program.mlir").write_text(text, encoding="utf-8")
     (folder / "signature.json").write_text(json.dumps(_signature(function)))
+    if inputs is None:
+        return
     raw: dict[str, Any] = {
         f"arg{index}": np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         for index, array in enumerate(inputs)
@@ -243,7 +245,7 @@ def _read_run(folder: Path, dtypes: Sequence[DType]) -> XlaRun:
     measured = json.loads((folder / "measured.json").read_text())
     return XlaRun(
         (folder / "program.hlo").read_text(encoding="utf-8"),
-        _shards(folder, dtypes),
+        _shards(folder, dtypes) if (folder / "shards.json").exists() else (),
         tuple(measured["seconds"]),
         tuple(measured["cpu_seconds"]),
         MemoryParts(*measured["memory"]),

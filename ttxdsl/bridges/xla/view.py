@@ -49,7 +49,7 @@ def comparison_json(comparison: XlaComparison) -> dict[str, Any]:
     return {
         "source": comparison.source,
         "devices": comparison.devices,
-        "agree": comparison.agree,
+        "agree": None if comparison.static else comparison.agree,
         "bytes_per_device": {"ours": ours, "xla": xla},
         "launches": {"ours": launches[0], "xla": launches[1]},
         "memory": {"ours": memory[0].data(), "xla": memory[1].data()},
@@ -159,16 +159,23 @@ def _memory_table(comparison: XlaComparison) -> Table:
     return table
 
 
-def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
-    """Results and collectives, each beside XLA's."""
-    head = heading(comparison.source, f"  {comparison.devices} devices")
-    console.print(head, soft_wrap=True)
+def _print_results(console: Terminal, comparison: XlaComparison) -> None:
     console.print_table(_result_table(comparison), ["parts\nin XLA", "type"])
     count = len(comparison.results)
     if count > SHOWN:
         right = sum(row.is_right for row in comparison.results)
         console.print(f"{right} of {count} results are right, the farthest off shown")
     tell_of_nothing(console, not_compared([row.ours for row in comparison.results]))
+
+
+def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
+    """Results and collectives, each beside XLA's."""
+    head = heading(comparison.source, f"  {comparison.devices} devices")
+    console.print(head, soft_wrap=True)
+    if comparison.static:
+        console.print("compiled by both, run by neither: results are not compared")
+    else:
+        _print_results(console, comparison)
     narrow = console.width < PLAIN_WIDTH
     console.print_table(_collective_table(comparison, narrow=narrow))
     console.print(_memory_table(comparison))

@@ -11,7 +11,8 @@ and results) is split as each program's shardings say, and all run in turn, as o
 what a device holds of a result, raw bytes), `shards.json` (for each result, for each
 device the start and the stop of what it holds in each dimension) and `measured.json`
 (the seconds of each run but the first, which warms up, those of this process's CPU too,
-and the bytes that XLA says a device needs). Without `inputs.npz` the programs are only compiled.
+and the bytes that XLA says a device needs). Without `inputs.npz` the programs are
+only compiled, and `measured.json` has those bytes alone.
 """
 
 import json
@@ -154,6 +155,8 @@ def run(folder: Path, devices: int, rounds: int) -> None:
         for one in sorted(folder.glob("*/program.mlir"))
     ]
     if not (folder / "inputs.npz").exists():
+        for program in programs:
+            program.write_measured()
         return
     arrays: list[Any] = []
     with np.load(folder / "inputs.npz") as stored:

@@ -9,19 +9,23 @@ from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import inputs_of, read_as_program
 from ttxdsl.diagnostics.display import report_console
+from ttxdsl.diagnostics.errors import CompileError
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     program = read_as_program(options.file, options)
     limits = flags.limits_of(options)
-    inputs = inputs_of(options, program, limits)
+    if options.static and options.inputs is not None:
+        raise CompileError("--inputs are for a run, and --static runs nothing")
+    inputs = None if options.static else inputs_of(options, program, limits)
     comparison = compare_with_xla(
         program,
         inputs,
         limits=limits,
         trip_count=options.trip_count,
         virtual=options.devices,
+        static=options.static,
         **flags.partition_options(options),
     )
     if options.json:
@@ -47,12 +51,19 @@ def add_command(commands: Any) -> None:
             "examples:\n"
             "  ttxdsl compare-xla model.mlir\n"
             "  ttxdsl compare-xla single_chip.mlir --mesh-shape 1,8 --json\n"
+            "  ttxdsl compare-xla giant.mlir --static\n"
             "  ttxdsl compare-xla train.py:make_step    # makes (jitted, *arguments)\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
     flags.add_input_options(parser)
+    parser.add_argument(
+        "--static",
+        action="store_true",
+        help="compile with both, run neither: bytes, launches and memory of programs of"
+        " any size",
+    )
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
     flags.add_limit_options(parser)
