@@ -286,14 +286,15 @@ class Explainer:
 _CHANGES, _TRIALS = (3, 16), (2, 32)
 """Compilations for one collective and for the list: of a large program, of a small one."""
 
-_TRIED_OPS = 5_000
-"""Of all compilations together, if nobody says how many there should be."""
+_TRIED_OPS = 8_000_000
+"""Compilations times the square of a program's ops, if nobody says how many: those of a
+program of a few hundred ops take less than starting."""
 
 
 def _tries(ops: int, limits: tuple[int, int]) -> int:
     """How often to compile a program of so many ops."""
     least, most = limits
-    return max(least, min(most, _TRIED_OPS // max(1, ops)))
+    return max(least, min(most, _TRIED_OPS // max(1, ops**2)))
 
 
 def _brief(answer: WhyCollective) -> WhyCollective:
