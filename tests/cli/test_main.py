@@ -47,7 +47,11 @@ def test_a_wrong_command_line_is_2(command: str, capsys: pytest.CaptureFixture[s
     assert "usage:" in capsys.readouterr().err
 
 
-ARGUMENTS = {"doctor": ["--devices", "2"], "diff": ["--mesh-shape", "2"]}  # fmt: skip
+ARGUMENTS = {
+    "doctor": ["--devices", "2"],
+    "diff": ["--mesh-shape", "2"],
+    "plan": ["--chip", "v5p"],
+}
 CODES = {"diff": 2}
 
 
