@@ -10,6 +10,7 @@ from types import FrameType
 import pytest
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from tests.attack import bomb_commands
 from tests.attack.bombs import BOMBS, CHEAP
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
@@ -49,3 +50,7 @@ def test_compiled_or_refused(name: str):
             program_text(module)
         except (DiagnosticException, ParseError) as error:
             assert len(str(error)) < 20_000
+
+
+def test_more_dimensions_than_numpy_has_are_refused():
+    assert bomb_commands.check_bombs(1493) == [("interpret", "refused")]

@@ -375,7 +375,7 @@ def _compiled_result(state: Session, step: PlannedOp, inputs: Sequence[Any]) -> 
             value = (deferred or compiled.kernel)(*inputs)
     except CompileError:
         raise
-    except COMPUTE_ERRORS as error:
+    except (*COMPUTE_ERRORS, RuntimeError) as error:
         raise _located(error, step.op, inputs) from error
     _, shape, dtype = step.results[0]
     return _typed(state, step.op, value, shape, dtype)
@@ -407,7 +407,9 @@ def _run_step(interpreter: Interpreter, step: PlannedOp, frame: list[Any]) -> No
         frame[at] = value if scattered else _typed(state, op, value, shape, dtype)
 
 
-_TOO_MANY_DIMENSIONS = re.compile(r"maximum supported dimension|too many dimensions")
+_TOO_MANY_DIMENSIONS = re.compile(
+    r"maximum supported dimension|too many dimensions|only supports up to \d+ dim"
+)
 
 
 def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
@@ -415,18 +417,25 @@ def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
         return interpreter.run_op(op, inputs)
     except CompileError:
         raise
-    except COMPUTE_ERRORS as error:
+    except (*COMPUTE_ERRORS, RuntimeError) as error:
         raise _located(error, op, inputs) from error
 
 
 def _located(error: Exception, op: Operation, inputs: Sequence[Any]) -> Exception:
-    """Return the error that names the op in which another one happened."""
+    """Return the error that names the op in which another one happened.
+
+    Raises:
+        RuntimeError: the error is one, and not that of NumPy's iterators.
+    """
+    too_many = _TOO_MANY_DIMENSIONS.search(str(error)) is not None
+    if isinstance(error, RuntimeError) and not too_many:
+        raise error
     if isinstance(error, InterpretationError):
         return LocatedError(str(error), op)
     if isinstance(error, MemoryError):
         reason = str(error).rstrip(".") or "no more is left"
         return LimitError(f"needs more memory than there is: {reason}", op)
-    if _TOO_MANY_DIMENSIONS.search(str(error)):
+    if too_many:
         return LimitError(
             "needs more dimensions than NumPy's arrays have, with those of the mesh:"
             f" {error}",
