@@ -46,7 +46,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How a program came about: what it was loaded as, and what was done to it."""
+    """The origin of a program: its source, and the steps taken since."""
 
     source: str
     origin: ProgramForm | None = None

@@ -99,3 +99,14 @@ def test_slices_are_read_in_part():
     # the whole of x as an operand, which has the rows of the slice
     assert fusion.bytes_touched(product) == SIZE + 8 * 64 * 4
     assert flops(product) == 2 * 8 * 64 * 64
+
+
+def test_values_that_are_added_to_themselves_are_walked_once():
+    kind = "tensor<8xf32>"
+    lines = [f"  %{at + 1} = stablehlo.add %{at}, %{at} : {kind}" for at in range(200)]
+    body = "\n".join([*lines, f"  return %200 : {kind}"])
+    module = module_of(body, kind, f"%0: {kind}")
+    # an argument and a result: 2 ** 200 ways lead from one to the other
+    assert memory_profile(module, fused=True).peak_bytes == 2 * 32
+    *_, last, _ = all_ops(module)
+    assert Fusion().bytes_touched(last) == 2 * 32

@@ -107,7 +107,7 @@ class Roles:
         return tuple(dict.fromkeys(self.of(op, which) for which in _sent(op)))
 
     def of(self, op: Operation, which: int | None = None) -> Role:
-        """What a collective sends: one of its tensors, by its number, or the largest."""
+        """Return the role of a tensor that a collective sends, by number; of the largest by default."""
         which = _sent(op)[0] if which is None else which
         flow, at = self._flow, self._flow.number.get(op.operands[which])
         if at is None:

@@ -1,1 +1,1 @@
-"""What a program sends, holds and computes."""
+"""Communication, memory, work and time of a program."""

@@ -1,16 +1,17 @@
-"""What XLA fuses: results that are made inside the ops that read them, and take no memory.
+"""Fusion: values that are made inside the ops that read them, and take no memory.
 
-A compiler makes an elementwise value, a slice, a transpose or a converted copy again in
-each loop over elements that reads it, rather than store it. So such a result is a buffer
-only if some reader cannot take it in: a collective, a sort, a gather's operand, a loop or
-a call that it enters, the return of a block. Products and convolutions take in what
-makes their operands, reductions as well.
+XLA makes an elementwise value, a slice, a transpose or a converted copy again in each loop
+over elements that reads it, rather than store it. So such a result is a buffer only if
 
-What works in place takes over a buffer that ends with it: a loop's state, the operand
-that an update writes into, an operand of an elementwise result of the same bytes.
+- some reader cannot take it in: a collective, a sort, a gather's operand, a loop or a call
+  that it enters, the return of a block. Products and reductions take in their operands;
+- it is computed, and several products read it: those would each compute it;
+- it would read more buffers than a fusion may have operands.
 
-Source: XLA's instruction fusion and buffer assignment as libtpu's and the CPU's dumps show
-them (`--xla_dump_to`); docs/evidence/plan.md has what this model is off by.
+Loops and updates work in place: they take over buffers that end with them.
+
+Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show them
+(`--xla_dump_to`); docs/evidence/plan.md has the model's errors.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +28,9 @@ _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
     *(stablehlo.SliceOp, stablehlo.DynamicSliceOp, stablehlo.PadOp),
     *(stablehlo.TransposeOp, stablehlo.ReverseOp, stablehlo.ConcatenateOp),
-    *(stablehlo.ConvertOp, stablehlo.SelectOp),
+    stablehlo.ConvertOp,
 )
-"""What moves elements by index arithmetic that a loop over elements can do."""
+"""Ops that move or convert elements, by index arithmetic that a loop can do."""
 
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
@@ -37,6 +38,9 @@ _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
 
 _TAKES_IN = (stablehlo.ReduceOp, *_PRODUCTS)
 """Not fused themselves, but made of loops that make their operands on the way."""
+
+_MOST_OPERANDS = 64
+"""Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
@@ -55,27 +59,30 @@ _FUSES = ByClass(_class_fuses)
 _SHARES = ByClass(_class_shares)
 
 
-def can_fuse(op: Operation) -> bool:
-    """Whether a loop over elements can make an op's result wherever it is read."""
-    return _FUSES[type(op)]
+def shares_bytes(op: Operation) -> bool:
+    """Whether an op's results are its operands' bytes under another shape or type."""
+    return _SHARES[type(op)]
 
 
 class Fusion:
-    """Which results of a program are made inside their readers; each op is asked once."""
+    """The fused results of a program; each op is settled once, after its operands."""
 
     def __init__(self) -> None:
-        self._known: dict[Operation, bool] = {}
+        self._is_fused: dict[Operation, bool] = {}
+        self._is_computed: dict[Operation, bool] = {}
+        self._reads: dict[Operation, dict[SSAValue, int]] = {}
+        """Buffers read for the result of an op that may be hidden, with the bytes of each."""
 
     def is_fused(self, op: Operation) -> bool:
         """Whether an op's results are made inside all who read them, and are no buffers."""
-        if (known := self._known.get(op)) is None:
-            known = self._known[op] = _is_fused(op)
-        return known
+        if op not in self._is_fused:
+            self._settle(op)
+        return self._is_fused[op]
 
     def bytes_touched(self, op: Operation) -> int:
         """Return the bytes of memory that an op which is not fused reads and writes.
 
-        Of a value that is read through slices only what these give is read.
+        Of a value that is read through a slice only what the slice gives is read.
         """
         if isinstance(op, stablehlo.GatherOp):
             return 2 * sum(map(value_bytes, op.results)) + value_bytes(op.start_indices)
@@ -87,36 +94,75 @@ class Fusion:
                 written = 2 * sum(map(value_bytes, op.updates))
             case _:
                 read, written = list(op.operands), sum(map(value_bytes, op.results))
+        self._settle(op)
         return written + sum(self._read(read).values())
+
+    def _settle(self, op: Operation) -> None:
+        """Decide about an op, after all that it depends on (no recursion: chains are long)."""
+        pending = [op]
+        while pending:
+            current = pending[-1]
+            if current in self._is_fused:
+                pending.pop()
+                continue
+            ahead = [
+                value.owner
+                for value in current.operands
+                if isinstance(value.owner, Operation)
+                and _may_hide(value.owner)
+                and value.owner not in self._is_fused
+            ]
+            if ahead:
+                pending += ahead
+                continue
+            pending.pop()
+            self._decide(current)
+
+    def _decide(self, op: Operation) -> None:
+        if not _may_hide(op):
+            self._is_fused[op] = False
+            return
+        reads = self._read(op.operands)
+        if isinstance(op, _SLICES):
+            given = value_bytes(op.results[0])
+            reads = {value: min(size, given) for value, size in reads.items()}
+        self._is_computed[op] = computed = self._computes(op)
+        self._is_fused[op] = (
+            _FUSES[type(op)]
+            and len(reads) <= _MOST_OPERANDS
+            and not (computed and len(_products_behind(op)) > 1)
+            and all(_takes_in(*use) for result in op.results for use in _uses(result))
+        )
+        if self._is_fused[op] or shares_bytes(op):
+            self._reads[op] = reads
+
+    def _computes(self, op: Operation) -> bool:
+        """Whether an op computes, or moves what was computed on the way."""
+        if not (isinstance(op, _MOVES) or shares_bytes(op)):
+            return True
+        if isinstance(op, _SLICES) or not op.operands:
+            return False
+        owner = op.operands[0].owner
+        return isinstance(owner, Operation) and self._is_computed.get(owner, False)
 
     def _read(self, values: Sequence[SSAValue]) -> dict[SSAValue, int]:
         """Return the buffers that are read for values, each with the bytes read of it."""
-        found: dict[SSAValue, int] = {}
-        pending = [(value, value_bytes(value)) for value in values]
-        while pending:
-            value, most = pending.pop()
+        reads: dict[SSAValue, int] = {}
+        for value in values:
             owner = value.owner
-            if isinstance(owner, Operation) and (
-                _SHARES[type(owner)] or self.is_fused(owner)
-            ):
-                if isinstance(owner, _SLICES):
-                    most = min(most, value_bytes(value))
-                    pending.append((owner.operands[0], most))
-                else:
-                    inner = most if _SHARES[type(owner)] else value_bytes(value)
-                    pending += [
-                        (
-                            operand,
-                            max(inner, most) if len(owner.operands) == 1 else inner,
-                        )
-                        for operand in owner.operands
-                    ]
-                continue
             if isinstance(owner, stablehlo.ConstantOp):
                 continue
-            size = min(value_bytes(value), most)
-            found[value] = max(found.get(value, 0), size)
-        return found
+            hidden = self._reads.get(owner) if isinstance(owner, Operation) else None
+            for buffer, size in (hidden or {value: value_bytes(value)}).items():
+                reads[buffer] = max(reads.get(buffer, 0), size)
+        return reads
+
+
+def _may_hide(op: Operation) -> bool:
+    """Whether an op may be fused, or gives its one operand another shape."""
+    return _FUSES[type(op)] or (
+        shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1
+    )
 
 
 def flops(op: Operation) -> int:
@@ -131,51 +177,35 @@ def flops(op: Operation) -> int:
     return 0
 
 
-def _is_fused(op: Operation) -> bool:
-    if not can_fuse(op):
-        return False
-    readers = [reader for result in op.results for reader in _readers(result)]
-    if _is_computed(op) and len(_products_behind(op)) > 1:
-        return False  # made once for all products that read it
-    return all(_takes_in(user, index) for user, index in readers)
-
-
-def _is_computed(op: Operation) -> bool:
-    """Whether an op computes, or converts or moves what one has computed on the way."""
-    while isinstance(op, _MOVES) or _SHARES[type(op)]:
-        operand = op.operands[0] if op.operands else None
-        if not isinstance(operand, OpResult) or isinstance(op, _SLICES):
-            return False
-        op = operand.op
-    return can_fuse(op)
-
-
 def _products_behind(op: Operation) -> set[Operation]:
-    """Return the products that read an op's results as they are, or moved."""
-    found: set[Operation] = set()
-    pending = [op]
-    while pending:
-        for result in pending.pop().results:
-            for user, _ in _readers(result):
-                if isinstance(user, _PRODUCTS):
-                    found.add(user)
-                elif isinstance(user, stablehlo.TransposeOp):
-                    pending.append(user)
-    return found
+    """Return the products that read an op's results as they are, or transposed once."""
+    products: set[Operation] = set()
+    for result in op.results:
+        for user, _ in _uses(result):
+            if isinstance(user, stablehlo.TransposeOp):
+                products.update(
+                    behind
+                    for behind, _ in _uses(user.results[0])
+                    if isinstance(behind, _PRODUCTS)
+                )
+            elif isinstance(user, _PRODUCTS):
+                products.add(user)
+    return products
 
 
 def _takes_in(user: Operation, index: int) -> bool:
+    """Whether an op makes its operand of an index inside its own loop."""
     if isinstance(user, stablehlo.DynamicUpdateSliceOp):
         return index == 1
-    return can_fuse(user) or isinstance(user, _TAKES_IN)
+    return _FUSES[type(user)] or isinstance(user, _TAKES_IN)
 
 
-def _readers(value: SSAValue) -> Iterator[tuple[Operation, int]]:
-    """Yield who reads a value, through reshapes and the like, with the operand's place."""
+def _uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
+    """Yield each reader of a value, through reshapes, with the operand's index."""
     pending = [value]
     while pending:
         for use in pending.pop().uses:
-            if _SHARES[type(use.operation)]:
+            if shares_bytes(use.operation):
                 pending.extend(use.operation.results)
             else:
                 yield use.operation, use.index

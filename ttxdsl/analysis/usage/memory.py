@@ -1,6 +1,8 @@
-"""The memory that a program needs, op by op: an upper bound without fusion.
+"""The memory that a program needs, op by op: an upper bound, or with what XLA fuses.
 
-Every value that an op makes is a buffer. What the figures stand on:
+With fusion, fused values are no buffers (`ttxdsl.analysis.usage.fusion`), arguments and
+outputs are there throughout, and an output of a donated argument takes its place. Without,
+every value that an op makes is a buffer. What the figures stand on:
 
 - a buffer is there from the op that makes it to the op that uses it last, both
   included: operands and results of an op are there together;
@@ -42,26 +44,22 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
-from ttxdsl.analysis.usage.fusion import Fusion, writes_part, written_in_place
+from ttxdsl.analysis.usage.fusion import (
+    Fusion,
+    shares_bytes,
+    writes_part,
+    written_in_place,
+)
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
-from ttxdsl.dialects.traits import SameBytes
-from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import tensor_bytes
 
 Kind = Literal["argument", "constant", "result", "value"]
 """What a buffer is: a constant is one with different elements, a result goes out."""
 
-
-def _class_shares(kind: object) -> bool:
-    assert isinstance(kind, type) and issubclass(kind, Operation)
-    return kind.get_trait(SameBytes) is not None
-
-
-_SHARES = ByClass(_class_shares)
 
 _PROGRAMS = (
     sdy.ManualComputationOp,
@@ -316,7 +314,7 @@ class _Counter:
 
     def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Allocation]:
         """The buffers of an op's results; notes which value is which buffer."""
-        if _SHARES[type(op)] or self._is_inside(op):
+        if shares_bytes(op) or self._is_inside(op):
             one = len(op.results) == 1
             for place, result in enumerate(op.results):
                 of = op.operands if one else op.operands[place : place + 1]
