@@ -38,6 +38,15 @@ def main() -> int:
     )
     for name in failed:
         print(f"FAILED: {name}")
+    last = os.path.relpath(FOLDER / f"{ORDER[-1]}.mlir")
+    command = os.path.relpath(Path(sys.executable).parent / "ttxdsl")
+    print(
+        "\nGo on with the last one, or with a program of your own:\n"
+        f"  {command} why {last}\n"
+        f"  {command} doctor {last}\n"
+        f"  {command} plan {last} --chip v5e\n"
+        f"  {command} report {last} -o report.html"
+    )
     return 1 if failed else 0
 
 

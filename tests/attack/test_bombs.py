@@ -54,3 +54,14 @@ def test_compiled_or_refused(name: str):
 
 def test_more_dimensions_than_numpy_has_are_refused():
     assert bomb_commands.check_bombs(1493) == [("interpret", "refused")]
+
+
+@pytest.mark.parametrize("seed", [1951, 1953, 1954, 1971])
+def test_calls_that_double_are_not_run_for_years(seed: int):
+    ((_, outcome),) = bomb_commands.check_bombs(seed)
+    assert outcome == "refused"
+
+
+def test_large_results_are_not_printed():
+    with at_most(NO_LONGER):
+        assert bomb_commands.check_bombs(1063) == [("interpret", "done")]

@@ -44,7 +44,17 @@ def test_a_wrong_command_line_is_2(command: str, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit) as raised:
         main([command, "--no-such-option"])
     assert raised.value.code == 2
-    assert "usage:" in capsys.readouterr().err
+    error, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith(f"ttxdsl {command}: error: ")
+    assert hint.startswith(("  see ttxdsl", "  did you mean"))
+
+
+def test_without_a_command_there_is_one_screen(capsys: pytest.CaptureFixture[str]):
+    assert main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 90
+    for name in COMMANDS:
+        assert any(line.startswith(f"  {name} ") and "?" in line for line in lines)
 
 
 ARGUMENTS = {

@@ -37,7 +37,7 @@ def make_parser(*names: str) -> argparse.ArgumentParser:
 def _plugins(words: Sequence[str]) -> tuple[str, ...]:
     """Return what a command line names with `--plugin`, before it is parsed."""
     named: list[str] = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         if word == "--plugin" and following:
             named.append(following)
         elif word.startswith("--plugin="):
@@ -54,6 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         on a wrong command line. docs/reference/cli.md has them all.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    if not words:
+        from ttxdsl.cli.overview import overview
+
+        print(overview())
+        return 0
     try:
         from ttxdsl.ir.collector import few_collections
 

@@ -83,12 +83,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from ttxdsl.analysis.attribution.origins import joined_parts, unmarked
+from ttxdsl.analysis.attribution.origins import Unmarked, joined_parts
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.diagnostics.errors import CompileError
@@ -448,12 +448,13 @@ class TTStableHLOPipelinePass(ModulePass):
 
 def _ops_at(module: ModuleOp) -> OpsAt:
     """What each device does, by where it comes from, whatever it went through since."""
-    by_location: dict[LocationAttr, list[Operation]] = {}
+    unmarked = Unmarked()
+    by_location: dict[int, list[Operation]] = {}
     wrappers = ops_of_type(module, sdy.ManualComputationOp)
     for op in (inner for wrapper in wrappers for inner in wrapper.body.walk()):
         for part in joined_parts(op.location):
-            by_location.setdefault(unmarked(part), []).append(op)
-    return lambda location: by_location.get(unmarked(location), ())
+            by_location.setdefault(id(unmarked(part)), []).append(op)
+    return lambda location: by_location.get(id(unmarked(location)), ())
 
 
 class WrittenShardings(NamedTuple):

@@ -98,21 +98,50 @@ def is_on_whole_values(location: Attribute) -> bool:
     return False
 
 
+class Unmarked:
+    """Locations without numbers; of a call, only where both ends are known.
+
+    Equal locations become one object, and each is settled once: an op in n nested calls
+    has a location of n parts that it shares with its neighbours, and walking them all for
+    each op would be quadratic.
+    """
+
+    def __init__(self) -> None:
+        self._settled = IdentityMemo[LocationAttr]()
+        self._leaves: dict[Attribute, LocationAttr] = {}
+        self._calls: dict[tuple[int, int], LocationAttr] = {}
+
+    def __call__(self, location: Attribute) -> LocationAttr:
+        """Return the location without numbers."""
+        settled = self._settled.get(id(location))
+        if settled is None:
+            settled = self._settled.keep(id(location), self._settle(location), location)
+        return settled
+
+    def _settle(self, location: Attribute) -> LocationAttr:
+        match location:
+            case NameLoc() if location.desc.data == _JOINED:
+                parts = dict.fromkeys(map(self, joined_parts(location)))
+                leaf = FusedLoc(cast(Any, tuple(parts)), NoneAttr())
+                return self._leaves.setdefault(leaf, cast(Any, leaf))
+            case NameLoc() if _is_mark(location):
+                return self(location.location)
+            case CallSiteLoc():
+                callee, caller = self(location.callee), self(location.caller)
+                if isinstance(caller, ParsedLoc | UnknownLoc):
+                    return callee
+                call = self._calls.get((id(callee), id(caller)))
+                if call is None:
+                    call = cast(Any, CallSiteLoc(cast(Any, callee), cast(Any, caller)))
+                    self._calls[id(callee), id(caller)] = call
+                return call
+            case _:
+                return self._leaves.setdefault(location, cast(Any, location))
+
+
 def unmarked(location: Attribute) -> LocationAttr:
-    """The location without numbers; of a call, only where both ends are known."""
-    match location:
-        case NameLoc() if location.desc.data == _JOINED:
-            parts = dict.fromkeys(map(unmarked, joined_parts(location)))
-            return cast(Any, FusedLoc(cast(Any, tuple(parts)), NoneAttr()))
-        case NameLoc() if _is_mark(location):
-            return unmarked(location.location)
-        case CallSiteLoc():
-            callee, caller = unmarked(location.callee), unmarked(location.caller)
-            if isinstance(caller, ParsedLoc | UnknownLoc):
-                return callee
-            return cast(Any, CallSiteLoc(callee, caller))
-        case _:
-            return cast(Any, location)
+    """Return one location without numbers; of many, ask one `Unmarked`."""
+    return Unmarked()(location)
 
 
 class Origins:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.dialects.func import CallOp
@@ -10,8 +11,13 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.analysis.attribution.origins import Origins
 from ttxdsl.diagnostics.errors import Frame, own_first, source_frames
+from ttxdsl.ir.memo import IdentityMemo
 
 _TRANSFORMATION = re.compile(r"(jvp|transpose|vmap)\((.*)\)")
+
+MAX_DEPTH = 100
+"""Calls around an op, and lines of its traceback, that are told: without a limit the
+ops of n calls inside each other would take n² lines, which nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ class Stacks:
         self.origins = Origins()
         self._read = self.origins.mark(module.walk())
         self._nodes: dict[int, int] = {}
+        self._chains = IdentityMemo[tuple[int, ...]]()
 
     def mark_nodes(self, nodes: Sequence[Operation | None]) -> None:
         """Number ops once more, as the nodes of a graph: node n is `nodes[n]`."""
@@ -76,17 +83,22 @@ class Stacks:
         return next((self._nodes[n] for n in numbers if n in self._nodes), None)
 
     def source_chain(self, op: Operation) -> tuple[int, ...]:
-        """The numbers that it had when it was read, or of what it was made of."""
-        return tuple(n for n in self.origins.chain(op) if n in self._read)
+        """Return the numbers that it had when it was read, or of what it was made of."""
+        chain = self._chains.get(id(op.location))
+        if chain is None:
+            chain = tuple(n for n in self.origins.chain(op) if n in self._read)
+            self._chains.keep(id(op.location), chain, op.location)
+        return chain
 
     def scopes(self, op: Operation) -> tuple[ScopeName, ...]:
         """Where an op belongs, outermost first: functions and parts of JAX's name stack.
 
-        Every call is a scope of its own, also where one function is called twice.
+        Every call is a scope of its own, also where one function is called twice; of
+        more than `MAX_DEPTH` calls, the outermost.
         """
         numbers = self.source_chain(op)
         found: list[ScopeName] = []
-        for number in numbers[:-1]:
+        for number in numbers[:-1][:MAX_DEPTH]:
             call, location = self.origins.marked(number)
             callee = call.callee.string_value() if isinstance(call, CallOp) else None
             *outer, last = name_stack(location) or (f"@{callee}",)
@@ -98,9 +110,13 @@ class Stacks:
         return tuple(found)
 
     def frames(self, op: Operation) -> list[Frame]:
-        """The traceback of an op, innermost frame first, libraries' behind the user's."""
-        return own_first(
+        """Return the traceback of an op, innermost first, libraries' behind the user's.
+
+        Of more than `MAX_DEPTH` frames, the innermost.
+        """
+        frames = (
             frame
             for number in reversed(self.source_chain(op))
             for frame in source_frames(self.origins.marked(number)[1])
         )
+        return own_first(islice(frames, MAX_DEPTH))

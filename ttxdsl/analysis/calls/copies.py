@@ -19,16 +19,18 @@ MOST_OPS = 1 << 20
 
 Each takes some kilobytes and a millisecond on its way to ttnn.
 """
+MOST_RUN = 1 << 28
+"""Ops of a program that is run without copying; each takes some microseconds."""
 
 
-def require_few_copies(module: ModuleOp) -> None:
+def require_few_copies(module: ModuleOp, most_ops: int = MOST_OPS) -> None:
     """Refuse a program that becomes too large when calls and composites are opened.
 
     Found from the callees upwards, before anything is copied. Functions that call
     themselves are left to whoever opens them.
 
     Raises:
-        UnsupportedError: a function, or all that stay, would have more than `MOST_OPS`
+        UnsupportedError: a function, or all that stay, would have more than `most_ops`
             ops with those of all that they call.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
@@ -39,7 +41,7 @@ def require_few_copies(module: ModuleOp) -> None:
     if not any(callees.values()):
         return  # nothing is copied
     own = {name: len(all_ops(function)) for name, function in functions.items()}
-    most = max(sum(own.values()), MOST_OPS)
+    most = max(sum(own.values()), most_ops)
     sizes: dict[str, int] = {}
     for name in _callees_first(callees):
         size = own[name] + sum(sizes.get(called, 0) for called in callees[name])

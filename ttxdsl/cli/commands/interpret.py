@@ -37,6 +37,9 @@ from ttxdsl.loading.program import make_context, parse_program, split_programs
 
 Array = NDArray[Any]
 
+_MOST_SHOWN = 1 << 18
+"""Elements of a result that are printed: some megabytes of text."""
+
 
 def _entries(module: ModuleOp, entry: str | None) -> list[FuncOp]:
     """The functions to run: the one that is meant, or all that take nothing.
@@ -111,6 +114,13 @@ def _result_data(value: Array, type_: Attribute) -> dict[str, Any]:
     return data
 
 
+def _shown(value: Array, type_: Attribute) -> str:
+    """Return a result as text; a large one as its type, since a terminal is no file."""
+    if isinstance(type_, ShapedType) and np.size(value) > _MOST_SHOWN:
+        return f"{type_} {{{np.size(value)} elements; -o RESULTS.npz writes them}}"
+    return visible_lines(tensor_text(value, type_))
+
+
 @dataclass(frozen=True, slots=True)
 class _Run:
     """What a function of a program, counted from 0 in its file, answered."""
@@ -159,7 +169,7 @@ def execute(options: argparse.Namespace) -> int:
                 runs.append(_Run(number, name, pairs))
                 continue
             for value, type_ in pairs:
-                print(visible_lines(tensor_text(value, type_)))
+                print(_shown(value, type_))
     if options.output is not None:
         saved = _named_arrays(runs)
         write_whole(options.output, lambda file: np.savez(file, **saved))

@@ -71,33 +71,34 @@ class Parser(argparse.ArgumentParser):
     They say what may have been meant.
     """
 
-    commands: Any = None
-
-    def add_subparsers(self, **settings: Any) -> Any:
-        """Remember them: what a command does not know, this one complains of."""
-        self.commands = super().add_subparsers(**settings)
-        return self.commands
+    def parse_known_args(self, *words: Any, **named: Any) -> Any:
+        """Parse; what a command does not know, the command itself complains of."""
+        options, unknown = super().parse_known_args(*words, **named)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
 
     def error(self, message: str) -> NoReturn:
         """End with a diagnostic and exit code 2."""
         near = list(dict.fromkeys(self._near(message)))
-        meant = f"\n  did you mean {', '.join(near)}?" if near else ""
-        super().error(visible(message) + meant)
+        if near:
+            message = _CHOICES.sub(r"invalid choice: '\g<given>'", message)
+        hint = f"did you mean {', '.join(near)}?" if near else f"see {self.prog} --help"
+        self.exit(2, f"{self.prog}: error: {visible(message)}\n  {hint}\n")
 
     def _near(self, message: str) -> Iterator[str]:
-        """What is like what a message of argparse's complains of."""
+        """Return what is like what a message of argparse's complains of."""
         from ttxdsl.ir.compat.faults.pipelines import near_names
 
         if (choice := _CHOICES.search(message)) is not None:
-            known = [one.strip("'") for one in choice["known"].split(", ")]
+            known = [name.strip("'") for name in choice["known"].split(", ")]
             yield from near_names(choice["given"], known)
         _, unknown, words = message.partition("unrecognized arguments: ")
         if not unknown:
             return
-        parsers = [self] if self.commands is None else self.commands.choices.values()
-        options = [flag for parser in parsers for flag in parser._option_string_actions]
         for word in words.split():
             if word.startswith("--"):
+                options = self._option_string_actions
                 yield from near_names(word.partition("=")[0], options)
 
     def _print_message(

@@ -80,6 +80,7 @@ class _Exactness:
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, bool] = {}
+        self._bodies: dict[FuncOp, bool] = {}
 
     def _op_is_exact(self, op: Operation) -> bool:
         if isinstance(op, CallOp):
@@ -93,11 +94,14 @@ class _Exactness:
         )
 
     def body_is_exact(self, function: FuncOp) -> bool:
-        """Whether every op of a function is exact, of which the body is known."""
-        return not function.is_declaration and all(
-            isinstance(op, ReturnOp) or self._op_is_exact(op)
-            for op in function.body.block.ops
-        )
+        """Return whether every op of a function is exact, of which the body is known."""
+        if function not in self._bodies:
+            self._bodies[function] = False  # where it calls itself
+            self._bodies[function] = not function.is_declaration and all(
+                isinstance(op, ReturnOp) or self._op_is_exact(op)
+                for op in function.body.block.ops
+            )
+        return self._bodies[function]
 
     def of(self, end: SSAValue) -> bool:
         """Whether a value is exact; no recursion, programs are long chains."""

@@ -107,6 +107,9 @@ _SHARE = 1 << 24
 _TURNS = 4
 """Stretches of a product, if they are worth it: enough that threads end together."""
 
+_TOGETHER = 1 << 26
+"""Elements of all devices' products that may be in memory at once."""
+
 _LINES = 512
 """Rows (or columns) of a large product at a time, which reads the other side again."""
 
@@ -278,9 +281,13 @@ class Summands:
     def combined(self, axes: Sequence[int], ufunc: np.ufunc) -> Array | None:
         """Combine them by `ufunc` along axes of the mesh, which keep extent 1.
 
-        None where devices' products are one product along an axis: one side is the same
-        on all of them.
+        None where whole products are better: more products than they have elements,
+        which need a call of NumPy each, and those that are one product along an axis, since one
+        side is the same on all devices.
         """
+        each, whole = self.x.shape[-2] * self.y.shape[-1], prod(self.sizes)
+        if each * each < whole <= _TOGETHER:
+            return None
         places = [self.order[axis] for axis in axes]
         if any(at >= self.x.ndim - 2 for at in places):
             return None

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 
+from ttxdsl.analysis.calls.copies import MOST_RUN, require_few_copies
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.dialects._tt.modules import device_module
@@ -202,6 +203,7 @@ class Runner:
             name = self.function.sym_name.data
             raise CompileError(f"'@{name}' is declared and has no body", self.function)
         self.limits = limits
+        self._first_run = True
         self.interpreter = self.interpreter_of(module)
         register_implementations(self.interpreter)
         state = session(self.interpreter)
@@ -224,10 +226,13 @@ class Runner:
         return footprint(self.interpreter, self.function)
 
     def require_room(self, there: int = 0) -> None:
-        """Raise a `LimitError` if a run needs more memory than it may have.
+        """Raise an error if a run needs more memory than it may have, or never ends.
 
         `there` are bytes that its arguments take already.
         """
+        if self._first_run:
+            require_few_copies(self.interpreter.module, MOST_RUN)
+            self._first_run = False
         self.limits.require_room(self.footprint, there)
 
     def arguments(self, inputs: Sequence[ArrayLike | None]) -> list[Any]:

@@ -216,11 +216,12 @@ class GraphBuilder:
         manual: tuple[str, ...],
         inputs: list[tuple[int, int]],
     ) -> None:
-        scope = self.scopes.scope((*path, *self.stacks.scopes(op)), "scope")
+        scopes = (*path, *self.stacks.scopes(op))
+        scope = self.scopes.scope(scopes, "scope")
         outputs = [self._result(result, manual) for result in op.results]
         short = op.name.rpartition(".")[2]
         frames = self.stacks.frames(op)
-        path_names = tuple(one.name for one in (*path, *self.stacks.scopes(op)))
+        path_names = tuple(name.name for name in scopes)
         node = TraceNode(
             "op", op.name, short, scope, inputs, outputs, frames, path_names
         )
