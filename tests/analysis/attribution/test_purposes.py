@@ -68,3 +68,29 @@ def test_a_bias_is_not_updated():
     device = ttxdsl.load("examples/mlp_data_tensor_parallel.mlir").partition()
     (line,) = purposes(device.module, device.collectives())
     assert str(line) == "partial sums: 1 all_reduce of results over model, 1.5 KiB"
+
+
+def experts(x: Any, router: Any, w: Any) -> Any:
+    """Send tokens to experts by a mask, and bring them back by the same mask."""
+    mask = jax.nn.one_hot(jnp.argmax(x @ router, axis=-1), 8)
+    sent = jnp.einsum("te,td->etd", mask, x)
+    return jnp.einsum("te,etd->td", mask, jnp.einsum("etd,edf->etf", sent, w))
+
+
+def test_a_forward_pass_that_mirrors_itself_has_no_gradients():
+    auto = (jax.sharding.AxisType.Auto,) * 2
+    mesh = jax.make_mesh((2, 4), ("data", "expert"), axis_types=auto)
+
+    def array(shape: tuple[int, ...], *axes: str | None) -> Any:
+        spec = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axes))
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=spec)
+
+    shapes = (
+        array((64, 32), "data"),
+        array((32, 8)),
+        array((8, 32, 32), "expert"),
+    )
+    text = jax.jit(experts).lower(*shapes).as_text(debug_info=True)
+    device = ttxdsl.load(text).partition()
+    found = list(map(str, purposes(device.module, device.collectives())))
+    assert found and not any("gradient" in line for line in found), found

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 
+from ttxdsl.analysis.attribution.stacks import stack_texts
 from ttxdsl.analysis.usage.collectives import collective_ops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
@@ -75,7 +76,7 @@ class Roles:
         )
         self._differentiated = (
             self._updates
-            if updated
+            if updated or _is_forward_only(function)
             else [self._of_type(type_) for type_ in types.outputs.data]
         )
         """For each result the arguments that it may be an update or the gradient of."""
@@ -341,6 +342,21 @@ def _sent(op: Operation) -> list[int]:
     """Return which operands a collective sends, the largest first; the first of a call."""
     sent = range(max(1, min(len(op.operands), len(op.results))))
     return sorted(sent, key=lambda at: -value_bytes(op.operands[at]))
+
+
+def _is_forward_only(function: FuncOp) -> bool:
+    """Return whether JAX's name stacks are known and none is of a transposed op.
+
+    A forward pass may look like differentiation: what a mixture of experts sends out by
+    a mask it brings back by the same mask, in the type of its argument.
+    """
+    is_known = False
+    for op in function.walk():
+        for text in stack_texts(op.location):
+            if "transpose(" in text:
+                return False
+            is_known |= "/" in text
+    return is_known
 
 
 def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:

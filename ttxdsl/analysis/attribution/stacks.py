@@ -1,11 +1,18 @@
 """What a program says of where it comes from: JAX's name stack, and tracebacks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, NameLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FusedLoc,
+    ModuleOp,
+    NameLoc,
+)
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
@@ -35,6 +42,22 @@ def name_stack(location: Attribute) -> tuple[str, ...]:
     `transpose(jvp)`, `a`, `b`, `dot`.
     """
     return stack_parts(location.desc.data) if isinstance(location, NameLoc) else ()
+
+
+def stack_texts(location: Attribute) -> Iterator[str]:
+    """Yield the names of a location, of every call it was inlined through as well."""
+    match location:
+        case NameLoc():
+            yield location.desc.data
+            yield from stack_texts(location.location)
+        case CallSiteLoc():
+            yield from stack_texts(location.caller)
+            yield from stack_texts(location.callee)
+        case FusedLoc():
+            for part in cast(ArrayAttr[Attribute], location.locations):
+                yield from stack_texts(part)
+        case _:
+            return
 
 
 def stack_parts(text: str) -> tuple[str, ...]:
