@@ -150,6 +150,11 @@ def run_command(command: str) -> str:
     return errors.getvalue() + printed
 
 
+def _shown_path(page: Path) -> str:
+    """Return the page's path as any clone has it: programs name their source lines."""
+    return str(page.relative_to(ROOT)) if page.is_relative_to(ROOT) else str(page)
+
+
 def _outputs(page: Path) -> Iterator[tuple[Block, str]]:
     """Each block of a page with what it really prints, run in the current folder."""
     namespace: dict[str, Any] = {"__name__": page.stem}
@@ -160,7 +165,7 @@ def _outputs(page: Path) -> Iterator[tuple[Block, str]]:
         output = StringIO()
         with redirect_stdout(output):
             code = "\n" * (block.line - 1) + block.code
-            exec(compile(code, str(page), "exec"), namespace)
+            exec(compile(code, _shown_path(page), "exec"), namespace)
         yield block, output.getvalue()
 
 
@@ -210,6 +215,7 @@ def in_folder_of_its_own(folder: Path) -> None:
 
 if __name__ == "__main__":
     # python -m tests.docs.pages docs/PAGE.md: the page shows what is printed now
+    os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
     for argument in sys.argv[1:]:
         path = Path(argument).resolve()
         with tempfile.TemporaryDirectory() as made:
