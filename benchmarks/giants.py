@@ -1,0 +1,215 @@
+"""The training steps of public models, looked into: every model that MaxText has.
+
+    python benchmarks/giants.py export DIR --python PYTHON --exporter SCRIPT
+    python benchmarks/giants.py measure DIR
+    python benchmarks/giants.py table DIR > docs/evidence/giants.md
+
+`export` writes each step as text (`maxtext_export.py`, which needs Python 3.12 and the
+packages that its head names), `measure` asks ttxdsl about each that is there and keeps the
+answers in `DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names
+of steps are to contain, and go on where they stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+MODELS = [
+    "deepseek2-16b",
+    "deepseek2-236b",
+    "deepseek3-671b",
+    "deepseek3-671b-2dfsdp",
+    "deepseek3-671b-batchsplit",
+    "deepseek3-test",
+    "deepseek3-tiny",
+    "deepseek3.2-671b",
+    "deepseek4-284b",
+    "deepseek4-tiny",
+    "deepseek-custom",
+    "envy-switch-base",
+    "envy-switch-large",
+    "envy-switch-xxl",
+    "envy-test",
+    "gemma-2b",
+    "gemma-7b",
+    "gemma2-2b",
+    "gemma2-9b",
+    "gemma2-27b",
+    "gemma3-4b",
+    "gemma3-12b",
+    "gemma3-27b",
+    "gemma4-26b",
+    "gemma4-31b",
+    "gemma4-e2b",
+    "gemma4-e4b",
+    "gpt-oss-20b",
+    "gpt-oss-120b",
+    "gpt3-52k",
+    "gpt3-6b",
+    "gpt3-22b",
+    "gpt3-175b",
+    "kimi-k2-1t",
+    "llama2-7b",
+    "llama2-13b",
+    "llama2-70b",
+    "llama3-8b",
+    "llama3-70b",
+    "llama3-405b",
+    "llama3.1-8b",
+    "llama3.1-70b",
+    "llama3.1-405b",
+    "llama3.3-70b",
+    "llama4-17b-16e",
+    "llama4-17b-128e",
+    "mistral-7b",
+    "mixtral-8x7b",
+    "mixtral-8x22b",
+    "olmo3-7b",
+    "olmo3-7b-pt",
+    "olmo3-32b",
+    "qwen2.5-1.5b",
+    "qwen2.5-7b",
+    "qwen2.5-14b",
+    "qwen3-0.6b",
+    "qwen3-1.7b",
+    "qwen3-1.7b-base",
+    "qwen3-4b",
+    "qwen3-4b-base",
+    "qwen3-4b-thinking-2507",
+    "qwen3-8b",
+    "qwen3-8b-base",
+    "qwen3-14b",
+    "qwen3-14b-base",
+    "qwen3-32b",
+    "qwen3-30b-a3b",
+    "qwen3-30b-a3b-base",
+    "qwen3-custom-30b-a3b",
+    "qwen3-235b-a22b",
+    "qwen3-480b-a35b",
+    "qwen3-next-80b-a3b",
+    "qwen3-omni-30b-a3b",
+    "qwen3-vl-2b",
+    "qwen3-vl-4b",
+    "qwen3-vl-30b-a3b",
+    "qwen3.5-35b-a3b",
+    "qwen3.5-35b-a3b-fp8",
+    "qwen3.5-397b-a17b",
+    "qwen3.5-397b-a17b-fp8",
+    "weaver-mini",
+    "weaver-max",
+]
+"""Every `model_name` of MaxText 0.2.5."""
+
+EXPERTS = (
+    "deepseek",
+    "kimi",
+    "mixtral",
+    "gpt-oss",
+    "a3b",
+    "a22b",
+    "a35b",
+    "a17b",
+    "llama4",
+)
+"""Parts of names of models with experts."""
+
+SECONDS = 900
+"""The most that one export or one answer may take."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One training step: a model on a topology."""
+
+    model: str
+    topology: str
+    slices: int
+    options: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        kind = "dot" if "attention=dot_product" in self.options else "pallas"
+        return f"{self.model}_{self.topology}x{self.slices}_{kind}"
+
+    @property
+    def split(self) -> str:
+        """The parallelism that it asks for beside FSDP."""
+        found = [
+            one for one in self.options if "parallelism" in one and "fsdp" not in one
+        ]
+        return ", ".join(one.replace("_parallelism", "") for one in found)
+
+
+def steps() -> list[Step]:
+    """Two topologies of each model, and one in four split by more than FSDP."""
+    small, large = [], []
+    for at, model in enumerate(MODELS):
+        sizes = ("per_device_batch_size=1", "max_target_length=4096")
+        experts = any(part in model for part in EXPERTS)
+        extra: tuple[str, ...] = ()
+        if at % 4 == 0:
+            kind = "expert" if experts else "tensor"
+            extra = (f"ici_{kind}_parallelism=4", "ici_fsdp_parallelism=-1")
+        elif at % 8 == 3:
+            extra = ("ici_context_parallelism=4", "ici_fsdp_parallelism=-1")
+        split = "allow_split_physical_axes=true"
+        dot, pallas = "attention=dot_product", "attention=flash"
+        first, second = (dot, pallas) if at % 2 else (pallas, dot)
+        topology, slices = (("v6e-256", 1), ("v5p-128", 1), ("v6e-256", 2))[at % 3]
+        small.append(Step(model, topology, slices, (*sizes, first, split, *extra)))
+        topology, slices = (("v5p-8192", 1), ("v6e-256", 16))[at % 2]
+        large.append(Step(model, topology, slices, (*sizes, second, split)))
+    return [*small, *large]
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write each step that is not there yet; what goes wrong is in `NAME.err`."""
+    for step in chosen(options):
+        out = options.directory / step.name
+        if (
+            out.with_name(f"{step.name}.json").exists()
+            or out.with_name(f"{step.name}.err").exists()
+        ):
+            continue
+        command = [
+            options.python,
+            options.exporter,
+            str(out),
+            step.model,
+            step.topology,
+        ]
+        command += ["--slices", str(step.slices), "--", *step.options]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS
+            )
+            error = done.stderr if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            error = f"not done after {SECONDS} s"
+        if error:
+            out.with_name(f"{step.name}.err").write_text(error)
+        print(step.name, error.strip().rpartition("\n")[2][:150], flush=True)
+
+
+def chosen(options: argparse.Namespace) -> list[Step]:
+    return [step for step in steps() if options.only in step.name]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("action", choices=("export",))
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--exporter")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    options.directory.mkdir(parents=True, exist_ok=True)
+    {"export": export}[options.action](options)
+
+
+if __name__ == "__main__":
+    main()
