@@ -51,6 +51,10 @@ _MESH = re.compile(
     r"\s*\{(?P<along>.*?)\}"
 )
 _AXIS = re.compile(r"'(?P<name>[^']+)'(?::\((?P<before>\d+)\)(?P<size>\d+))?")
+_ASYNC_PIECE = '"async_collective_fusion_config"'
+_ASYNC_START = 'custom_call_target="AsyncCollectiveStart"'
+"""libtpu splits a collective into fusions, which other work stands between and in. Each
+repeats its line; the first one starts it."""
 _METADATA = re.compile(r"metadata=\{(.*?)\}(?:,|$|\s)")
 
 
@@ -278,9 +282,14 @@ def list_hlo_collectives(
     found: list[HloCollective] = []
     computations, places = computations_of(hlo)
     inside: list[str | None] = []
+    starts = {
+        place
+        for line, place in zip(hlo.splitlines(), places, strict=True)
+        if _ASYNC_START in line
+    }
     for line, place in zip(hlo.splitlines(), places, strict=True):
         op = _OP.match(line)
-        if op is None:
+        if op is None or (_ASYNC_PIECE in line and place not in starts):
             continue
         ring = KINDS[op["kind"]]
         groups = parse_groups(line, devices)
