@@ -121,6 +121,9 @@ class _Numbers:
         Raises:
             _Unknown: it does not follow from constants and parameters.
         """
+        if "#" in name:  # `%p#1` is an element of a tuple
+            whole, _, index = name.rpartition("#")
+            return self.of(whole, (_integer(index), *path), depth + 1)
         op = self.lines.ops.get(name)
         if op is None or depth > _DEEPEST:
             raise _Unknown

@@ -5,7 +5,7 @@ XLA says of a loop how often it turns where it knows it:
     %while.11 = (…) while(%tuple), condition=%region_1, body=%region_2,
         backend_config={"known_trip_count":{"n":"5"}}
 
-and where it does not write it down, `hlo_trips.py` counts.
+and where it does not write it down, `trips.py` counts.
 
 Computations come in the text behind those that they call, the entry last. Branches count
 as in `ttxdsl.analysis.calls.execution_counts`: the dearest one.
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ttxdsl.analysis.calls.execution_counts import NEVER, ONCE, Times
-from ttxdsl.bridges.xla.hlo_trips import Lines, trips_of
+from ttxdsl.bridges.xla.hlo.trips import Lines, trips_of
 
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?(?P<name>[^\s(]+) \(.*\{$")
 _END = re.compile(r"\}(?:, execution_thread=.*)?$")

@@ -19,7 +19,7 @@ import numpy as np
 
 from ttxdsl.analysis.attribution.stacks import stack_parts
 from ttxdsl.analysis.calls.execution_counts import ONCE, Times
-from ttxdsl.bridges.xla.hlo_runs import computations_of, times_of
+from ttxdsl.bridges.xla.hlo.runs import computations_of, times_of
 from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.diagnostics.errors import Frame, own_frame, place_text
 from ttxdsl.sharding.axes import AxisRef, sort_by_mesh
