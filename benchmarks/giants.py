@@ -13,6 +13,7 @@ of steps are to contain, and go on where they stopped.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -199,16 +200,65 @@ def chosen(options: argparse.Namespace) -> list[Step]:
     return [step for step in steps() if options.only in step.name]
 
 
+ANSWER = """
+import json, resource, sys, time
+import ttxdsl
+path, page = sys.argv[1:]
+seconds, answer = {}, {"ops": open(path).read().count(" = ")}
+def timed(name, ask):
+    start = time.process_time()
+    try:
+        return ask()
+    finally:
+        seconds[name] = round(time.process_time() - start, 2)
+program = timed("load", lambda: ttxdsl.load(path))
+timed("read", lambda: program.text)
+local = timed("partition", program.partition)
+collectives = timed("collectives", local.collectives)
+memory = timed("memory", local.memory)
+answer["collectives"] = sum(one.count for one in collectives)
+answer["bytes"] = sum(one.bytes_per_device for one in collectives)
+answer["peak"] = memory.peak_bytes
+answer["mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+timed("why", program.why)
+timed("report", lambda: program.report(page))
+answer["report_kib"] = len(open(page, "rb").read()) // 1024
+print(json.dumps({**answer, "seconds": seconds}))
+"""
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Ask about each step that was exported; what goes wrong is the answer then."""
+    for step in chosen(options):
+        path = options.directory / f"{step.name}.mlir"
+        out = path.with_suffix(".answer.json")
+        if not path.exists() or out.exists():
+            continue
+        page = path.with_suffix(".html")
+        command = [sys.executable, "-c", ANSWER, str(path), str(page)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS
+            )
+            error = done.stderr.strip() if done.returncode else ""
+            answer = json.loads(done.stdout) if not error else {"error": error}
+        except subprocess.TimeoutExpired:
+            answer = {"error": f"not done after {SECONDS} s"}
+        page.unlink(missing_ok=True)
+        out.write_text(json.dumps(answer))
+        print(step.name, str(answer)[-300:], flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("action", choices=("export",))
+    parser.add_argument("action", choices=("export", "measure"))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--exporter")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     options.directory.mkdir(parents=True, exist_ok=True)
-    {"export": export}[options.action](options)
+    {"export": export, "measure": measure}[options.action](options)
 
 
 if __name__ == "__main__":
