@@ -493,6 +493,7 @@ class Program(ProgramForm):
         trip_count: int | None = None,
         tries: int | None = None,
         jobs: int = 1,
+        all_axes: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows; the keys are those of `ttxdsl.insight.report.trace.data`.
@@ -509,6 +510,7 @@ class Program(ProgramForm):
             tries: changes to compile for the reason of a collective, to say which would
                 help; None: no reasons.
             jobs: processes to compile these in.
+            all_axes: whether to show axes of size one, too.
             options: as for `check`.
 
         Raises:
@@ -527,6 +529,7 @@ class Program(ProgramForm):
             on_step,
             tries=tries,
             jobs=jobs,
+            all_axes=all_axes,
         )
 
     @_asking()

@@ -71,6 +71,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             trip_count=options.trip_count,
             tries=options.tries,
             jobs=options.jobs,
+            all_axes=options.all_axes,
             **flags.partition_options(options),
         )
     if not options.json:
@@ -83,8 +84,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
 
 def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None:
     """Hold links to the axes of the meshes of reports, one of which has to have them."""
-    meshes = (mesh for data in reports for mesh in data["meshes"])
-    require_axes(options, (name for mesh in meshes for name, _ in mesh["axes"]))
+    require_axes(options, (name for data in reports for name in data["axes"]))
 
 
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
@@ -160,6 +160,7 @@ def add_command(commands: Any) -> None:
         help="changes to compile for each reason, to say which would help (none)",
     )
     flags.add_jobs_option(parser)
+    flags.add_all_axes_option(parser, "show the mesh's axes of size one, too")
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
     add_machine_options(parser)

@@ -10,7 +10,7 @@ next step changes it in place.
 
 The keys of the data:
 
-- `title`, `version`, `meshes`, `summary`, `machine` (that times stand on);
+- `title`, `version`, `meshes`, `axes` (of all meshes, also those of size one), `summary`, `machine` (that times stand on);
 - `layouts`: see `layouts.py`; a value's `layout` is an index here;
 - `graph`: `stage` (the number of the stage that it shows), `scopes`, `nodes`;
 - `stages`, each with `rows` `[key, text, indent, change, before]`: a line of the listing
@@ -89,6 +89,7 @@ class Trace:
     memory: dict[str, Any] | None = None
     no_memory: str | None = None
     guessed: str | None = None
+    axes: list[str] = field(default_factory=list[str])
     purposes: Sequence[Purpose] = ()
     timeline: dict[str, Any] | None = None
     _stacks: Stacks = field(init=False)
@@ -135,6 +136,7 @@ class Trace:
             "title": self.title,
             "version": version,
             "meshes": self.layouts.meshes_data(),
+            "axes": self.axes,
             "summary": self._summary(graph),
             "layouts": self.layouts.layouts,
             "graph": {
@@ -159,6 +161,7 @@ class Trace:
         self.graph_stage = number
         for name, mesh in sdy.mesh_table(self.module).items():
             self.layouts.mesh(name, mesh)
+            self.axes += mesh.axis_names
         self.graph = GraphBuilder(
             _entry(self.module),
             self._stacks,
@@ -330,12 +333,14 @@ class _Watch:
     machine: Machine
     trip_count: int | None
     on_step: Callable[[str], None] | None
+    all_axes: bool
     trace: Trace = field(init=False)
 
     def start(self, module: ModuleOp) -> None:
         """Begin with the module as it was read."""
         source = self.program.source
-        self.trace = Trace(module, source, self.machine, self.trip_count)
+        layouts = LayoutTable(self.all_axes)
+        self.trace = Trace(module, source, self.machine, self.trip_count, layouts)
 
     def before(self, number: int | None, name: str) -> None:
         """Tell which step starts."""
@@ -358,6 +363,7 @@ def trace_program(
     *,
     tries: int | None = None,
     jobs: int = 1,
+    all_axes: bool = False,
 ) -> dict[str, Any]:
     """Compile a program and return all that its report shows.
 
@@ -373,11 +379,12 @@ def trace_program(
         on_step: called with the name of each step before it starts.
         tries: changes to compile for the reason of a collective; None: no reasons.
         jobs: processes to compile these in.
+        all_axes: whether to show axes of size one, too.
 
     Raises:
         CompileError: the program cannot be partitioned.
     """
-    watch = _Watch(program, machine, trip_count, on_step)
+    watch = _Watch(program, machine, trip_count, on_step, all_axes)
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 
