@@ -49,3 +49,15 @@ def test_messages_do_without(tmp_path: Any, capsys: pytest.CaptureFixture[str]):
     assert main(["compile", str(path)]) == 1
     message = capsys.readouterr().err
     assert 'the mesh is <["fsdp"=4]>' in message
+
+
+def test_axes_that_come_and_go_send_nothing():
+    program = ttxdsl.load("""
+    sdy.mesh @mesh = <["one"=1, "x"=4]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"one", "x"}]>}) {
+      %0 = stablehlo.negate %a : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    """)
+    assert program.partition().collectives() == []
