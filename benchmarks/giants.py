@@ -18,6 +18,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 MODELS = [
     "deepseek2-16b",
@@ -227,12 +228,18 @@ print(json.dumps({**answer, "seconds": seconds}))
 """
 
 
+def programs(options: argparse.Namespace) -> list[Path]:
+    """Return the steps that are there, those first that libtpu compiled, too."""
+    found = sorted(options.directory.glob("*.mlir"))
+    found.sort(key=lambda path: not path.with_suffix(".hlo").exists())
+    return [path for path in found if options.only in path.name]
+
+
 def measure(options: argparse.Namespace) -> None:
     """Ask about each step that was exported; what goes wrong is the answer then."""
-    for step in chosen(options):
-        path = options.directory / f"{step.name}.mlir"
+    for path in programs(options):
         out = path.with_suffix(".answer.json")
-        if not path.exists() or out.exists():
+        if out.exists():
             continue
         page = path.with_suffix(".html")
         command = [sys.executable, "-c", ANSWER, str(path), str(page)]
@@ -246,19 +253,105 @@ def measure(options: argparse.Namespace) -> None:
             answer = {"error": f"not done after {SECONDS} s"}
         page.unlink(missing_ok=True)
         out.write_text(json.dumps(answer))
-        print(step.name, str(answer)[-300:], flush=True)
+        print(path.stem, str(answer)[-300:], flush=True)
+
+
+HEAD = """\
+# Giants: the training steps of public models
+
+Steps that MaxText 0.2.5 has, exported without weights or chips and looked into on one
+core of a machine that others used at the same time (`python benchmarks/giants.py`, which
+has every `model_name`). Processor seconds and MB are those of loading, partitioning,
+listing collectives and the peak of memory together; `why` and `report` have columns of
+their own. Bytes are what a device sends in a step by the ring model. Those of libtpu are
+read off the HLO that it compiles for the same step, where it was compiled.
+"""
+
+
+def table(options: argparse.Namespace) -> None:
+    """Print the page: a row for each step with an answer, then what has none."""
+    from ttxdsl.bridges.xla.hlo.collectives import list_hlo_collectives
+    from ttxdsl.costs.units import bytes_text
+
+    print(HEAD)
+    columns = (
+        *("model", "chips", "split", "attention", "ops", "s", "MB", "launches"),
+        *("sent", "libtpu's", "peak", "why, s", "report, s", "report, KiB"),
+    )
+    print(f"| {' | '.join(columns)} |")
+    print(f"|{' --- |' * len(columns)}")
+    wrong: list[str] = []
+    seconds: list[float] = []
+    for path in programs(options):
+        out = path.with_suffix(".answer.json")
+        if not out.exists():
+            continue
+        answer: dict[str, Any] = json.loads(out.read_text())
+        about: dict[str, Any] = json.loads(path.with_suffix(".json").read_text())
+        if "error" in answer:
+            last = answer["error"].splitlines()[-1]
+            wrong.append(f"- {about['model']}, {about['topology']}: {last}")
+            continue
+        times = answer["seconds"]
+        taken = sum(times[name] for name in times if name not in ("why", "report"))
+        seconds.append(taken)
+        text = path.read_text()
+        hlo = path.with_suffix(".hlo")
+        theirs = "-"
+        if hlo.exists():
+            listed = list_hlo_collectives(hlo.read_text(), about["devices"])
+            theirs = bytes_text(sum(one.bytes_per_device for one in listed))
+        slices = f" x {about['slices']}" if about["slices"] > 1 else ""
+        row = (
+            about["model"],
+            f"{about['topology']}{slices} ({about['devices']:,})",
+            ", ".join(f"{axis} {size}" for axis, size in about["mesh"].items()),
+            "Pallas" if "splash_m" in text else "dot_product",
+            f"{answer['ops']:,}",
+            f"{taken:.1f}",
+            f"{answer['mb']:,}",
+            f"{answer['collectives']:,}",
+            bytes_text(answer["bytes"]),
+            theirs,
+            bytes_text(answer["peak"]),
+            f"{times['why']:.1f}",
+            f"{times['report']:.1f}",
+            f"{answer['report_kib']:,}",
+        )
+        print(f"| {' | '.join(row)} |")
+    if seconds:
+        seconds.sort()
+        median = seconds[len(seconds) // 2]
+        print(
+            f"\n{len(seconds)} steps; median {median:.1f} s, most {seconds[-1]:.1f} s."
+        )
+    refused = sorted(options.directory.glob("*.err"))
+    refused = [path for path in refused if not path.with_suffix(".json").exists()]
+    asked = {
+        path.stem
+        for path in programs(options)
+        if path.with_suffix(".answer.json").exists()
+    }
+    left = [step.name for step in steps() if step.name not in asked]
+    left = [name for name in left if not (options.directory / f"{name}.err").exists()]
+    print("\n## Refused by ttxdsl\n")
+    print("\n".join(wrong) or "None of these.")
+    print("\n## Refused by MaxText or libtpu's topologies\n")
+    print("\n".join(f"- {path.stem}" for path in refused) or "None.")
+    print("\n## Not run\n")
+    print(", ".join(left) or "None.")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("action", choices=("export", "measure"))
+    parser.add_argument("action", choices=("export", "measure", "table"))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--exporter")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     options.directory.mkdir(parents=True, exist_ok=True)
-    {"export": export, "measure": measure}[options.action](options)
+    {"export": export, "measure": measure, "table": table}[options.action](options)
 
 
 if __name__ == "__main__":
