@@ -34,7 +34,7 @@ from tests.differential.parallel_models import parallel_models  # noqa: E402
 from tests.differential.sharded_models import sharded_models  # noqa: E402
 from ttxdsl.analysis.usage.collectives import list_collectives  # noqa: E402
 from ttxdsl.bridges.xla.benchmarking import benchmark  # noqa: E402
-from ttxdsl.bridges.xla.hlo import list_hlo_collectives  # noqa: E402
+from ttxdsl.bridges.xla.hlo.collectives import list_hlo_collectives  # noqa: E402
 from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
 from ttxdsl.loading.program import make_context, parse_program  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402

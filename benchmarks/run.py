@@ -37,12 +37,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import history
 from figures import Figures, Program
+from large_step import measured as measure_large_steps
 from models import program_path
 from parsing import measure as measure_parsing
 from rich.console import Console
 from simulation import measured as measure_simulation
 from stages import CPP_STAGES
-from tables import SCANNED, SIMULATION, STARTING, all_tables, write_page
+from tables import LARGE_STEP, SCANNED, SIMULATION, STARTING, all_tables, write_page
 
 from tests.differential.oracle import Oracle
 
@@ -148,6 +149,7 @@ def measure_others(*, small: bool) -> dict[str, list[dict[str, Any]]]:
     return {
         STARTING: [measure_start()],
         "reading and writing the training step, CPU": measure_parsing(small=small),
+        LARGE_STEP: measure_large_steps(small=small),
         SIMULATION: [_simulation(simulation)],
         SCANNED: [
             _scanned(simulation["scanned"], form) for form in ("ttnn", "stage 13")

@@ -32,6 +32,7 @@ MOST_TIMES_XLA = {
 }
 """Whole processes by the clock, by kind and layers."""
 STARTING = "the command on a program of ten ops"
+LARGE_STEP = "a training step like that of Llama 405B, looked into, CPU"
 SIMULATION = "simulation"
 SCANNED = "simulation of a scanned training step, CPU"
 MOST_BESIDE_OTHERS = {

@@ -88,6 +88,7 @@ def test_byte_order_mark_and_line_ends_are_not_part_of_the_text(
             f"{path}:3:8: error: Operation stablehlo.bogus is not registered",
             "    %0 = stablehlo.bogus",
             "         ^^^^^^^^^^^^^^^",
+            "  hint: it may be of a newer version of its dialect than ttxdsl knows",
         ]
 
 
@@ -109,3 +110,33 @@ def test_op_that_breaks_a_rule_is_named_with_its_place():
         parse_program(text, "in.mlir")
     place = "in.mlir:3:3: error: 'stablehlo.abs' op: "
     assert str(raised.value).startswith(place)
+
+
+STEP = """\
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, tf.aliasing_output = 0 : i32}) -> tensor<8xf32> {
+  %0 = stablehlo.negate %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("length", range(len(STEP) // 2, len(STEP) - 3, 7))
+def test_an_export_that_is_cut_off_says_so(length: int):
+    with pytest.raises(CompileError) as caught:
+        parse_program(STEP[:length])
+    assert caught.value.hint == "the text ends on that line: it may be cut off"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("stablehlo.negate", "stablehlo.newer", "stablehlo.newer is not registered"),
+        ("0 : i32", "#stablehlo.newer<1>", "'stablehlo.newer' is not registered"),
+    ],
+)
+def test_what_a_newer_exporter_writes_is_named(old: str, new: str, message: str):
+    with pytest.raises(CompileError, match=message) as caught:
+        parse_program(STEP.replace(old, new))
+    assert caught.value.hint is not None
+    assert "newer version" in caught.value.hint

@@ -491,6 +491,9 @@ class Program(ProgramForm):
         on_step: Callable[[str], None] | None = None,
         machine: Machine = GENERIC,
         trip_count: int | None = None,
+        tries: int | None = None,
+        jobs: int = 1,
+        all_axes: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows; the keys are those of `ttxdsl.insight.report.trace.data`.
@@ -504,6 +507,10 @@ class Program(ProgramForm):
             on_step: called with the name of each step before it starts.
             machine: what it runs on, for times.
             trip_count: iterations of loops of which the program does not say it.
+            tries: changes to compile for the reason of a collective, to say which would
+                help; None: no reasons.
+            jobs: processes to compile these in.
+            all_axes: whether to show axes of size one, too.
             options: as for `check`.
 
         Raises:
@@ -513,7 +520,17 @@ class Program(ProgramForm):
 
         start, pipeline = self._from_the_start(options)
         links = self._history.num_links if num_links is None else num_links
-        return trace_program(start, pipeline, links, machine, trip_count, on_step)
+        return trace_program(
+            start,
+            pipeline,
+            links,
+            machine,
+            trip_count,
+            on_step,
+            tries=tries,
+            jobs=jobs,
+            all_axes=all_axes,
+        )
 
     @_asking()
     def report(
@@ -531,20 +548,10 @@ class Program(ProgramForm):
                 written, or is the one that the program was loaded from.
         """
         from ttxdsl.insight.report.html.page import report_page
-        from ttxdsl.insight.report.reasons import add_reasons
         from ttxdsl.loading.files import require_writable, write_whole
 
         require_writable(Path(path), [Path(self.source)])
-        data = self.report_data(**options)
-        shared = ("machine", "trip_count")
-        of_why = {name: options.pop(name) for name in shared if name in options}
-        stages = {k: v for k, v in options.items() if k not in ("num_links", "on_step")}
-        asked = self.partition(**stages) if stages else self
-
-        def ask(number: int | None) -> WhySharding | WhyCollective | WhyProgram:
-            return asked.why(collective=number, tries=tries, **of_why)
-
-        add_reasons(data, asked.loaded, ask, of_why.get("machine", GENERIC))
+        data = self.report_data(tries=tries, **options)
         write_whole(Path(path), report_page(data))
 
     def _from_the_start(

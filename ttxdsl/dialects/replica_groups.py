@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import config_of
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -95,11 +96,26 @@ def require_one_replica(module: ModuleOp) -> None:
         )
 
 
+def warn_of_other_partitions(module: ModuleOp) -> None:
+    """Tell that a module was exported for another number of devices than its mesh has."""
+    partitions = _count(module, "mhlo.num_partitions")
+    meshes = sdy.mesh_table(module).values()
+    sizes = {mesh.total_size for mesh in meshes if not mesh.is_maximal}
+    if partitions > 1 and sizes and partitions not in sizes:
+        emit_warning(
+            f"mhlo.num_partitions is {partitions}, and the mesh has {max(sizes)} devices:"
+            " the program is split over the mesh",
+            module,
+        )
+
+
 def devices_of(module: ModuleOp) -> int:
     """How many devices a module runs on: those of its mesh, or of its attributes."""
     counts = [mesh.total_size for mesh in sdy.mesh_table(module).values()]
+    if (devices := max(counts, default=1)) > 1:
+        return devices
     replicas = _count(module, "mhlo.num_replicas")
-    return max(*counts, replicas * _count(module, "mhlo.num_partitions"), 1)
+    return max(replicas * _count(module, "mhlo.num_partitions"), 1)
 
 
 def _count(module: ModuleOp, name: str) -> int:

@@ -299,7 +299,13 @@ def _at(text: str, source: str, message: str, start: int, end: int) -> CompileEr
     """An error about some characters of the text, with the line that they stand in."""
     line, column = _line_and_column(text, start)
     excerpt = _excerpt(text, line, column, end - start)
-    return CompileError(f"{message}\n{excerpt}", position=f"{source}:{line}:{column}")
+    hint = None
+    if "\n" not in text[start:].strip() and not text.rstrip().endswith("}"):
+        hint = "the text ends on that line: it may be cut off"
+    elif message.endswith(" is not registered"):
+        hint = "it may be of a newer version of its dialect than ttxdsl knows"
+    position = f"{source}:{line}:{column}"
+    return CompileError(f"{message}\n{excerpt}", position=position, hint=hint)
 
 
 def _line_and_column(text: str, offset: int) -> tuple[int, int]:

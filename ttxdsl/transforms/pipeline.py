@@ -107,7 +107,10 @@ from ttxdsl.dialects.boundary import (
     require_structured,
     require_tensors,
 )
-from ttxdsl.dialects.replica_groups import require_one_replica
+from ttxdsl.dialects.replica_groups import (
+    require_one_replica,
+    warn_of_other_partitions,
+)
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.doors import PIPELINES
@@ -402,6 +405,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 solved = is_solved(module)
                 if not solved:
                     require_one_replica(module)
+                    warn_of_other_partitions(module)
                     if self.pad_borders and not self.strict:
                         from ttxdsl.transforms.stages.pad_borders import PadBordersPass
 

@@ -11,7 +11,7 @@ import ttxdsl
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.bridges.xla.comparing import ResultRow, compare_with_xla
 from ttxdsl.bridges.xla.execute import run_with_xla
-from ttxdsl.bridges.xla.hlo import HloCollective
+from ttxdsl.bridges.xla.hlo.collectives import HloCollective
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.diff.side_by_side import Label, match_collectives
 from ttxdsl.interpreters.compare import compare

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import re
+import zlib
+from base64 import b64decode
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import pytest
 import ttxdsl
 from ttxdsl.insight.report import html
 from ttxdsl.insight.report.html.packing import packed
-from ttxdsl.insight.report.html.page import SCRIPTS, json_in_html, report_page
+from ttxdsl.insight.report.html.page import SCRIPTS, report_page
 from ttxdsl.insight.report.trace.listing import REMOVED
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -30,13 +32,6 @@ NASTY = [
 ]
 
 
-@pytest.mark.parametrize("text", NASTY)
-def test_strings_stay_strings(text: str):
-    written = json_in_html({text: text})
-    assert not re.search("[<>&\u2028\u2029]", written)
-    assert json.loads(written) == {text: text}
-
-
 @pytest.fixture(scope="module")
 def data() -> dict[str, Any]:
     return ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir").report_data()
@@ -46,7 +41,8 @@ def data_of(page: str) -> Any:
     """The data of a page, read as `packed.js` reads it."""
     match = re.search(r'<script id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
     assert match is not None
-    found = json.loads(match[1])
+    assert re.fullmatch("[A-Za-z0-9+/=]*", match[1])
+    found = json.loads(zlib.decompress(b64decode(match[1])))
     patterns, lines = found["texts"].values()
     split = [line.split(" ") for line in lines.split("\n")]
     found["texts"] = [
@@ -77,7 +73,7 @@ def test_the_page_holds_the_data(data: dict[str, Any], title: str):
     named = {**data, "title": title}
     page = report_page(named)
     assert data_of(page) == json.loads(json.dumps(named))
-    assert page.count("<script") == page.count("</script>") == 2
+    assert page.count("<script") == page.count("</script>") == 3
     match = re.search("<title>(.*?)</title>", page, re.DOTALL)
     assert match is not None
     assert unescape(match[1]) == f"{title} - ttxdsl report"
@@ -115,13 +111,15 @@ def test_what_is_said_again_is_packed(data: dict[str, Any]):
 
 def test_every_script_is_in_the_page():
     folder = Path(html.__file__).parent
-    assert sorted(path.name for path in folder.glob("*.js")) == sorted(SCRIPTS)
+    assert sorted(path.name for path in folder.glob("*.js")) == sorted(
+        [*SCRIPTS, "start.js"]
+    )
 
 
 def test_scripts_do_not_write_html():
     # text from programs goes in as text; there is no place that takes it for HTML
     folder = Path(html.__file__).parent
-    for name in SCRIPTS:
+    for name in (*SCRIPTS, "start.js"):
         source = (folder / name).read_text()
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"):
             assert word not in source, name

@@ -1,13 +1,14 @@
 """Where ops of later stages come from: numbers kept in the locations of ops.
 
 Passes give the ops that they make the location of what they were made from. So a
-location with a number in it, `loc("ttxdsl.op=12"(…))`, leads from an op of a later stage
+location with a number in it, `loc("ttxdsl.op0=12"(…))`, leads from an op of a later stage
 to the op that it came from, whatever passes did in between. It changes neither the
 printed program nor the positions in messages, and calls that are inlined keep both
 sides: the number of the op in the callee, and that of the call.
 """
 
 from collections.abc import Iterable
+from itertools import count
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -25,7 +26,8 @@ from xdsl.ir import Attribute, Operation
 from ttxdsl.ir.compat.faults.locations import ParsedLoc
 from ttxdsl.ir.memo import IdentityMemo
 
-_PREFIX = "ttxdsl.op="
+_PREFIX = "ttxdsl.op"
+_COUNT = count()
 
 _OPTIMIZED = "ttxdsl.optimized="
 
@@ -145,9 +147,13 @@ def unmarked(location: Attribute) -> LocationAttr:
 
 
 class Origins:
-    """Numbers on the ops of a module, several times over as it changes."""
+    """Numbers on the ops of a module, several times over as it changes.
+
+    Several may number the ops of one module; none reads what another wrote.
+    """
 
     def __init__(self) -> None:
+        self._prefix = f"{_PREFIX}{next(_COUNT)}="
         self._marked: list[tuple[Operation, LocationAttr]] = []
         self._read = IdentityMemo[tuple[Numbers, Numbers]]()
 
@@ -159,7 +165,7 @@ class Origins:
         """Give the first op of each pair a number that stands for the second one."""
         start = len(self._marked)
         for op, other in pairs:
-            mark = StringAttr(f"{_PREFIX}{len(self._marked)}")
+            mark = StringAttr(f"{self._prefix}{len(self._marked)}")
             self._marked.append((other, op.location))
             op.location = cast(Any, NameLoc(mark, op.location))
         return range(start, len(self._marked))
@@ -203,8 +209,8 @@ class Origins:
         match location:
             case NameLoc():
                 calls, own = self._numbers(location.location)
-                if location.desc.data.startswith(_PREFIX):
-                    own = int(location.desc.data.removeprefix(_PREFIX)), *own
+                if location.desc.data.startswith(self._prefix):
+                    own = int(location.desc.data.removeprefix(self._prefix)), *own
                 return calls, own
             case CallSiteLoc():
                 outer, caller = self._numbers(location.caller)

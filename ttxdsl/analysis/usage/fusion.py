@@ -20,6 +20,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.kernels import kernel_work
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import value_bytes
@@ -174,7 +175,8 @@ def flops(op: Operation) -> int:
         return 2 * operations(op)
     if op.get_trait(Elementwise) is not None or isinstance(op, stablehlo.ReduceOp):
         return operations(op) if op.get_trait(MovesData) is None else 0
-    return 0
+    kernel = kernel_work(op)
+    return 0 if kernel is None else 2 * (kernel.operations or 0)
 
 
 def _products_behind(op: Operation) -> set[Operation]:

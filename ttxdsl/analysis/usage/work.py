@@ -8,7 +8,8 @@ everything else. It reads its operands and writes its results, but
 - what one elementwise op makes for another one alone is in no memory: every back end
   joins them.
 
-A convolution multiplies the whole window for each element of its result.
+A convolution multiplies the whole window for each element of its result. A kernel says
+itself what it does, see `ttxdsl.dialects.calls.kernels`.
 
 Collectives, constants, reshapes and whatever only says where the program goes do nothing
 here.
@@ -22,6 +23,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
+from ttxdsl.dialects.calls.kernels import kernel_work
 from ttxdsl.dialects.traits import Collective, Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import shape_of, value_bytes
@@ -88,6 +90,9 @@ def operations(op: Operation) -> int:
     """Multiply-adds of a product, and elements of everything else that computes."""
     if isinstance(op, _TAKES_PARTS):
         return sum(prod(shape_of(result)) for result in op.results)
+    kernel = kernel_work(op)
+    if kernel is not None and kernel.operations is not None:
+        return kernel.operations
     updates = _updates(op)
     if updates is not None:
         return sum(prod(shape_of(one)) for one in updates)
@@ -104,6 +109,9 @@ def bytes_touched(op: Operation) -> int:
     """What an op reads and writes."""
     if isinstance(op, _TAKES_PARTS):
         return 2 * sum(map(value_bytes, op.results))
+    kernel = kernel_work(op)
+    if kernel is not None:
+        return kernel.bytes_touched
     updates = _updates(op)
     if updates is not None:
         return 2 * sum(map(value_bytes, updates))

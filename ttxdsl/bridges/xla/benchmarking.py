@@ -27,7 +27,7 @@ from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding
 from ttxdsl.bridges.xla.execute import XlaRun, run_with_xla, whole_of
-from ttxdsl.bridges.xla.hlo import list_hlo_collectives
+from ttxdsl.bridges.xla.hlo.collectives import list_hlo_collectives
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects.sdy import mesh_table

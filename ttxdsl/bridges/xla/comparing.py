@@ -22,7 +22,7 @@ from ttxdsl.analysis.usage.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.bridges.xla.execute import Shard, run_with_xla
-from ttxdsl.bridges.xla.hlo import HloCollective, list_hlo_collectives
+from ttxdsl.bridges.xla.hlo.collectives import HloCollective, list_hlo_collectives
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark

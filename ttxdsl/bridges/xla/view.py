@@ -7,7 +7,7 @@ from rich.table import Table
 
 from ttxdsl.analysis.usage.collectives import UNKNOWN_LOOPS
 from ttxdsl.bridges.xla.comparing import ResultRow, XlaComparison
-from ttxdsl.bridges.xla.hlo import HloCollective
+from ttxdsl.bridges.xla.hlo.collectives import HloCollective
 from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
 from ttxdsl.diagnostics.folding import SHOWN, farthest

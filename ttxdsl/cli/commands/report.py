@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,6 @@ from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.insight.report.html.page import beside_page, report_page
 from ttxdsl.insight.report.model_explorer import graph_collection, node_data
-from ttxdsl.insight.report.reasons import add_reasons
-from ttxdsl.insight.why.explain import Explainer
-from ttxdsl.insight.why.view import Answer
 from ttxdsl.loading.files import is_stream, require_writable, write_whole
 
 _SUFFIXES = {
@@ -73,25 +69,11 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             on_step=step,
             machine=machine,
             trip_count=options.trip_count,
+            tries=options.tries,
+            jobs=options.jobs,
+            all_axes=options.all_axes,
             **flags.partition_options(options),
         )
-        step("reasons")
-
-        @cache
-        def explainer() -> Explainer:
-            return Explainer(
-                program.module,
-                source=program.source,
-                pipeline=flags.pipeline_of(options),
-                machine=machine,
-                tries=options.tries,
-                trip_count=options.trip_count,
-            )
-
-        def ask(number: int | None) -> Answer:
-            return explainer().answer(collective=number, jobs=options.jobs)
-
-        add_reasons(data, program, ask, machine)
     if not options.json:
         print_remarks(
             Remark(one["severity"], one["message"], one["position"])
@@ -102,8 +84,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
 
 def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None:
     """Hold links to the axes of the meshes of reports, one of which has to have them."""
-    meshes = (mesh for data in reports for mesh in data["meshes"])
-    require_axes(options, (name for mesh in meshes for name, _ in mesh["axes"]))
+    require_axes(options, (name for data in reports for name in data["axes"]))
 
 
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
@@ -179,6 +160,7 @@ def add_command(commands: Any) -> None:
         help="changes to compile for each reason, to say which would help (none)",
     )
     flags.add_jobs_option(parser)
+    flags.add_all_axes_option(parser, "show the mesh's axes of size one, too")
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
     add_machine_options(parser)

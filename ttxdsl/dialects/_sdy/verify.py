@@ -116,7 +116,7 @@ def axis_names(axes: Iterable[AxisRef], mesh: Mesh, where: str) -> None:
     for axis in axes:
         if not mesh.has_axis(axis.name):
             raise VerifyException(
-                f"{where}unknown axis name: {quoted(axis.name)}; the mesh is {mesh}"
+                f"{where}unknown axis name: {quoted(axis.name)}; the mesh is {mesh.title}"
             )
 
 
@@ -133,7 +133,7 @@ def axes_sorted(axes: Axes, mesh: Mesh, where: str) -> None:
     """Axes whose order means nothing are listed in the order of the mesh."""
     if axes != sort_by_mesh(axes, mesh):
         raise VerifyException(
-            f"{where}axes are not ordered w.r.t. mesh {mesh}: {axis_refs_text(axes)}"
+            f"{where}axes are not ordered w.r.t. mesh {mesh.title}: {axis_refs_text(axes)}"
         )
 
 

@@ -357,7 +357,7 @@ def _verify_manual_computation(op: ManualComputationOp) -> None:
             )
         if not mesh.has_axis(name):
             raise VerifyException(
-                f"unknown manual axis: {quoted(name)}; the mesh is {mesh}"
+                f"unknown manual axis: {quoted(name)}; the mesh is {mesh.title}"
             )
 
 
@@ -675,7 +675,7 @@ def _verify_propagation_edges(
         if not mesh.has_axis(axis.name):
             raise VerifyException(
                 f"propagation edges: unknown axis name: {quoted(axis.name)}; the mesh "
-                f"is {mesh}"
+                f"is {mesh.title}"
             )
         if _edge_value(op, ref) is None:
             count = len(op.operands if ref.type == EdgeNodeType.OPERAND else op.results)

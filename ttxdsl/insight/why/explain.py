@@ -16,6 +16,7 @@ from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.purposes import purposes
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.insight.why.answers import (
     Counterfactual,
@@ -29,10 +30,17 @@ from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.layers import fold_collectives
 from ttxdsl.insight.why.names import Names
 from ttxdsl.insight.why.places import Places
-from ttxdsl.insight.why.trials.compiling import as_stage_4_annotates, compile_and_record
-from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals, best
+from ttxdsl.insight.why.trials.compiling import (
+    Watch,
+    as_stage_4_annotates,
+    compile_and_record,
+)
+from ttxdsl.insight.why.trials.counterfactuals import (
+    FEWEST,
+    Counterfactuals,
+    best,
+)
 from ttxdsl.insight.why.trials.necessity import Necessities
-from ttxdsl.loading.program import program_text
 from ttxdsl.sharding.devices.mesh import mesh_titles
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -42,7 +50,7 @@ class Explainer:
 
     Args:
         module: the program before stage 1; it is not changed.
-        text: what it was read from, for the names of values; by default as it prints.
+        text: what it was read from, for the names of values; None: as it prints.
         source: what to call it.
         pipeline: options of the thirteen stages.
         machine: what it runs on, for times.
@@ -50,6 +58,7 @@ class Explainer:
             program's size if None.
         keep: how many of those that help to tell.
         trip_count: how often loops turn of which the program does not say it.
+        watch: sees the program at every stage.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -66,6 +75,7 @@ class Explainer:
         tries: int | None = None,
         keep: int = 3,
         trip_count: int | None = None,
+        watch: Watch | None = None,
     ):
         self._source = source
         self._pipeline = pipeline or TTStableHLOPipelinePass()
@@ -77,7 +87,6 @@ class Explainer:
                 f"'{source}' is lowered already: its shardings are gone",
                 hint="ask the StableHLO program that it was made of",
             )
-        text = program_text(module) if text is None else text
         ops = sum(1 for _ in module.walk())
         self._tries = _tries(ops, _CHANGES) if tries is None else tries
         # `collective` looks at one, the list at all
@@ -86,13 +95,18 @@ class Explainer:
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)
         self._recorded = compile_and_record(
-            module, self._pipeline, invented=annotated is not None
+            module, self._pipeline, invented=annotated is not None, watch=watch
         )
         self._places = Places(self._recorded, self._names)
         self._shardings = Shardings(self._recorded, self._places)
         self._collectives = WhyCollectives(
             self._recorded, self._shardings, machine, trip_count
         )
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """What the compiler said."""
+        return self._recorded.remarks
 
     @property
     def axes(self) -> list[str]:
@@ -117,7 +131,7 @@ class Explainer:
             self._recorded,
             self._counterfactuals.annotations,
             self._pipeline,
-            2 * self._tries,
+            2 * self._tries if self._tries > FEWEST else FEWEST,
         )
 
     def _necessary(
@@ -129,6 +143,8 @@ class Explainer:
             return found.answer
         edits = [tuple(each.edit for each in one) for one in sets]
         ask = self._counterfactuals
+        # a large program is compiled with few changes: those that may help
+        measured = measured and self._tries > FEWEST
         figures = ask.figures_of(edits) if measured else [None] * len(edits)
         necessary: list[Necessity] = []
         for one, made, known in zip(sets, edits, figures, strict=True):
@@ -233,6 +249,10 @@ class Explainer:
             counterfactuals=best(helping, self._keep),
         )
 
+    def collectives(self) -> list[WhyCollective]:
+        """The reasons of all collectives, without what they hang on."""
+        return [found.answer for found in self._collectives.all()]
+
     def program(self, by: str | None = None) -> WhyProgram:
         """All collectives with their reasons and the annotations that caused them.
 
@@ -283,7 +303,7 @@ class Explainer:
         )
 
 
-_CHANGES, _TRIALS = (3, 16), (2, 32)
+_CHANGES, _TRIALS = (FEWEST, 16), (0, 32)
 """Compilations for one collective and for the list: of a large program, of a small one."""
 
 _TRIED_OPS = 8_000_000

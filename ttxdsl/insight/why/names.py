@@ -6,33 +6,33 @@ the parser while it reads.
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from io import StringIO
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
-from xdsl.utils.lexer import Span
+from xdsl.printer import Printer
 
 from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy
 from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.ir.compat.speed.scopes import record_names
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import import_foreign_shardings, make_context
 from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of
 
 
-class _NamingParser(Parser):
-    """A parser that remembers what the text calls each value."""
+class _NamingPrinter(Printer):
+    """A printer that remembers what it calls each value."""
 
-    def __init__(self, text: str, source: str):
-        super().__init__(make_context(), text, source)
+    def __init__(self) -> None:
+        super().__init__(stream=StringIO())
         self.names: dict[SSAValue, str] = {}
 
-    def _register_ssa_definition(
-        self, name: str, values: Sequence[SSAValue], span: Span
-    ) -> None:
-        super()._register_ssa_definition(name, values, span)
-        for index, value in enumerate(values):
-            self.names[value] = f"%{name}" if len(values) == 1 else f"%{name}#{index}"
+    def print_ssa_value(self, value: SSAValue) -> str:
+        name = super().print_ssa_value(value)
+        self.names[value] = f"%{name}"
+        return name
 
 
 def all_values(module: ModuleOp) -> Iterator[SSAValue]:
@@ -49,32 +49,47 @@ class Names:
 
     Args:
         module: the module.
-        text: what it was parsed from, or anything that reads as the same program.
+        text: what it was parsed from, or anything that reads as the same program; None
+            if it is to be called as it is printed.
         source: what to call the text.
     """
 
-    def __init__(self, module: ModuleOp, text: str, source: str = "<text>"):
-        parser = _NamingParser(text, source)
+    def __init__(
+        self, module: ModuleOp, text: str | None = None, source: str = "<text>"
+    ):
+        self.module = module
+        self.entry = entry_function(module)
+        self._constrained: dict[str, str] = {}
+        """Operands by the results of constraints as custom calls, which may go."""
+        if text is None:
+            printer = _NamingPrinter()
+            printer.print_op(module)
+            self._names = printer.names
+        else:
+            self._names = self._names_in(text, source)
+
+    def _names_in(self, text: str, source: str) -> dict[SSAValue, str]:
+        """Return the names of the values of the module in its text."""
+        parser = Parser(make_context(), text, source)
+        names = record_names(parser)
         named = parser.parse_module()
         # what replaces a value while carriers are imported takes its hint
         of_hint: dict[str | None, str] = {}
-        for number, (value, name) in enumerate(parser.names.items()):
+        for number, (value, name) in enumerate(names.items()):
             value.name_hint = f"v{number}"
             of_hint[value.name_hint] = name
         self._constrained = {
-            parser.names[op.results[0]]: parser.names[op.operands[0]]
+            names[op.results[0]]: names[op.operands[0]]
             for op in all_ops(named)
             if target_of(op) == CONSTRAINT and len(op.operands) == len(op.results) == 1
         }
-        """Operands by the results of constraints as custom calls, which may go."""
         import_foreign_shardings(named, parser.ctx)
-        self.module = module
-        self.entry = entry_function(module)
-        self._names: dict[SSAValue, str] = {}
-        pairs = zip(all_values(module), all_values(named), strict=True)
-        for value, twin in pairs:
-            if (name := of_hint.pop(twin.name_hint, None)) is not None:
-                self._names[value] = name
+        pairs = zip(all_values(self.module), all_values(named), strict=True)
+        return {
+            value: name
+            for value, twin in pairs
+            if (name := of_hint.pop(twin.name_hint, None)) is not None
+        }
 
     def name(self, value: SSAValue) -> str | None:
         """`%42`, or `@callee:%42` outside of the entry function; None if unnamed."""

@@ -185,7 +185,8 @@ def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
         text = f"no change helps: {count} compiled{failed}, none takes less time"
         tree.add(styled(text))
         return
-    branch = tree.add(styled(f"what would help ({count} changes compiled{failed}):"))
+    changes = "1 change" if count == 1 else f"{count} changes"
+    branch = tree.add(styled(f"what would help ({changes} compiled{failed}):"))
     for one in answer.counterfactuals:
         branch.add(_change_text(one))
 

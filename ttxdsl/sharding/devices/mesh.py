@@ -95,6 +95,11 @@ class Mesh:
         axes = tuple((name, size) for name, size in self.axes if size > 1)
         return Mesh(axes or self.axes, self.device_ids)
 
+    @property
+    def title(self) -> str:
+        """The text without axes of size one, for messages."""
+        return str(self.without_size_one_axes())
+
     def __str__(self) -> str:
         """Shardy's text, for example `<["x"=2, "y"=4]>`."""
         axes = ", ".join(f"{quoted(name)}={size}" for name, size in self.axes)
@@ -102,7 +107,7 @@ class Mesh:
         return f"<[{axes}], device_ids=[{ids}]>" if ids else f"<[{axes}]>"
 
     def _no_axis(self, name: str) -> str:
-        return f'unknown axis name: "{name}"; the mesh is {self}'
+        return f'unknown axis name: "{name}"; the mesh is {self.title}'
 
 
 def mesh_titles(meshes: Mapping[str, Mesh], *, all_axes: bool = False) -> list[str]:
@@ -113,8 +118,7 @@ def mesh_titles(meshes: Mapping[str, Mesh], *, all_axes: bool = False) -> list[s
         all_axes: whether to print axes of size one, too.
     """
     return [
-        f"@{name} {mesh if all_axes else mesh.without_size_one_axes()}"
-        for name, mesh in meshes.items()
+        f"@{name} {mesh if all_axes else mesh.title}" for name, mesh in meshes.items()
     ]
 
 

@@ -114,7 +114,7 @@ def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorShardin
         if number is None or said in mesh.axis_names:
             return said
         if int(number[1]) >= len(mesh.axes):
-            raise CompileError(f"{said} is no axis of {mesh}: {sharding}", op)
+            raise CompileError(f"{said} is no axis of {mesh.title}: {sharding}", op)
         return mesh.axis_names[int(number[1])]
 
     dims = [dim.with_axes(named(dim.axes)) for dim in sharding.dims]

@@ -207,7 +207,7 @@ class HloShardings:
         axes = [axes_of(dim, mesh) for dim in digits] if digits is not None else [None]
         if any(dim is None for dim in axes):
             raise CompileError(
-                f"no axes of {name} = {mesh} describe {HLO_SHARDING}: {self._text[one]}",
+                f"no axes of {name} = {mesh.title} describe {HLO_SHARDING}: {self._text[one]}",
                 where,
             )
         found = [dim or () for dim in axes]

@@ -98,7 +98,7 @@ class _Named:
     def shown(self, mesh: Mesh) -> str:
         """A mesh with its name, if it has one."""
         name = next((name for name, one in self.declared.items() if one == mesh), None)
-        return str(mesh) if name is None else f"{symbol(name)} = {mesh}"
+        return mesh.title if name is None else f"{symbol(name)} = {mesh.title}"
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ class _Rewrite:
             if mesh is not None and self._moves(mesh):
                 raise UnsupportedError(
                     f"its axes are of {self.named.shown(mesh)}, and the program is over"
-                    f" {self.mesh}",
+                    f" {self.mesh.title}",
                     op,
                     hint="write the collectives of sdy over the mesh of the program",
                 )
@@ -326,7 +326,8 @@ class _Rewrite:
             (device,) = mesh.device_ids
             if device >= devices:
                 raise CompileError(
-                    f"a value on device {device}; {self.mesh} has {devices} devices", op
+                    f"a value on device {device}; {self.mesh.title} has {devices} devices",
+                    op,
                 )
             alone.setdefault(device, []).append(op)
             return TensorSharding.fully_closed(self.name, sdy.tensor_rank(type_))
@@ -385,7 +386,7 @@ class _Rewrite:
             if parts is None:
                 raise UnsupportedError(
                     f"{axis} of {self.named.shown(mesh)} is no part of the axes of"
-                    f" {self.mesh}, which the program is over",
+                    f" {self.mesh.title}, which the program is over",
                     self.named.place_of(mesh, self.module),
                 )
             found = concatenate_merged(found, parts, self.mesh)

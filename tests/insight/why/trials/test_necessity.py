@@ -87,7 +87,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[object]]:
     return changes
 
 
-def test_a_list_of_a_large_program_compiles_few_changes(
+def test_a_list_of_a_large_program_compiles_no_changes(
     compiled: list[Sequence[object]], monkeypatch: pytest.MonkeyPatch
 ):
     module = parse_program(fully_sharded(6))
@@ -97,7 +97,7 @@ def test_a_list_of_a_large_program_compiles_few_changes(
     compiled.clear()
     monkeypatch.setattr(explain, "_TRIED_OPS", 1)
     explain.Explainer(module).program()
-    assert len(compiled) == 2
+    assert not compiled
 
 
 def test_arguments_without_names_are_leaves_of_one_tree():

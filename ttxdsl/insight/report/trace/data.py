@@ -10,7 +10,7 @@ next step changes it in place.
 
 The keys of the data:
 
-- `title`, `version`, `meshes`, `summary`, `machine` (that times stand on);
+- `title`, `version`, `meshes`, `axes` (of all meshes, also those of size one), `summary`, `machine` (that times stand on);
 - `layouts`: see `layouts.py`; a value's `layout` is an index here;
 - `graph`: `stage` (the number of the stage that it shows), `scopes`, `nodes`;
 - `stages`, each with `rows` `[key, text, indent, change, before]`: a line of the listing
@@ -19,11 +19,13 @@ The keys of the data:
 - `keys`: for each key of an op the node that it belongs to, -1 for none;
 - `timeline`: seconds of all, of computing, of collectives, and `events`, each
   `[lane, name, start, seconds, times, depth, node]`: see `ttxdsl.analysis.usage.timeline`;
-- `collectives`, in program order; `memory`, or null with `no_memory` saying why;
+- `collectives`, in program order, each with `why`, the number of its reason in `whys`
+  or -1; `memory`, or null with `no_memory` saying why;
 - `remarks`, each with its severity, message, position and node.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -49,6 +51,7 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
+from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
 from ttxdsl.insight.report.trace.listing import (
@@ -59,9 +62,11 @@ from ttxdsl.insight.report.trace.listing import (
     StageLog,
     StageRecord,
 )
+from ttxdsl.insight.why.explain import Explainer
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.loading.program import make_context
 from ttxdsl.loading.version import __version__
-from ttxdsl.transforms.pipeline import Hooks, TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
 
 GRAPH_STAGE = 10
 """After it tensors still have global shapes, and all collectives are there."""
@@ -84,6 +89,7 @@ class Trace:
     memory: dict[str, Any] | None = None
     no_memory: str | None = None
     guessed: str | None = None
+    axes: list[str] = field(default_factory=list[str])
     purposes: Sequence[Purpose] = ()
     timeline: dict[str, Any] | None = None
     _stacks: Stacks = field(init=False)
@@ -130,6 +136,7 @@ class Trace:
             "title": self.title,
             "version": version,
             "meshes": self.layouts.meshes_data(),
+            "axes": self.axes,
             "summary": self._summary(graph),
             "layouts": self.layouts.layouts,
             "graph": {
@@ -154,6 +161,7 @@ class Trace:
         self.graph_stage = number
         for name, mesh in sdy.mesh_table(self.module).items():
             self.layouts.mesh(name, mesh)
+            self.axes += mesh.axis_names
         self.graph = GraphBuilder(
             _entry(self.module),
             self._stacks,
@@ -191,6 +199,7 @@ class Trace:
             "bytes": one.bytes_per_device,
             "seconds": collective_seconds(one, self.machine),
             "count": one.count,
+            "why": -1,
             "times": str(one.times),
             "reason": one.reason,
             "position": one.position,
@@ -316,6 +325,34 @@ class Trace:
         }
 
 
+@dataclass(slots=True)
+class _Watch:
+    """Traces a program while it is compiled."""
+
+    program: ProgramForm
+    machine: Machine
+    trip_count: int | None
+    on_step: Callable[[str], None] | None
+    all_axes: bool
+    trace: Trace = field(init=False)
+
+    def start(self, module: ModuleOp) -> None:
+        """Begin with the module as it was read."""
+        source = self.program.source
+        layouts = LayoutTable(self.all_axes)
+        self.trace = Trace(module, source, self.machine, self.trip_count, layouts)
+
+    def before(self, number: int | None, name: str) -> None:
+        """Tell which step starts."""
+        if self.on_step is not None:
+            self.on_step(name if number is None else f"{number} {name}")
+
+    def step(self, stage: Stage) -> None:
+        """Note what a step made of the module."""
+        self.trace.step(stage.number, stage.name, stage.seconds, stage.skipped)
+
+
+@without_collections()
 def trace_program(
     program: ProgramForm,
     pipeline: TTStableHLOPipelinePass,
@@ -323,10 +360,15 @@ def trace_program(
     machine: Machine,
     trip_count: int | None,
     on_step: Callable[[str], None] | None,
+    *,
+    tries: int | None = None,
+    jobs: int = 1,
+    all_axes: bool = False,
 ) -> dict[str, Any]:
     """Compile a program and return all that its report shows.
 
-    A lowering that refuses it is told in a warning of the report.
+    A lowering that refuses it is told in a warning of the report. A program that came
+    partitioned has no annotations, and so no reasons.
 
     Args:
         program: as it was loaded.
@@ -335,37 +377,74 @@ def trace_program(
         machine: what it runs on, for times.
         trip_count: iterations of loops of which the program does not say it.
         on_step: called with the name of each step before it starts.
+        tries: changes to compile for the reason of a collective; None: no reasons.
+        jobs: processes to compile these in.
+        all_axes: whether to show axes of size one, too.
 
     Raises:
         CompileError: the program cannot be partitioned.
     """
-    module = program.module
-    recorder = Trace(module, program.source, machine, trip_count)
-    passes = lowerings(program.form, num_links=num_links)
-    if program.form == "stablehlo":
-        passes.insert(0, replace(pipeline, dump_dir=None, verify_each=True))
+    watch = _Watch(program, machine, trip_count, on_step, all_axes)
+    context, hooks = make_context(), Hooks(watch.before)
+    remarks: list[Remark] = []
 
-    def before(number: int | None, name: str) -> None:
+    def explain(watching: _Watch | None) -> Explainer:
+        return Explainer(
+            program.module,
+            source=program.source,
+            pipeline=pipeline,
+            machine=machine,
+            tries=tries,
+            trip_count=trip_count,
+            watch=watching,
+        )
+
+    def compile_plainly() -> None:
+        watch.start(module := program.module)
+        if program.form == "stablehlo":
+            stages = replace(pipeline, dump_dir=None)
+            with collect_remarks() as own:
+                for stage in run_passes(context, module, [stages], hooks):
+                    watch.step(stage)
+            remarks.extend(own)
+
+    explainer: Explainer | None = None
+    has_reasons = (
+        tries is not None and program.form == "stablehlo" and not program.is_partitioned
+    )
+    if has_reasons and sdy.mesh_table(program.module):
+        try:
+            explainer = explain(watch)
+            remarks.extend(explainer.remarks)
+        except CompileError:
+            compile_plainly()  # which says why, if it is no fault of the reasons
+    else:
+        with suppress(CompileError):
+            # asked before the stages change the module
+            explainer = explain(None) if has_reasons else None
+        compile_plainly()
+    whys: list[str] = []
+    trace = watch.trace
+    if explainer is not None:
         if on_step is not None:
-            on_step(name if number is None else f"{number} {name}")
-
-    context, hooks = make_context(), Hooks(before)
-    with collect_remarks() as remarks:
-        for each in passes:
+            on_step("reasons")
+        whys = add_reasons(trace.collectives, explainer, machine, jobs)
+    with collect_remarks() as told:
+        for each in lowerings(program.form, num_links=num_links):
             try:
-                for step in run_passes(
-                    context, module, [each], hooks, verify_each=True
+                for stage in run_passes(
+                    context, trace.module, [each], hooks, verify_each=True
                 ):
-                    recorder.step(step.number, step.name, step.seconds, step.skipped)
+                    watch.step(stage)
             except CompileError as error:
-                if each.name == pipeline.name:
-                    raise
                 form = each.name.rpartition("-")[2]
                 text = f"it does not lower to {form}: {error.message}"
-                remarks.append(Remark("warning", text, error.position))
+                told.append(Remark("warning", text, error.position))
                 break
-    told = [(one.severity, one.message, one.position) for one in remarks]
-    return recorder.data(__version__, told)
+    remarks += told
+    shown = [(each.severity, each.message, each.position) for each in remarks]
+    data = trace.data(__version__, shown)
+    return data if tries is None else {**data, "whys": whys}
 
 
 def _named(graph: Graph, kind: str) -> int:

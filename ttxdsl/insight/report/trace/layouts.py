@@ -10,6 +10,9 @@ from typing import Any
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
+    without_size_one_axes,
+)
 
 
 def axis_names(axes: Axes) -> list[str]:
@@ -26,14 +29,19 @@ class _Key:
 
 @dataclass(slots=True)
 class LayoutTable:
-    """The layouts met so far, each with a number, and the meshes that they are on."""
+    """The layouts met so far, each with a number, and the meshes that they are on.
 
+    Axes of size one split nothing: they are left out unless all are asked for.
+    """
+
+    all_axes: bool = False
     meshes: list[tuple[str, Mesh]] = field(default_factory=list[tuple[str, Mesh]])
     layouts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     _numbers: dict[_Key, int] = field(default_factory=dict[_Key, int])
 
     def mesh(self, name: str, mesh: Mesh) -> int:
         """The number of a mesh; without a name it is the one with the same axes."""
+        mesh = mesh if self.all_axes else mesh.without_size_one_axes()
         for at, (known, other) in enumerate(self.meshes):
             if other == mesh and name in ("", known):
                 return at
@@ -53,6 +61,10 @@ class LayoutTable:
         """
         name = sharding.mesh if isinstance(sharding.mesh, str) else ""
         at = self.mesh(name, mesh)
+        if not self.all_axes:
+            sharding = without_size_one_axes(sharding, mesh)
+            mesh = mesh.without_size_one_axes()
+            manual = tuple(axis for axis in manual if mesh.has_axis(axis))
         key = _Key(at, sharding.closed_like().with_mesh(""), manual)
         number = self._numbers.setdefault(key, len(self.layouts))
         if number == len(self.layouts):

@@ -11,12 +11,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import StringIO
+from operator import is_
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.printer import Printer
 
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
+from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.traversal import operands_of
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
 """What a stage did to a line."""
@@ -27,23 +30,160 @@ LONGEST_LINE = 20_000
 _NAME = re.compile(r"%[\w$.-]+(#\d+)?")
 
 
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """The text of ops that differ in the names of values only."""
+
+    pieces: tuple[str, ...]
+    """What stands around the names."""
+    slots: tuple[int, ...]
+    """The values whose names stand there, counted through results and operands."""
+    meaning: str
+
+
+class _PatternPrinter(Printer):
+    """Prints one op with NUL in place of names, and remembers whose names they are."""
+
+    def __init__(self, op: Operation):
+        self.text = StringIO()
+        super().__init__(stream=self.text)
+        self.numbers: dict[SSAValue, int] = {}
+        for value in (*op.results, *op.operands):
+            self.numbers.setdefault(value, len(self.numbers))
+        self.slots: list[int] = []
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        # one of a region is none of these: then there is a name too few
+        if value in self.numbers:
+            self.slots.append(self.numbers[value])
+        self._ssa_values[value] = "\0"
+        self.print_string("\0")
+        return ""
+
+
+_patterns = IdentityMemo[_Pattern | None]()
+"""By class, names of attributes, identities of attributes and types, and which operands
+are the same; the same of ops in regions. None of those that take several lines."""
+_MOST_KEPT = 1 << 15
+_LONGEST_BODY = 4
+"""Ops in a region that may be printed on the line of its op (`applies stablehlo.add`)."""
+
+
+def _pattern_of(op: Operation) -> tuple[_Pattern, list[SSAValue]] | None:
+    """Return how an op that takes one line is printed, and the values that it names."""
+    if op.successors or isinstance(op, UnregisteredOp):
+        return None
+    values: list[SSAValue] = []
+    objects: list[object] = []
+    key = _key_of(op, values, objects)
+    if op.regions:
+        named = len(values)
+        for region in op.regions:
+            body = _body_key(region, values, objects)
+            if body is None:
+                return None
+            key = (*key, *body)
+        values = values[:named]
+    key = (*key, *map(id, objects))
+    try:
+        pattern = _patterns[key]
+    except KeyError:
+        if len(_patterns) >= _MOST_KEPT:
+            _patterns.clear()
+        pattern = _patterns.keep(key, _new_pattern(op), *objects)
+    return None if pattern is None else (pattern, values)
+
+
+def _key_of(
+    op: Operation, values: list[SSAValue], objects: list[object]
+) -> tuple[object, ...]:
+    """Add the values and the attributes of an op to lists; return what else it says."""
+    named = [*op.results, *operands_of(op)]
+    properties, attributes = op.properties, op.attributes
+    objects += [value.type for value in named]
+    objects += properties.values()
+    objects += attributes.values()
+    key = (type(op), len(op.results), *properties, "", *attributes)
+    if values or len(set(named)) < len(named):
+        values += [value for value in dict.fromkeys(named) if value not in values]
+        return (*key, *map(values.index, named))
+    values += named
+    return key
+
+
+def _body_key(
+    region: Region, values: list[SSAValue], objects: list[object]
+) -> tuple[object, ...] | None:
+    """Return the same of the ops of a region; None if it is no short block of plain ops."""
+    if len(region.blocks) != 1:
+        return None
+    values += region.block.args
+    objects += [argument.type for argument in region.block.args]
+    key: tuple[object, ...] = (len(region.block.args),)
+    for at, op in enumerate(region.block.ops):
+        if at >= _LONGEST_BODY or op.regions or op.successors:
+            return None
+        key = (*key, *_key_of(op, values, objects))
+    return key
+
+
+def _new_pattern(op: Operation) -> _Pattern | None:
+    printer = _PatternPrinter(op)
+    Printer.print_op(printer, op)
+    pieces = tuple(printer.text.getvalue().split("\0"))
+    if len(pieces) != len(printer.slots) + 1 or any("\n" in one for one in pieces):
+        return None
+    # the sign of a name belongs to the text
+    marked = tuple(f"{piece}%" for piece in pieces[:-1]) + pieces[-1:]
+    meaning = _NAME.sub("%", "%".join(pieces))
+    return _Pattern(marked, tuple(printer.slots), meaning)
+
+
 class _FollowingPrinter(Printer):
     """Prints as ever, and remembers where ops began and what values are called."""
 
     def __init__(self, stream: StringIO):
         super().__init__(stream=stream)
         self.spans: list[tuple[Operation, int, int]] = []
+        self.meanings: dict[int, str] = {}
+        """Of lines that hold a whole op: the text without names."""
         self.names: dict[SSAValue, str] = {}
 
     def print_op(self, op: Operation) -> None:
-        at = len(self.spans)
         start = self._current_line
+        shape = _pattern_of(op)
+        if shape is None:
+            at = len(self.spans)
+            self.spans.append((op, start, start))
+            super().print_op(op)
+            self.spans[at] = (op, start, self._current_line)
+            return
+        pattern, values = shape
+        names = self._ssa_values
+        text = ""
+        for piece, slot in zip(pattern.pieces, pattern.slots, strict=False):
+            value = values[slot]
+            name = names.get(value)
+            text += piece + (self._name(value) if name is None else name)
+        print(text + pattern.pieces[-1], end="", file=self.stream)
         self.spans.append((op, start, start))
-        super().print_op(op)
-        self.spans[at] = (op, start, self._current_line)
+        self.meanings[start] = pattern.meaning
 
     def print_ssa_value(self, value: SSAValue) -> str:
-        name = super().print_ssa_value(value)
+        name = self._ssa_values.get(value) or self._name(value)
+        self.print_string(f"%{name}")
+        return name
+
+    def _name(self, value: SSAValue) -> str:
+        """Return a name for a value that has none yet, as xDSL's printer chooses it."""
+        hint = value.name_hint
+        if hint:
+            count = self.ssa_names.get(hint, 0)
+            self.ssa_names[hint] = count + 1
+            name = f"{hint}_{count}" if count else hint
+        else:
+            name = self._get_new_valid_name_id()
+        self._ssa_values[value] = name
         self.names[value] = f"%{name}"
         return name
 
@@ -60,6 +200,8 @@ class Line:
     """0 where the op starts, then its other lines: ends of regions, block labels."""
     indent: int
     text: str
+    meaning: str
+    """The text without the names of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +224,14 @@ def listing_of(module: ModuleOp) -> Listing:
         owners[start : end + 1] = [op] * (end + 1 - start)
     parts: dict[Operation, int] = defaultdict(int)
     lines: list[Line] = []
-    for op, text in zip(owners, texts, strict=True):
+    meanings = printer.meanings
+    for at, (op, text) in enumerate(zip(owners, texts, strict=True)):
         stripped = text.lstrip(" ")
+        indent = len(text) - len(stripped)
         if len(stripped) > LONGEST_LINE:
             stripped = f"{stripped[:LONGEST_LINE]} … ({len(stripped):,} characters)"
-        lines.append(Line(op, parts[op], len(text) - len(text.lstrip(" ")), stripped))
+        meaning = meanings.get(at) or _NAME.sub("%", stripped)
+        lines.append(Line(op, parts[op], indent, stripped, meaning))
         parts[op] += 1
     return Listing(lines, printer.names)
 
@@ -142,6 +287,9 @@ class StageLog:
     _before: dict[tuple[int, int], _Old] = field(
         default_factory=dict[tuple[int, int], _Old]
     )
+    _state: list[object] = field(default_factory=list[object])
+    _listing: Listing | None = None
+    """The last listing, and all that it was printed of."""
     _ops: dict[int, Operation] = field(default_factory=dict[int, Operation])
     """The op that has a key now, or had it last."""
     _next: int = 0
@@ -156,7 +304,14 @@ class StageLog:
         skipped: bool = False,
     ) -> Listing:
         """Note the module as a stage left it; the first record is where it starts."""
-        listing = listing_of(module)
+        state = _state_of(module)
+        if self._listing is not None and _is_same(state, self._state):
+            self.stages.append(
+                StageRecord(number, name, seconds, skipped, self._as_before())
+            )
+            return self._listing
+        self._state = state
+        self._listing = listing = listing_of(module)
         self._name_ops(dict.fromkeys(line.op for line in listing.lines))
         first = not self.stages
         rows: list[ListingRow] = []
@@ -181,6 +336,11 @@ class StageLog:
         self.stages.append(StageRecord(number, name, seconds, skipped, rows))
         return listing
 
+    def _as_before(self) -> list[ListingRow]:
+        """Return the rows of a stage that changes nothing."""
+        rows = (old.row for old in self._before.values())
+        return [ListingRow(row.key, row.text, row.indent, SAME) for row in rows]
+
     def _gone(
         self, there: set[tuple[int, int]]
     ) -> dict[tuple[int, int] | None, list[ListingRow]]:
@@ -204,7 +364,7 @@ class StageLog:
     def _meaning(self, line: Line) -> tuple[object, ...]:
         """What a line says, without the names of values."""
         operands = line.op.operands if line.part == 0 else ()
-        return (_NAME.sub("%", line.text), *map(self._meant, operands))
+        return (line.meaning, *map(self._meant, operands))
 
     def _meant(self, value: SSAValue) -> tuple[int, int, bool]:
         owner = value.owner
@@ -260,6 +420,24 @@ class StageLog:
             [op for op in fresh if op not in paired],
             [op for op in gone if op not in paired],
         )
+
+
+def _state_of(module: ModuleOp) -> list[object]:
+    """Return all that a module prints: its ops in order with all that they have."""
+    state: list[object] = []
+    for op in module.walk():
+        properties, attributes = op.properties, op.attributes
+        state += (op, op.parent, *op.results, None, *operands_of(op))
+        state += [value.type for value in op.results]
+        state += (*properties, *properties.values(), *attributes, *attributes.values())
+        for region in op.regions:
+            for block in region.blocks:
+                state += (block, *block.args, *(value.type for value in block.args))
+    return state
+
+
+def _is_same(one: list[object], other: list[object]) -> bool:
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def _kind(op: Operation) -> str:

@@ -7,6 +7,7 @@ that are there by another package take none: of them what came of it is known.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -29,6 +30,7 @@ from ttxdsl.transforms.pipeline import (
     PROPAGATION_STAGE,
     RESHARDS_STAGE,
     Hooks,
+    Stage,
     TTStableHLOPipelinePass,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
@@ -39,11 +41,25 @@ from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropaga
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 
+class Watch(Protocol):
+    """Follows a module while it is compiled and recorded."""
+
+    def start(self, module: ModuleOp) -> None:
+        """Look at the module before the first stage."""
+
+    def before(self, number: int | None, name: str) -> None:
+        """Hear of a stage that begins."""
+
+    def step(self, stage: Stage) -> None:
+        """Look at the module after a stage."""
+
+
 def compile_and_record(
     original: ModuleOp,
     pipeline: TTStableHLOPipelinePass,
     *,
     invented: bool = False,
+    watch: Watch | None = None,
 ) -> Recorded:
     """Compile a copy of a program through the thirteen stages and take notes.
 
@@ -51,17 +67,21 @@ def compile_and_record(
         original: the program; it is not changed.
         pipeline: the options; all thirteen stages are run.
         invented: whether its annotations are those that stage 4 found.
+        watch: sees the module before the first stage and after each.
 
     Raises:
         CompileError: the program cannot be compiled.
     """
     module = original.clone()
+    if watch is not None:
+        watch.start(module)
     context, stages = make_context(), pipeline.stages()
     recorded = Recorded(original, module, stages[PROPAGATION_STAGE - 1], invented)
     numbered = recorded.numbered
     numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
     ours = isinstance(stages[RESHARDS_STAGE - 1], InsertExplicitReshardsPass)
     hooks = Hooks(
+        before=None if watch is None else watch.before,
         propagate=lambda module: recorded.propagate(module, context),
         insert_reshards=recorded.insert_reshards if ours else None,
     )
@@ -87,6 +107,8 @@ def compile_and_record(
                     recorded.end_stage_10(module)
                 case _:
                     pass
+            if watch is not None:
+                watch.step(result)
     recorded.remarks = remarks
     for op in collective_ops(module):
         recorded.sources[op] = numbered.parts(op)
@@ -135,7 +157,6 @@ def compile_plainly(
     module = original.clone()
     with collect_remarks():
         _to_the_end(pipeline).apply(make_context(), module)
-    module.verify()
     return module
 
 

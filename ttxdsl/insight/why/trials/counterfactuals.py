@@ -27,6 +27,7 @@ from ttxdsl.insight.why.trials.compiling import compile_plainly
 from ttxdsl.insight.why.trials.edits import Edit, changed
 from ttxdsl.insight.why.trials.recording import Demand, Recorded
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import parse_program, program_text
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
@@ -39,6 +40,9 @@ from ttxdsl.sharding.projection import (
 )
 from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+FEWEST = 3
+"""Changes to compile of a program that is so large that each takes seconds."""
 
 _ORDER = (
     "copy constant",
@@ -59,7 +63,8 @@ def _figures(
     """What a program costs that is made here; None if it cannot be compiled."""
     try:
         module = make()
-        module.verify()
+        for op in ops_of_type(module, FuncOp, sdy.ShardingConstraintOp):
+            op.verify(verify_nested_ops=False)  # what edits change or add
         compiled = compile_plainly(module, pipeline)
     except (DiagnosticException, ParseError):
         return None
@@ -107,7 +112,8 @@ class Counterfactuals:
     ) -> tuple[int, int, tuple[Counterfactual, ...]]:
         """The changes that would help a collective, best first.
 
-        If no change does, as many pairs are tried of changes to two places.
+        If no change does, as many pairs are tried of changes to two places, unless each
+        takes long.
 
         Args:
             found: the collective.
@@ -127,7 +133,7 @@ class Counterfactuals:
         figures = self.figures_of(singles, jobs=jobs, executor=executor)
         results = self._judged(singles, figures)
         helping = [one for one in results if one.helps]
-        if not helping:
+        if not helping and self.tries > FEWEST:
             fine = [
                 (edits[one.changes[0]], one.figures.seconds)
                 for one in sorted(results, key=lambda one: one.figures.seconds)

@@ -31,6 +31,27 @@ class _Names(dict[str, _Values]):
         return _Mark(self, len(self))
 
 
+class _Recorded(_Names):
+    """Names that are also kept, by the values that have them, when they are forgotten."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_value: dict[SSAValue, str] = {}
+
+    def __setitem__(self, name: str, values: _Values) -> None:
+        super().__setitem__(name, values)
+        for index, value in enumerate(values):
+            text = f"%{name}" if len(values) == 1 else f"%{name}#{index}"
+            self.by_value[value] = text
+
+
+def record_names(parser: Parser) -> dict[SSAValue, str]:
+    """Return what a parser that has not begun will call values: `%42`, `%5#1`."""
+    names = _Recorded()
+    parser.__dict__["ssa_values"] = names
+    return names.by_value
+
+
 def _get(parser: Parser) -> _Names:
     return parser.__dict__["ssa_values"]
 

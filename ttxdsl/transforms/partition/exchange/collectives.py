@@ -237,8 +237,14 @@ class CollectiveWriter:
     def collective_permute(
         self, value: SSAValue, before: Layout, after: Layout
     ) -> SSAValue:
-        """Exchange shards between devices; how many there are does not change."""
-        return self.permute_pairs(value, source_target_pairs(before, after))
+        """Exchange shards between devices; how many there are does not change.
+
+        Axes of size one may come and go: then every device keeps what it has.
+        """
+        pairs = source_target_pairs(before, after)
+        if all(source == target for source, target in pairs):
+            return value
+        return self.permute_pairs(value, pairs)
 
     def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
         """Send values from device to device; who is no target gets zeros."""

@@ -5,6 +5,8 @@ XLA says of a loop how often it turns where it knows it:
     %while.11 = (…) while(%tuple), condition=%region_1, body=%region_2,
         backend_config={"known_trip_count":{"n":"5"}}
 
+and where it does not write it down, `trips.py` counts.
+
 Computations come in the text behind those that they call, the entry last. Branches count
 as in `ttxdsl.analysis.calls.execution_counts`: the dearest one.
 
@@ -16,11 +18,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ttxdsl.analysis.calls.execution_counts import NEVER, ONCE, Times
+from ttxdsl.bridges.xla.hlo.trips import Lines, trips_of
 
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?(?P<name>[^\s(]+) \(.*\{$")
+_END = re.compile(r"\}(?:, execution_thread=.*)?$")
+"""Other lines begin so too, where a kernel's metadata takes several."""
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TWO_BRANCHES = re.compile(r"(?:true|false)_computation=%?([^\s,]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+_LATER = re.compile(r" async-(?:update|done)\(")
 _NAMED = re.compile(r"(?P<role>condition|body|calls|to_apply)=%?(?P<name>[^\s,})]+)")
 
 
@@ -49,7 +55,9 @@ def _uses(line: str) -> list[_Use]:
     if branches:
         found.append(_Use("branch", tuple(branches)))
     trips = _TRIPS.search(line)
-    for named in _NAMED.finditer(line):
+    # one that has begun runs no further time
+    named_once = () if _LATER.search(line) else _NAMED.finditer(line)
+    for named in named_once:
         count = int(trips[1]) if trips else None
         found.append(_Use(named["role"], (named["name"],), count))
     return found
@@ -59,17 +67,28 @@ def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
     """The computations in order, and for each line the one that it stands in."""
     found: list[Computation] = []
     places: list[str | None] = []
+    bodies: dict[str, Lines] = {}
+    loops: list[tuple[str, str, list[_Use]]] = []
     inside: Computation | None = None
     for line in hlo.splitlines():
         head = _COMPUTATION.match(line)
         if head is not None:
             inside = Computation(head["name"])
             found.append(inside)
-        elif line.startswith("}"):
+            bodies[inside.name] = Lines()
+        elif _END.match(line):
             inside = None
         elif inside is not None and "=" in line:
-            inside.uses.extend(_uses(line))
+            bodies[inside.name].texts.append(line)
+            uses = _uses(line)
+            inside.uses.extend(uses)
+            if any(use.role == "body" and use.trips is None for use in uses):
+                loops.append((inside.name, line, uses))
         places.append(None if inside is None else inside.name)
+    for place, line, uses in loops:
+        trips = trips_of(bodies, place, line)
+        for use in uses:
+            use.trips = trips
     return found, places
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ttxdsl.analysis.attribution.stacks import stack_parts
 from ttxdsl.analysis.calls.execution_counts import ONCE, Times
-from ttxdsl.bridges.xla.hlo_runs import computations_of, times_of
+from ttxdsl.bridges.xla.hlo.runs import computations_of, times_of
 from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.diagnostics.errors import Frame, own_frame, place_text
 from ttxdsl.sharding.axes import AxisRef, sort_by_mesh
@@ -51,6 +51,10 @@ _MESH = re.compile(
     r"\s*\{(?P<along>.*?)\}"
 )
 _AXIS = re.compile(r"'(?P<name>[^']+)'(?::\((?P<before>\d+)\)(?P<size>\d+))?")
+_ASYNC_PIECE = '"async_collective_fusion_config"'
+_ASYNC_START = 'custom_call_target="AsyncCollectiveStart"'
+"""libtpu splits a collective into fusions, which other work stands between and in. Each
+repeats its line; the first one starts it."""
 _METADATA = re.compile(r"metadata=\{(.*?)\}(?:,|$|\s)")
 
 
@@ -278,9 +282,14 @@ def list_hlo_collectives(
     found: list[HloCollective] = []
     computations, places = computations_of(hlo)
     inside: list[str | None] = []
+    starts = {
+        place
+        for line, place in zip(hlo.splitlines(), places, strict=True)
+        if _ASYNC_START in line
+    }
     for line, place in zip(hlo.splitlines(), places, strict=True):
         op = _OP.match(line)
-        if op is None:
+        if op is None or (_ASYNC_PIECE in line and place not in starts):
             continue
         ring = KINDS[op["kind"]]
         groups = parse_groups(line, devices)

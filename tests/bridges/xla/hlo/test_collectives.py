@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.bridges.xla.hlo import list_hlo_collectives, parse_groups, scopes_of
+from ttxdsl.bridges.xla.hlo.collectives import (
+    list_hlo_collectives,
+    parse_groups,
+    scopes_of,
+)
 
 
 def pairs(*groups: str) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,390 @@
+"""The training steps of public models, looked into: every model that MaxText has.
+
+    python benchmarks/giants.py export DIR --python PYTHON --exporter SCRIPT
+    python benchmarks/giants.py measure DIR
+    python benchmarks/giants.py table DIR > docs/evidence/giants.md
+
+`export` writes each step as text (`maxtext_export.py`, which needs Python 3.12 and the
+packages that its head names), `measure` asks ttxdsl about each that is there and keeps the
+answers in `DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names
+of steps are to contain, and go on where they stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MODELS = [
+    "deepseek2-16b",
+    "deepseek2-236b",
+    "deepseek3-671b",
+    "deepseek3-671b-2dfsdp",
+    "deepseek3-671b-batchsplit",
+    "deepseek3-test",
+    "deepseek3-tiny",
+    "deepseek3.2-671b",
+    "deepseek4-284b",
+    "deepseek4-tiny",
+    "deepseek-custom",
+    "envy-switch-base",
+    "envy-switch-large",
+    "envy-switch-xxl",
+    "envy-test",
+    "gemma-2b",
+    "gemma-7b",
+    "gemma2-2b",
+    "gemma2-9b",
+    "gemma2-27b",
+    "gemma3-4b",
+    "gemma3-12b",
+    "gemma3-27b",
+    "gemma4-26b",
+    "gemma4-31b",
+    "gemma4-e2b",
+    "gemma4-e4b",
+    "gpt-oss-20b",
+    "gpt-oss-120b",
+    "gpt3-52k",
+    "gpt3-6b",
+    "gpt3-22b",
+    "gpt3-175b",
+    "kimi-k2-1t",
+    "llama2-7b",
+    "llama2-13b",
+    "llama2-70b",
+    "llama3-8b",
+    "llama3-70b",
+    "llama3-405b",
+    "llama3.1-8b",
+    "llama3.1-70b",
+    "llama3.1-405b",
+    "llama3.3-70b",
+    "llama4-17b-16e",
+    "llama4-17b-128e",
+    "mistral-7b",
+    "mixtral-8x7b",
+    "mixtral-8x22b",
+    "olmo3-7b",
+    "olmo3-7b-pt",
+    "olmo3-32b",
+    "qwen2.5-1.5b",
+    "qwen2.5-7b",
+    "qwen2.5-14b",
+    "qwen3-0.6b",
+    "qwen3-1.7b",
+    "qwen3-1.7b-base",
+    "qwen3-4b",
+    "qwen3-4b-base",
+    "qwen3-4b-thinking-2507",
+    "qwen3-8b",
+    "qwen3-8b-base",
+    "qwen3-14b",
+    "qwen3-14b-base",
+    "qwen3-32b",
+    "qwen3-30b-a3b",
+    "qwen3-30b-a3b-base",
+    "qwen3-custom-30b-a3b",
+    "qwen3-235b-a22b",
+    "qwen3-480b-a35b",
+    "qwen3-next-80b-a3b",
+    "qwen3-omni-30b-a3b",
+    "qwen3-vl-2b",
+    "qwen3-vl-4b",
+    "qwen3-vl-30b-a3b",
+    "qwen3.5-35b-a3b",
+    "qwen3.5-35b-a3b-fp8",
+    "qwen3.5-397b-a17b",
+    "qwen3.5-397b-a17b-fp8",
+    "weaver-mini",
+    "weaver-max",
+]
+"""Every `model_name` of MaxText 0.2.5."""
+
+EXPERTS = (
+    "deepseek",
+    "kimi",
+    "mixtral",
+    "gpt-oss",
+    "a3b",
+    "a22b",
+    "a35b",
+    "a17b",
+    "llama4",
+)
+"""Parts of names of models with experts."""
+
+SECONDS = 900
+"""The most that one export or one answer may take."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One training step: a model on a topology."""
+
+    model: str
+    topology: str
+    slices: int
+    options: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        kind = "dot" if "attention=dot_product" in self.options else "pallas"
+        return f"{self.model}_{self.topology}x{self.slices}_{kind}"
+
+    @property
+    def split(self) -> str:
+        """The parallelism that it asks for beside FSDP."""
+        found = [
+            one for one in self.options if "parallelism" in one and "fsdp" not in one
+        ]
+        return ", ".join(one.replace("_parallelism", "") for one in found)
+
+
+def steps() -> list[Step]:
+    """Two topologies of each model, and one in four split by more than FSDP."""
+    small, large = [], []
+    for at, model in enumerate(MODELS):
+        sizes = ("per_device_batch_size=1", "max_target_length=4096")
+        experts = any(part in model for part in EXPERTS)
+        extra: tuple[str, ...] = ()
+        if at % 4 == 0:
+            kind = "expert" if experts else "tensor"
+            extra = (f"ici_{kind}_parallelism=4", "ici_fsdp_parallelism=-1")
+        elif at % 8 == 3:
+            extra = ("ici_context_parallelism=4", "ici_fsdp_parallelism=-1")
+        split = "allow_split_physical_axes=true"
+        dot, pallas = "attention=dot_product", "attention=flash"
+        first, second = (dot, pallas) if at % 2 else (pallas, dot)
+        topology, slices = (("v6e-256", 1), ("v5p-128", 1), ("v6e-256", 2))[at % 3]
+        small.append(Step(model, topology, slices, (*sizes, first, split, *extra)))
+        topology, slices = (("v5p-8192", 1), ("v6e-256", 16))[at % 2]
+        large.append(Step(model, topology, slices, (*sizes, second, split)))
+    return [*small, *large]
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write each step that is not there yet; what goes wrong is in `NAME.err`."""
+    for step in chosen(options):
+        out = options.directory / step.name
+        if (
+            out.with_name(f"{step.name}.json").exists()
+            or out.with_name(f"{step.name}.err").exists()
+        ):
+            continue
+        command = [
+            options.python,
+            options.exporter,
+            str(out),
+            step.model,
+            step.topology,
+        ]
+        command += ["--slices", str(step.slices), "--", *step.options]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS
+            )
+            error = done.stderr if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            error = f"not done after {SECONDS} s"
+        if error:
+            out.with_name(f"{step.name}.err").write_text(error)
+        print(step.name, error.strip().rpartition("\n")[2][:150], flush=True)
+
+
+def chosen(options: argparse.Namespace) -> list[Step]:
+    return [step for step in steps() if options.only in step.name]
+
+
+ANSWER = """
+import json, resource, sys, time
+import ttxdsl
+path, page = sys.argv[1:]
+seconds, answer = {}, {"ops": open(path).read().count(" = ")}
+def timed(name, ask):
+    start = time.process_time()
+    try:
+        return ask()
+    finally:
+        seconds[name] = round(time.process_time() - start, 2)
+program = timed("load", lambda: ttxdsl.load(path))
+timed("read", lambda: program.text)
+local = timed("partition", program.partition)
+collectives = timed("collectives", local.collectives)
+memory = timed("memory", local.memory)
+answer["collectives"] = sum(one.count for one in collectives)
+answer["bytes"] = sum(one.bytes_per_device for one in collectives)
+answer["peak"] = memory.peak_bytes
+answer["mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+timed("why", program.why)
+timed("report", lambda: program.report(page))
+answer["report_kib"] = len(open(page, "rb").read()) // 1024
+print(json.dumps({**answer, "seconds": seconds}))
+"""
+
+
+def programs(options: argparse.Namespace) -> list[Path]:
+    """Return the steps that are there, those first that libtpu compiled, too."""
+    found = sorted(options.directory.glob("*.mlir"))
+    found.sort(key=lambda path: not path.with_suffix(".hlo").exists())
+    return [path for path in found if options.only in path.name]
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Ask about each step that was exported; what goes wrong is the answer then."""
+    for path in programs(options):
+        out = path.with_suffix(".answer.json")
+        if out.exists():
+            continue
+        page = path.with_suffix(".html")
+        command = [sys.executable, "-c", ANSWER, str(path), str(page)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS
+            )
+            error = done.stderr.strip() if done.returncode else ""
+            answer = json.loads(done.stdout) if not error else {"error": error}
+        except subprocess.TimeoutExpired:
+            answer = {"error": f"not done after {SECONDS} s"}
+        page.unlink(missing_ok=True)
+        out.write_text(json.dumps(answer))
+        print(path.stem, str(answer)[-300:], flush=True)
+
+
+HEAD = """\
+# Giants: the training steps of public models
+
+Steps that MaxText 0.2.5 has, exported without weights or chips and looked into on one
+core of a machine that others used at the same time (`python benchmarks/giants.py`, which
+has every `model_name`). Processor seconds and MB are those of loading, partitioning,
+listing collectives and the peak of memory together; `why` and `report` have columns of
+their own. Bytes are what a device sends in a step by the ring model. Those of libtpu are
+read off the HLO that it compiles for the same step, where it was compiled.
+"""
+
+
+NOTES = """\
+## libtpu's bytes, checked by hand
+
+Of three steps what the reader of HLO adds up was computed from the model alone. FSDP with
+everything made again sends all weights of the layers twice as bfloat16 (forward, and again
+in the backward pass) and those of the output once; a gather of n bytes sends (d-1)/d n.
+
+| step | by hand | read off the HLO |
+| --- | --- | --- |
+| Llama 3.1 8B, v5e-256, all_gathers | (2 x 6.98e9 + 0.53e9) x 2 B x 255/256 = 26.9 GiB | 26.87 GiB |
+| Mixtral 8x7B, v5p-128, all_gathers | (2 x 46.44e9 + 0.13e9 + 1.34e9 of attention once more) x 2 B x 63/64 = 173.0 GiB | 173.0 GiB |
+| Llama 3.1 70B, v5p-256, all_gathers | (2 x 68.5e9 + 1.05e9) x 2 B x 127/128 = 255 GiB | 254.95 GiB |
+
+libtpu writes no trip count into its loops: the reader counts them from condition, body and
+start (32, 32 and 80 layers above; 16 windows of 2 permutations and so on inside). With
+`--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*spmd.*` libtpu also writes the module right
+after its partitioner (`…after_tpu-spmd-partitioning…`), which the same reader takes; on a
+scanned matmul both say the same bytes.
+
+## Where the two differ, by kind
+
+- **Gradients.** We reduce-scatter them (n bytes sent for n); libtpu all-reduces them and
+  slices (2 n) in the steps of Llama 8B on v5e-256, Llama 70B, Mixtral, Gemma 2 and gpt-oss.
+  That is the greater part of every difference below.
+- **Windows.** On 16 and 32 chips libtpu makes a gather and the product behind it a loop of
+  collective_permutes (`windowed_dot_general`): thousands of launches, as many bytes.
+- **Pieces.** An asynchronous gather is in a fusion that starts it, in those it runs beside,
+  and in one that ends it: one row here.
+"""
+
+
+def table(options: argparse.Namespace) -> None:
+    """Print the page: a row for each step with an answer, then what has none."""
+    from ttxdsl.bridges.xla.hlo.collectives import list_hlo_collectives
+    from ttxdsl.costs.units import bytes_text
+
+    print(HEAD)
+    columns = (
+        *("model", "chips", "split", "attention", "ops", "s", "MB", "launches"),
+        *("sent", "libtpu's", "peak", "why, s", "report, s", "report, KiB"),
+    )
+    print(f"| {' | '.join(columns)} |")
+    print(f"|{' --- |' * len(columns)}")
+    wrong: list[str] = []
+    seconds: list[float] = []
+    for path in programs(options):
+        out = path.with_suffix(".answer.json")
+        if not out.exists():
+            continue
+        answer: dict[str, Any] = json.loads(out.read_text())
+        about: dict[str, Any] = json.loads(path.with_suffix(".json").read_text())
+        if "error" in answer:
+            last = answer["error"].splitlines()[-1]
+            wrong.append(f"- {about['model']}, {about['topology']}: {last}")
+            continue
+        times = answer["seconds"]
+        taken = sum(times[name] for name in times if name not in ("why", "report"))
+        seconds.append(taken)
+        text = path.read_text()
+        hlo = path.with_suffix(".hlo")
+        theirs = "-"
+        if hlo.exists():
+            listed = list_hlo_collectives(hlo.read_text(), about["devices"])
+            theirs = bytes_text(sum(one.bytes_per_device for one in listed))
+        slices = f" x {about['slices']}" if about["slices"] > 1 else ""
+        row = (
+            about["model"],
+            f"{about['topology']}{slices} ({about['devices']:,})",
+            ", ".join(f"{axis} {size}" for axis, size in about["mesh"].items()),
+            "Pallas" if "splash_m" in text else "dot_product",
+            f"{answer['ops']:,}",
+            f"{taken:.1f}",
+            f"{answer['mb']:,}",
+            f"{answer['collectives']:,}",
+            bytes_text(answer["bytes"]),
+            theirs,
+            bytes_text(answer["peak"]),
+            f"{times['why']:.1f}",
+            f"{times['report']:.1f}",
+            f"{answer['report_kib']:,}",
+        )
+        print(f"| {' | '.join(row)} |")
+    if seconds:
+        seconds.sort()
+        median = seconds[len(seconds) // 2]
+        print(
+            f"\n{len(seconds)} steps; median {median:.1f} s, most {seconds[-1]:.1f} s."
+        )
+    refused = sorted(options.directory.glob("*.err"))
+    refused = [path for path in refused if not path.with_suffix(".json").exists()]
+    asked = {
+        path.stem
+        for path in programs(options)
+        if path.with_suffix(".answer.json").exists()
+    }
+    left = [step.name for step in steps() if step.name not in asked]
+    left = [name for name in left if not (options.directory / f"{name}.err").exists()]
+    print(f"\n{NOTES}")
+    print("## Refused by ttxdsl\n")
+    print("\n".join(wrong) or "None of these.")
+    print("\n## Refused by MaxText or libtpu's topologies\n")
+    print("\n".join(f"- {path.stem}" for path in refused) or "None.")
+    print("\n## Not run\n")
+    print(", ".join(left) or "None.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("action", choices=("export", "measure", "table"))
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--exporter")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    options.directory.mkdir(parents=True, exist_ok=True)
+    {"export": export, "measure": measure, "table": table}[options.action](options)
+
+
+if __name__ == "__main__":
+    main()

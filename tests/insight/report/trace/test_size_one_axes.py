@@ -1,0 +1,63 @@
+"""Axes of size one split nothing: a report and messages do without, unless asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ttxdsl
+from ttxdsl.cli.main import main
+
+PROGRAM = """
+sdy.mesh @mesh = <["stage"=1, "fsdp"=4, "expert"=1]>
+func.func @main(
+  %x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp", "expert"}, {"stage"}]>},
+  %w: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {"expert"}]>}
+) -> tensor<8x16xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] :
+    (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+"""
+
+
+def report(**options: Any) -> dict[str, Any]:
+    return ttxdsl.load(PROGRAM).report_data(tries=0, **options)
+
+
+def test_the_report_has_axes_above_one():
+    data = report()
+    assert [mesh["axes"] for mesh in data["meshes"]] == [[["fsdp", 4]]]
+    assert data["axes"] == ["stage", "fsdp", "expert"]
+    texts = {layout["text"] for layout in data["layouts"]}
+    assert "[fsdp, -]" in texts
+    assert not any("stage" in text or "expert" in text for text in texts)
+    assert all(len(layout["shards"]) == 4 for layout in data["layouts"])
+
+
+def test_all_of_them_when_asked():
+    data = report(all_axes=True)
+    (mesh,) = data["meshes"]
+    assert mesh["axes"] == [["stage", 1], ["fsdp", 4], ["expert", 1]]
+    assert any("expert" in layout["text"] for layout in data["layouts"])
+
+
+def test_messages_do_without(tmp_path: Any, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "p.mlir"
+    path.write_text(PROGRAM.replace('[{"fsdp", "expert"}', '[{"fdsp"}'))
+    assert main(["compile", str(path)]) == 1
+    message = capsys.readouterr().err
+    assert 'the mesh is <["fsdp"=4]>' in message
+
+
+def test_axes_that_come_and_go_send_nothing():
+    program = ttxdsl.load("""
+    sdy.mesh @mesh = <["one"=1, "x"=4]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"one", "x"}]>}) {
+      %0 = stablehlo.negate %a : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    """)
+    assert program.partition().collectives() == []
