@@ -14,7 +14,8 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 (`--xla_dump_to`); docs/evidence/plan.md has the model's errors.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -22,7 +23,7 @@ from ttxdsl.analysis.usage.work import operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
@@ -36,11 +37,17 @@ _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
 
+_REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
+
 _TAKES_IN = (stablehlo.ReduceOp, *_PRODUCTS)
 """Not fused themselves, but made of loops that make their operands on the way."""
 
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
+
+_MOST_WINDOWS = 32
+"""Devices of a group at most for which XLA's partitioner makes a product and its collective
+one loop (`max_windowed_einsum_iteration`)."""
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
@@ -78,6 +85,17 @@ class Fusion:
         if op not in self._is_fused:
             self._settle(op)
         return self._is_fused[op]
+
+    def is_streamed(self, op: Operation) -> bool:
+        """Whether results exist a part at a time, in the loop of a product and a collective.
+
+        An all_gather for one product, and a product that is only reduce-scattered. What
+        else the product reads enters the loop, and is a buffer.
+        """
+        if isinstance(op, stablehlo.AllGatherOp):
+            users = [user for user, _ in _uses_through_moves(op.results[0])]
+            return len(users) == 1 and _is_windowed(users[0])
+        return isinstance(op, stablehlo.DotGeneralOp) and _is_scattered(op)
 
     def bytes_touched(self, op: Operation) -> int:
         """Return the bytes of memory that an op which is not fused reads and writes.
@@ -130,11 +148,19 @@ class Fusion:
         self._is_fused[op] = (
             _FUSES[type(op)]
             and len(reads) <= _MOST_OPERANDS
-            and not (computed and len(_products_behind(op)) > 1)
+            and not (computed and self._is_stored_for_products(op, reads))
             and all(_takes_in(*use) for result in op.results for use in _uses(result))
         )
         if self._is_fused[op] or shares_bytes(op):
             self._reads[op] = reads
+
+    def _is_stored_for_products(
+        self, op: Operation, reads: Mapping[SSAValue, int]
+    ) -> bool:
+        """Whether several products read a value of which each would read more than it is."""
+        count = _elements(op.results[0])
+        large = sum(_elements(value) >= count for value in reads)
+        return large > 1 and len(_products_behind(op)) > 1
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
@@ -153,9 +179,15 @@ class Fusion:
             if isinstance(owner, stablehlo.ConstantOp):
                 continue
             hidden = self._reads.get(owner) if isinstance(owner, Operation) else None
-            for buffer, size in (hidden or {value: value_bytes(value)}).items():
+            if hidden is None:
+                hidden = {value: value_bytes(value)}
+            for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
+
+
+def _elements(value: SSAValue) -> int:
+    return prod(shape_of(value))
 
 
 def _may_hide(op: Operation) -> bool:
@@ -175,6 +207,50 @@ def flops(op: Operation) -> int:
     if op.get_trait(Elementwise) is not None or isinstance(op, stablehlo.ReduceOp):
         return operations(op) if op.get_trait(MovesData) is None else 0
     return 0
+
+
+def _windows(op: Operation) -> bool:
+    """Whether a collective's groups are few enough devices to take a step of a loop each."""
+    assert isinstance(op, stablehlo.AllGatherOp | stablehlo.ReduceScatterOp)
+    return 1 < op.replica_groups.get_shape()[1] <= _MOST_WINDOWS
+
+
+def _is_scattered(product: stablehlo.DotGeneralOp) -> bool:
+    """Whether a product's result is only reduce-scattered, among few devices."""
+    users = [user for user, _ in _uses_through_moves(product.results[0])]
+    return (
+        len(users) == 1
+        and isinstance(users[0], stablehlo.ReduceScatterOp)
+        and _windows(users[0])
+    )
+
+
+def _is_windowed(op: Operation) -> bool:
+    """Whether a product is one loop with the collective before or behind it."""
+    if not isinstance(op, stablehlo.DotGeneralOp):
+        return False
+    return _is_scattered(op) or any(_is_gathered(value) for value in op.operands)
+
+
+def _is_gathered(value: SSAValue) -> bool:
+    """Whether a value was gathered among few devices, for one reader."""
+    while isinstance(value.owner, Operation) and value.has_one_use():
+        owner = value.owner
+        if isinstance(owner, stablehlo.AllGatherOp):
+            return _windows(owner)
+        if not (shares_bytes(owner) or isinstance(owner, _REARRANGES)):
+            return False
+        value = owner.operands[0]
+    return False
+
+
+def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
+    """Yield each reader of a value, through reshapes, transposes and converts."""
+    for user, index in _uses(value):
+        if isinstance(user, _REARRANGES):
+            yield from _uses_through_moves(user.results[0])
+        else:
+            yield user, index
 
 
 def _products_behind(op: Operation) -> set[Operation]:
@@ -197,6 +273,8 @@ def _takes_in(user: Operation, index: int) -> bool:
     """Whether an op makes its operand of an index inside its own loop."""
     if isinstance(user, stablehlo.DynamicUpdateSliceOp):
         return index == 1
+    if _is_windowed(user):
+        return _is_gathered(user.operands[index])
     return _FUSES[type(user)] or isinstance(user, _TAKES_IN)
 
 

@@ -50,6 +50,7 @@ from ttxdsl.analysis.usage.fusion import (
     writes_part,
     written_in_place,
 )
+from ttxdsl.analysis.usage.heap import Heap
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
@@ -214,6 +215,8 @@ class _Step:
     op: Operation
     made: list[_Allocation]
     inside: "_Peak"
+    programs: list[list["_Step"]]
+    """Steps of its regions and of what it calls."""
     exclusive: bool
     """Whether the results are made inside, and are not there beside it."""
     ends: list[_Allocation] = field(default_factory=list[_Allocation])
@@ -234,6 +237,8 @@ class _Step:
 class _Peak:
     bytes: int = 0
     buffers: tuple[_Allocation, ...] = ()
+    steps: list[_Step] = field(default_factory=list[_Step])
+    """Of the program that it is the peak of."""
 
 
 _NOTHING = _Peak()
@@ -260,7 +265,7 @@ class _Counter:
         steps: list[_Step] = []
         captured: set[_Allocation] = set()
         for index, op in enumerate(ops):
-            inside, used = self._inside(op)
+            peaks, used = self._inside(op)
             for operand in op.operands:
                 used.update(self.buffers_of.get(operand, ()))
             for buffer in used:
@@ -269,16 +274,19 @@ class _Counter:
                 else:
                     captured.add(buffer)
             made = self._make(op, scope, index)
-            steps.append(_Step(op, made, inside, _makes_results_inside(op)))
+            inside = max(peaks, key=lambda peak: peak.bytes, default=_NOTHING)
+            programs = [peak.steps for peak in peaks]
+            exclusive = _makes_results_inside(op)
+            steps.append(_Step(op, made, inside, programs, exclusive))
         for index, step in enumerate(steps):
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
         return steps, captured
 
-    def _inside(self, op: Operation) -> tuple[_Peak, set[_Allocation]]:
-        """The largest peak of what runs inside, and the buffers that it reaches for."""
+    def _inside(self, op: Operation) -> tuple[list[_Peak], set[_Allocation]]:
+        """The peaks of what runs inside, and the buffers that it reaches for."""
         used: set[_Allocation] = set()
-        peaks = [_NOTHING]
+        peaks: list[_Peak] = []
         for region in op.regions:
             if isinstance(op, _PROGRAMS):
                 peak, captured = self._region(region)
@@ -291,7 +299,7 @@ class _Counter:
         name = _callee(op)
         if name is not None and name in self.functions:
             peaks.append(self._function(name))
-        return max(peaks, key=lambda peak: peak.bytes), used
+        return peaks, used
 
     def _region(self, region: Region) -> tuple[_Peak, set[_Allocation]]:
         if not region.blocks:
@@ -340,7 +348,7 @@ class _Counter:
         """Whether results are no buffers of their own: fused, or a part of a loop's state."""
         if self.fusion is None:
             return False
-        if self.fusion.is_fused(op):
+        if self.fusion.is_fused(op) or self.fusion.is_streamed(op):
             return True
         return writes_part(op) and not self.buffers_of.get(op.operands[0])
 
@@ -381,7 +389,60 @@ def _peak(steps: Sequence[_Step], there: Iterable[_Allocation]) -> _Peak:
         live.update(dict.fromkeys(step.inside.buffers))
     elif not step.exclusive:
         live.update(dict.fromkeys(step.inside.buffers))
-    return _Peak(bytes_at[best], tuple(live))
+    return _Peak(bytes_at[best], tuple(live), list(steps))
+
+
+_MOST_PLACED = 200_000
+"""Steps that are placed one by one; a call is a program each time."""
+
+
+class _Placement:
+    """The heap of a program, and what is there when it is largest."""
+
+    def __init__(self, steps: Sequence[_Step]):
+        self._heap = Heap()
+        self._offsets: dict[_Allocation, int] = {}
+        self._left = _MOST_PLACED
+        self.live: tuple[_Allocation, ...] = ()
+        self.at = 0
+        """Index of the step of the entry at which the heap is largest."""
+        for index, step in enumerate(steps):
+            before = self._heap.bytes
+            self._place(step)
+            if self._heap.bytes > before:
+                self.at = index
+
+    @property
+    def bytes(self) -> int:
+        return self._heap.bytes
+
+    def _place(self, step: _Step) -> None:
+        if not step.exclusive:
+            self._allocate(step.made)
+        if self._left > 0:
+            for program in step.programs:
+                for inner in program:
+                    self._left -= 1
+                    self._place(inner)
+        else:  # what is inside as a whole
+            self._allocate(step.inside.buffers)
+            self._free(step.inside.buffers)
+        if step.exclusive:
+            self._allocate(step.made)
+        self._free(step.ends)
+
+    def _allocate(self, buffers: Iterable[_Allocation]) -> None:
+        before = self._heap.bytes
+        for buffer in sorted(buffers, key=lambda buffer: -buffer.bytes):
+            if buffer.bytes and buffer not in self._offsets:
+                self._offsets[buffer] = self._heap.allocate(buffer.bytes)
+        if self._heap.bytes > before:
+            self.live = tuple(self._offsets)
+
+    def _free(self, buffers: Iterable[_Allocation]) -> None:
+        for buffer in buffers:
+            if (start := self._offsets.pop(buffer, None)) is not None:
+                self._heap.free(start, buffer.bytes)
 
 
 def _sweep(
@@ -597,13 +658,19 @@ def memory_profile(module: ModuleOp, *, fused: bool = False) -> MemoryProfile:
         )
         for step, count in zip(steps, bytes_at, strict=True)
     )
-    peak = _peak(steps, there)
-    values = [_live_value(buffer, function) for buffer in peak.buffers]
+    peak_bytes = bytes_at[best]
+    if fused:
+        placement = _Placement(steps)
+        best, buffers = placement.at, (*there, *placement.live)
+        peak_bytes = placement.bytes + sum(buffer.bytes for buffer in there)
+    else:
+        buffers = _peak(steps, there).buffers
+    values = [_live_value(buffer, function) for buffer in buffers]
     values.sort(key=lambda one: -one.bytes)
     return MemoryProfile(
         points=points,
         peak=best,
-        peak_bytes=bytes_at[best],
+        peak_bytes=peak_bytes,
         peak_values=tuple(values),
         argument_bytes=sum(b.bytes for b in arguments),
         donated_bytes=sum(donated),
