@@ -15,15 +15,22 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from math import prod
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.tensors import (
+    element_bits,
+    element_of,
+    is_tensor,
+    shape_of,
+    value_bytes,
+)
 
 _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
@@ -89,13 +96,46 @@ class Fusion:
     def is_streamed(self, op: Operation) -> bool:
         """Whether results exist a part at a time, in the loop of a product and a collective.
 
-        An all_gather for one product, and a product that is only reduce-scattered. What
-        else the product reads enters the loop, and is a buffer.
+        An all_gather for one product, and a product that is only reduce-scattered; what
+        else the product reads enters the loop, and is a buffer. And a product that only
+        elementwise ops read, one after the other, up to one that is stored.
         """
         if isinstance(op, stablehlo.AllGatherOp):
             users = [user for user, _ in _uses_through_moves(op.results[0])]
             return len(users) == 1 and _is_windowed(users[0])
-        return isinstance(op, stablehlo.DotGeneralOp) and _is_scattered(op)
+        return isinstance(op, _PRODUCTS) and (
+            _is_scattered(op) or self._has_epilogue(op)
+        )
+
+    def _has_epilogue(self, product: Operation) -> bool:
+        """Whether elementwise ops finish each part of a product before it is stored."""
+        value = product.results[0]
+        while len(uses := list(islice(_uses(value), 2))) == 1:
+            user, _ = uses[0]
+            if user.parent is not product.parent or not _is_elementwise(user):
+                return False
+            if not self.is_fused(user):
+                return True
+            value = user.results[0]
+        return False
+
+    def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
+        """Return values whose buffers results may take over, each with its result.
+
+        XLA lets the last elementwise op behind a product write over what it reads element
+        by element, and does not do so in loops over elements alone.
+        """
+        if not _is_elementwise(op) or self.is_fused(op):
+            return written_in_place(op)
+        reads = self._read(op.operands)
+        streamed = {
+            value
+            for value in reads
+            if isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
+        }
+        if not streamed:
+            return []
+        return [(value, op.results[0]) for value in reads if value not in streamed]
 
     def bytes_touched(self, op: Operation) -> int:
         """Return the bytes of memory that an op which is not fused reads and writes.
@@ -215,7 +255,11 @@ def _windows(op: Operation) -> bool:
     return 1 < op.replica_groups.get_shape()[1] <= _MOST_WINDOWS
 
 
-def _is_scattered(product: stablehlo.DotGeneralOp) -> bool:
+def _is_elementwise(op: Operation) -> bool:
+    return _FUSES[type(op)] and not isinstance(op, _MOVES[:-1])
+
+
+def _is_scattered(product: Operation) -> bool:
     """Whether a product's result is only reduce-scattered, among few devices."""
     users = [user for user, _ in _uses_through_moves(product.results[0])]
     return (
@@ -289,6 +333,52 @@ def _uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
                 yield use.operation, use.index
 
 
+def stored_element(value: SSAValue) -> Attribute:
+    """Return the element type that a value is stored as.
+
+    XLA converts before a loop what the loop only slices and converts to a smaller type.
+    """
+    own = element_of(value)
+    if not _may_hide_value(value):
+        return own
+    narrow: Attribute = own
+    for user, index in _uses(value):
+        if not isinstance(user, stablehlo.WhileOp):
+            if not _takes_in(user, index):
+                return own
+            continue
+        inner = user.body.block.args[index]
+        element = _converted_slice_element(inner)
+        if element is None or user.cond.block.args[index].first_use is not None:
+            return own
+        if element_bits(element) >= element_bits(own):
+            return own
+        narrow = element
+    return narrow
+
+
+def _may_hide_value(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and _may_hide(value.op)
+
+
+def _converted_slice_element(argument: BlockArgument) -> Attribute | None:
+    """Return what slices of a loop's argument are converted to, if it is read only so."""
+    elements: set[Attribute] = set()
+    terminator = argument.block.last_op
+    for user, index in _uses(argument):
+        if user is terminator:
+            if index != argument.index:
+                return None
+        elif isinstance(user, _SLICES) and index == 0:
+            for reader, _ in _uses(user.results[0]):
+                if not isinstance(reader, stablehlo.ConvertOp):
+                    return None
+                elements.add(element_of(reader.results[0]))
+        else:
+            return None
+    return elements.pop() if len(elements) == 1 else None
+
+
 def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
     """Return operands whose buffers results may take over, each with its result."""
     match op:
@@ -296,6 +386,8 @@ def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
             return list(zip(op.operands, op.results, strict=True))
         case stablehlo.DynamicUpdateSliceOp() | stablehlo.ScatterOp():
             return list(zip(op.operands, op.results, strict=False))
+        case stablehlo.AllReduceOp():
+            return list(zip(op.operands, op.results, strict=True))
         case _:
             return []
 

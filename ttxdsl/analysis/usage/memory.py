@@ -47,6 +47,7 @@ from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.usage.fusion import (
     Fusion,
     shares_bytes,
+    stored_element,
     writes_part,
     written_in_place,
 )
@@ -56,7 +57,7 @@ from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
-from ttxdsl.ir.tensors import tensor_bytes
+from ttxdsl.ir.tensors import tensor_bytes, tiled_bytes
 
 Kind = Literal["argument", "constant", "result", "value"]
 """What a buffer is: a constant is one with different elements, a result goes out."""
@@ -201,9 +202,8 @@ class _Allocation:
     pinned: bool = False
     """Whether it stays when nobody uses it any more."""
 
-    def split_as(self, local: SSAValue) -> None:
+    def split_as(self, local: SSAValue, size: int) -> None:
         """A manual computation has the value in this form."""
-        size = type_bytes(local.type, local)
         if size > self.bytes:
             self.type, self.bytes = local.type, size
 
@@ -247,14 +247,22 @@ _NOTHING = _Peak()
 class _Counter:
     """Counts one module; functions that are called several times once."""
 
-    def __init__(self, module: ModuleOp, fused: bool):
+    def __init__(self, module: ModuleOp, fused: bool, tile: tuple[int, int] | None):
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
         self.fusion = Fusion() if fused else None
+        self.tile = tile
         self.buffers_of: dict[SSAValue, tuple[_Allocation, ...]] = {}
         self.program_data: list[_Allocation] = []
         self.callees: dict[str, _Peak] = {}
+
+    def size(self, value_type: Attribute, where: Operation | SSAValue) -> int:
+        """Return the bytes of a value of a type, in whole tiles."""
+        size = type_bytes(value_type, where)
+        if self.tile is None or not size or not isinstance(value_type, TensorType):
+            return size
+        return tiled_bytes(value_type.get_shape(), value_type.element_type, self.tile)
 
     # --- what an op makes and uses ------------------------------------------
 
@@ -329,10 +337,17 @@ class _Counter:
                 shared = [b for o in of for b in self.buffers_of.get(o, ())]
                 self.buffers_of[result] = tuple(dict.fromkeys(shared))
             return []
+        kept = self._kept_by_loop(op)
         constant = _has_data(op)
         made: list[_Allocation] = []
         for result in op.results:
-            size = type_bytes(result.type, op)
+            if (operand := kept.get(result)) is not None:
+                self.buffers_of[result] = self.buffers_of.get(operand, ())
+                continue
+            size = self.size(result.type, op)
+            if self.fusion and size and isinstance(result.type, TensorType):
+                narrow = TensorType(stored_element(result), result.type.get_shape())
+                size = self.size(narrow, op)
             kind: Kind = "constant" if constant else "value"
             buffer = _Allocation(
                 result, result.type, size, kind, scope, index, constant
@@ -343,6 +358,15 @@ class _Counter:
                 self.buffers_of[result] = (buffer,)
                 made.append(buffer)
         return made
+
+    def _kept_by_loop(self, op: Operation) -> dict[SSAValue, SSAValue]:
+        """The results of a loop that its body leaves as they are, each with its operand."""
+        if self.fusion is None or not isinstance(op, stablehlo.WhileOp):
+            return {}
+        body = op.body.block
+        assert body.last_op is not None, "a loop's body returns"
+        rows = zip(body.last_op.operands, body.args, op.results, op.operands, strict=True)
+        return {result: operand for end, start, result, operand in rows if end is start}
 
     def _is_inside(self, op: Operation) -> bool:
         """Whether results are no buffers of their own: fused, or a part of a loop's state."""
@@ -356,7 +380,8 @@ class _Counter:
         """Results move into operands' buffers that end with the op."""
         taken: set[_Allocation] = set()
         made = {buffer.value: buffer for buffer in step.made}
-        for operand, result in written_in_place(step.op):
+        in_place = self.fusion.written_in_place if self.fusion else written_in_place
+        for operand, result in in_place(step.op):
             if (state := made.get(result)) is None:
                 continue
             for old in self.buffers_of.get(operand, ()):
@@ -530,7 +555,7 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
         for outer, inner in zip(op.operands, body.args, strict=True):
             buffers_of[inner] = buffers_of.get(outer, ())
             for buffer in buffers_of[inner]:
-                buffer.split_as(inner)
+                buffer.split_as(inner, counter.size(inner.type, inner))
         *ops, last = body.ops
         yield from ops
         for inner, outer in zip(last.operands, op.results, strict=True):
@@ -607,7 +632,9 @@ def _own_outputs(
     return outputs
 
 
-def memory_profile(module: ModuleOp, *, fused: bool = False) -> MemoryProfile:
+def memory_profile(
+    module: ModuleOp, *, fused: bool = False, tile: tuple[int, int] | None = None
+) -> MemoryProfile:
     """The memory of a StableHLO program, per device or global; see the module's text.
 
     Takes time linear in the program times the depth of its regions.
@@ -615,6 +642,8 @@ def memory_profile(module: ModuleOp, *, fused: bool = False) -> MemoryProfile:
     Args:
         module: StableHLO with or without shardings, as any stage leaves it. With global
             shapes (before stage 11) the figures are those of all devices' values.
+        fused: whether to leave out what is fused, and to place buffers on a heap.
+        tile: elements that two dimensions of a buffer are padded to.
 
     Raises:
         CompileError: it is not clear which function is meant, a shape is not static, or
@@ -625,12 +654,12 @@ def memory_profile(module: ModuleOp, *, fused: bool = False) -> MemoryProfile:
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
     scope = _Scope()
-    counter = _Counter(module, fused)
+    counter = _Counter(module, fused, tile)
     arguments: list[_Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
         local = _local_type(argument, is_partitioned)
-        size = type_bytes(local, argument)
+        size = counter.size(local, argument)
         pinned = not _is_donated(function, index)
         buffer = _Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)
