@@ -385,6 +385,8 @@ class Program(ProgramForm):
         slices: int = 1,
         trip_count: int | None = None,
         tokens: int | None = None,
+        variants: bool = True,
+        on_step: Callable[[str], None] | None = None,
     ) -> StepPlan:
         """Plan a step on chips: whether it fits, how long it takes, what would change it.
 
@@ -393,6 +395,9 @@ class Program(ProgramForm):
             slices: with a network of chips each; consecutive devices are in one.
             trip_count: iterations of loops of which the program does not say it.
             tokens: of all devices in a step; by default those of its integer batch.
+            variants: whether to plan the step with one change each as well; some are
+                compiled anew.
+            on_step: called with the name of each before it is compiled.
 
         Raises:
             CompileError: the program cannot be compiled, has no static shapes, or its
@@ -400,9 +405,11 @@ class Program(ProgramForm):
         """
         from ttxdsl.costs.chips import chip_named
         from ttxdsl.insight.plan.plan import plan_step
+        from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
 
-        module = self.per_device().module
+        program = self.per_device()
+        module = program.module
         try:
             known = chip_named(chip) if isinstance(chip, str) else chip
             plan = plan_step(
@@ -410,6 +417,10 @@ class Program(ProgramForm):
             )
         except ValueError as error:
             raise CompileError(str(error)) from error
+        if variants:
+            pipeline = program._history.pipeline
+            origin = Origin(program.loaded._module, pipeline) if pipeline else None
+            plan = with_variants(plan, module, origin, trip_count, on_step)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 
     @overload

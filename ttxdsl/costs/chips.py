@@ -20,7 +20,8 @@ Tenstorrent, Galaxy Wormhole server. Between TPU slices and between GPU nodes go
 data-centre network: 25 GB/s a device one way on v4 to v6e hosts, 50 GB/s behind NVIDIA's
 ConnectX-7; half of that is what collectives reach.
 
-The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
+The host's memory is behind PCIe: 16 lanes of generation 3 (16 GB/s each way), 4 (25, as
+measured) or 5 (32 for each of two chips). The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
 rest is the runtime's.
 """
 
@@ -29,6 +30,7 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any
 
+from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TT_MLIR, XLA_GPU, Compiler
 from ttxdsl.costs.links import Link, Shape
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring
@@ -52,6 +54,8 @@ class Chip:
         node_devices: devices of a node or slice if that is fixed; 0: a slice is as
             large as it was asked for.
         product_efficiency: what large products reach of `flops_per_second`.
+        compiler: what makes its programs.
+        host_bytes_per_second: to and from the host's memory, each way.
 
     Raises:
         ValueError: a figure is not positive.
@@ -66,6 +70,8 @@ class Chip:
     network: Link
     node_devices: int = 0
     product_efficiency: float = 0.7
+    compiler: Compiler = XLA_GPU
+    host_bytes_per_second: float = 16e9
 
     def __post_init__(self) -> None:
         for figure in (
@@ -183,6 +189,9 @@ def _tpu(
     links: int,
     link: float,
     efficiency: float = 0.7,
+    host: float = 16,
+    *,
+    megacore: bool = False,
 ) -> Chip:
     return Chip(
         name,
@@ -193,6 +202,8 @@ def _tpu(
         Link(1e-6, link * 1e9, Shape.RING),
         _TPU_NETWORK,
         product_efficiency=efficiency,
+        compiler=TPU_MEGACORE if megacore else TPU,
+        host_bytes_per_second=host * 1e9,
     )
 
 
@@ -206,23 +217,26 @@ def _gpu(name: str, tflops: float, memory: float, speed: float, link: float) -> 
         Link(2e-6, link * 1e9, Shape.ALL),
         _GPU_NETWORK,
         node_devices=8,
+        host_bytes_per_second=25e9,
     )
 
 
 def _wormhole(name: str, links: int, link: Link) -> Chip:
     return Chip(
-        name, 65.5e12, 12 * GIB, 288e9, links, link, Link(1e-6, 12.5e9, Shape.LINE)
+        *(name, 65.5e12, 12 * GIB, 288e9, links, link),
+        network=Link(1e-6, 12.5e9, Shape.LINE),
+        compiler=TT_MLIR,
     )
 
 
 CHIPS: Mapping[str, Chip] = {
     chip.name: chip
     for chip in (
-        _tpu("v4", 275, 30.75, 1228, 6, 50),
+        _tpu("v4", 275, 30.75, 1228, 6, 50, megacore=True),
         _tpu("v5e", 197, 15.75, 819, 4, 50),
-        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85),
-        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.62),
-        _tpu("7x", 2307, 192, 7380, 6, 100),
+        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85, megacore=True),
+        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.62, 32),
+        _tpu("7x", 2307, 192, 7380, 6, 100, 0.7, 32),
         _gpu("a100", 312, 80, 2039, 300),
         _gpu("h100", 989, 80, 3350, 450),
         _gpu("b200", 2250, 180, 7700, 900),

@@ -64,9 +64,7 @@ def tensor_bytes(shape: Sequence[int], element: Attribute) -> int:
     return -(-prod(shape) * element_bits(element) // 8)
 
 
-def tiled_bytes(
-    shape: Sequence[int], element: Attribute, tile: tuple[int, int]
-) -> int:
+def tiled_bytes(shape: Sequence[int], element: Attribute, tile: tuple[int, int]) -> int:
     """Return the bytes of a tensor that is stored in whole tiles.
 
     Compilers choose which two dimensions are tiled (`{2,0,1:T(8,128)}`); here those with
@@ -84,7 +82,10 @@ def tiled_bytes(
     padded_columns = [-(-size // columns) * columns for size in shape]
     total = prod(shape)
     least = min(
-        total // (shape[row] * shape[column]) * padded_rows[row] * padded_columns[column]
+        total
+        // (shape[row] * shape[column])
+        * padded_rows[row]
+        * padded_columns[column]
         for column in range(len(shape))
         for row in range(len(shape))
         if row != column

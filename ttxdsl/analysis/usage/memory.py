@@ -46,18 +46,25 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.usage.fusion import (
     Fusion,
+    keeps_operand,
     shares_bytes,
-    stored_element,
     writes_part,
     written_in_place,
 )
 from ttxdsl.analysis.usage.heap import Heap
 from ttxdsl.analysis.values.state import DONATED
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
-from ttxdsl.ir.tensors import tensor_bytes, tiled_bytes
+from ttxdsl.ir.tensors import (
+    Tensor,
+    is_tensor,
+    shape_of,
+    tensor_bytes,
+    tiled_bytes,
+)
 
 Kind = Literal["argument", "constant", "result", "value"]
 """What a buffer is: a constant is one with different elements, a result goes out."""
@@ -247,12 +254,18 @@ _NOTHING = _Peak()
 class _Counter:
     """Counts one module; functions that are called several times once."""
 
-    def __init__(self, module: ModuleOp, fused: bool, tile: tuple[int, int] | None):
+    def __init__(
+        self,
+        module: ModuleOp,
+        compiler: Compiler | None,
+        offloaded: Collection[SSAValue],
+    ):
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
-        self.fusion = Fusion() if fused else None
-        self.tile = tile
+        self.fusion = Fusion(compiler) if compiler is not None else None
+        self.tile = compiler.tile if compiler is not None else None
+        self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[_Allocation, ...]] = {}
         self.program_data: list[_Allocation] = []
         self.callees: dict[str, _Peak] = {}
@@ -262,7 +275,8 @@ class _Counter:
         size = type_bytes(value_type, where)
         if self.tile is None or not size or not isinstance(value_type, TensorType):
             return size
-        return tiled_bytes(value_type.get_shape(), value_type.element_type, self.tile)
+        tensor = cast(Tensor, value_type)
+        return tiled_bytes(tensor.get_shape(), tensor.element_type, self.tile)
 
     # --- what an op makes and uses ------------------------------------------
 
@@ -345,9 +359,13 @@ class _Counter:
                 self.buffers_of[result] = self.buffers_of.get(operand, ())
                 continue
             size = self.size(result.type, op)
-            if self.fusion and size and isinstance(result.type, TensorType):
-                narrow = TensorType(stored_element(result), result.type.get_shape())
+            if self.fusion and size and is_tensor(result):
+                narrow = TensorType(
+                    self.fusion.stored_element(result), shape_of(result)
+                )
                 size = self.size(narrow, op)
+            if result in self.offloaded:
+                size = 0
             kind: Kind = "constant" if constant else "value"
             buffer = _Allocation(
                 result, result.type, size, kind, scope, index, constant
@@ -363,10 +381,11 @@ class _Counter:
         """The results of a loop that its body leaves as they are, each with its operand."""
         if self.fusion is None or not isinstance(op, stablehlo.WhileOp):
             return {}
-        body = op.body.block
-        assert body.last_op is not None, "a loop's body returns"
-        rows = zip(body.last_op.operands, body.args, op.results, op.operands, strict=True)
-        return {result: operand for end, start, result, operand in rows if end is start}
+        return {
+            result: op.operands[index]
+            for index, result in enumerate(op.results)
+            if keeps_operand(op, index)
+        }
 
     def _is_inside(self, op: Operation) -> bool:
         """Whether results are no buffers of their own: fused, or a part of a loop's state."""
@@ -633,7 +652,10 @@ def _own_outputs(
 
 
 def memory_profile(
-    module: ModuleOp, *, fused: bool = False, tile: tuple[int, int] | None = None
+    module: ModuleOp,
+    *,
+    compiler: Compiler | None = None,
+    offloaded: Collection[SSAValue] = (),
 ) -> MemoryProfile:
     """The memory of a StableHLO program, per device or global; see the module's text.
 
@@ -642,8 +664,8 @@ def memory_profile(
     Args:
         module: StableHLO with or without shardings, as any stage leaves it. With global
             shapes (before stage 11) the figures are those of all devices' values.
-        fused: whether to leave out what is fused, and to place buffers on a heap.
-        tile: elements that two dimensions of a buffer are padded to.
+        compiler: whose fusion and heap; without one nothing is fused.
+        offloaded: values of which the device holds nothing.
 
     Raises:
         CompileError: it is not clear which function is meant, a shape is not static, or
@@ -654,7 +676,7 @@ def memory_profile(
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
     scope = _Scope()
-    counter = _Counter(module, fused, tile)
+    counter = _Counter(module, compiler, offloaded)
     arguments: list[_Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
@@ -677,7 +699,7 @@ def memory_profile(
     ]
     donated = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
-    if fused:
+    if compiler is not None:
         there += _own_outputs(steps, arguments, returned)
     bytes_at, best = _sweep(steps, there)
     assert best is not None, "a function returns"
@@ -688,7 +710,7 @@ def memory_profile(
         for step, count in zip(steps, bytes_at, strict=True)
     )
     peak_bytes = bytes_at[best]
-    if fused:
+    if compiler is not None and compiler.places_in_order:
         placement = _Placement(steps)
         best, buffers = placement.at, (*there, *placement.live)
         peak_bytes = placement.bytes + sum(buffer.bytes for buffer in there)

@@ -30,6 +30,7 @@ def execute(options: argparse.Namespace) -> int:
             slices=options.slices,
             trip_count=options.trip_count,
             tokens=options.tokens,
+            on_step=moved,
         )
     if options.json:
         flags.print_json({"source": str(options.file), **plan.data()})

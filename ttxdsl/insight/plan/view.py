@@ -40,7 +40,7 @@ def _largest_table(plan: StepPlan) -> Table:
 
 def _variant_table(plan: StepPlan) -> Table:
     table = Table("what would change it", title_justify="left")
-    for name in ("peak", "of", "step"):
+    for name in ("peak", "of", "step", "tokens/s"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for one in plan.variants:
@@ -49,6 +49,7 @@ def _variant_table(plan: StepPlan) -> Table:
             bytes_text(one.peak_bytes),
             bytes_text(one.limit_bytes),
             seconds_text(one.step_s),
+            "" if (rate := one.tokens_per_second) is None else f"{rate:,.0f}",
             styled("fits", "green") if one.fits else styled("does not fit", "bold red"),
         )
     return table
