@@ -647,9 +647,9 @@ JUDGES = frozenset(
 def compile_program(name, folder):
     """Build, lower and compile a program; write its two files."""
     import jax
+    import numpy as np
     from jax.experimental import topologies
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
-    import numpy as np
 
     build, topology, axes = PROGRAMS[name]
     devices = topologies.get_topology_desc(topology, platform="tpu").devices

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.doctor.doctor import Diagnosis
     from ttxdsl.insight.doctor.prescriptions.prescribe import Prescriptions
     from ttxdsl.insight.plan.plan import StepPlan
+    from ttxdsl.insight.plan.search import Search
     from ttxdsl.insight.run.interpretation import Interpretation
     from ttxdsl.insight.run.outcome import RunOutcome
     from ttxdsl.insight.show.slices import Picture
@@ -68,6 +69,20 @@ def _asking() -> Generator[None]:
         if not part.startswith("ttxdsl."):
             raise
         raise CompileError(f"'{part}' answers this, and it is not installed") from error
+
+
+def _chip(chip: Chip | str) -> Chip:
+    """Return a chip; one by name if it has one.
+
+    Raises:
+        CompileError: nobody knows it.
+    """
+    from ttxdsl.costs.chips import chip_named
+
+    try:
+        return chip_named(chip) if isinstance(chip, str) else chip
+    except ValueError as error:
+        raise CompileError(str(error)) from error
 
 
 class Program(ProgramForm):
@@ -403,7 +418,6 @@ class Program(ProgramForm):
             CompileError: the program cannot be compiled, has no static shapes, or its
                 mesh is not so many slices; nobody knows the chip.
         """
-        from ttxdsl.costs.chips import chip_named
         from ttxdsl.insight.plan.plan import plan_step
         from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
@@ -411,9 +425,8 @@ class Program(ProgramForm):
         program = self.per_device()
         module = program.module
         try:
-            known = chip_named(chip) if isinstance(chip, str) else chip
             plan = plan_step(
-                module, known, slices=slices, trip_count=trip_count, tokens=tokens
+                module, _chip(chip), slices=slices, trip_count=trip_count, tokens=tokens
             )
         except ValueError as error:
             raise CompileError(str(error)) from error
@@ -422,6 +435,54 @@ class Program(ProgramForm):
             origin = Origin(program.loaded._module, pipeline) if pipeline else None
             plan = with_variants(plan, module, origin, trip_count, on_step)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
+
+    @_asking()
+    def plan_search(
+        self,
+        chip: Chip | str,
+        *,
+        devices: int | None = None,
+        slices: int = 1,
+        trip_count: int | None = None,
+        limit: int = 40,
+        jobs: int = 1,
+        on_step: Callable[[int, int], None] | None = None,
+        **options: Any,
+    ) -> Search:
+        """Find the batch and the mesh with which a step fits and is fastest.
+
+        Each is compiled. It speaks of the program as it was loaded.
+
+        Args:
+            chip: what each device is, as in `plan`.
+            devices: of each mesh; as many as the program's own by default.
+            slices: with a network of chips each.
+            trip_count: iterations of loops of which the program does not say it.
+            limit: candidates to compile at most.
+            jobs: processes to compile in when that pays.
+            on_step: called with the number of candidates that are done, and of all.
+            options: of `partition`.
+
+        Raises:
+            CompileError: the program has no mesh, is partitioned already, or no candidate
+                compiles; nobody knows the chip.
+        """
+        from ttxdsl.insight.plan.search import search
+        from ttxdsl.insight.plan.variants import Origin
+        from ttxdsl.insight.plan.view import print_search
+
+        start, pipeline = self._from_the_start(options)
+        found = search(
+            Origin(start._module, pipeline),
+            _chip(chip),
+            devices=devices,
+            slices=slices,
+            trip_count=trip_count,
+            limit=limit,
+            jobs=jobs,
+            on_step=on_step,
+        )
+        return found.shown_by(partial(print_search, source=self.source, search=found))
 
     @overload
     def doctor(self, devices: None = None, **options: Any) -> Prescriptions: ...
