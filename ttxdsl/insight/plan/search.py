@@ -209,8 +209,8 @@ def _meshes(module: ModuleOp, devices: int) -> list[Candidate]:
         for dim in sharding.dims
         for axis in dim.axes
     )
-    names = [name for name, _ in named.most_common(_MOST_AXES)]
-    names += [n for n, size in mesh.axes if size > 1 and n not in names]
+    most = {name for name, _ in named.most_common(_MOST_AXES)}
+    names = [name for name, size in mesh.axes if size > 1 or name in most]
     own = [mesh.axis_size(name) for name in names]
 
     def distance(sizes: Sequence[int]) -> float:
