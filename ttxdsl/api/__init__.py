@@ -440,28 +440,15 @@ class Program(ProgramForm):
     def plan_search(
         self,
         chip: Chip | str,
-        *,
-        devices: int | None = None,
-        slices: int = 1,
-        trip_count: int | None = None,
-        limit: int = 40,
-        jobs: int = 1,
-        on_step: Callable[[int, int], None] | None = None,
+        partition: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Search:
-        """Find the batch and the mesh with which a step fits and is fastest.
-
-        Each is compiled. It speaks of the program as it was loaded.
+        """Find batch and mesh with which the loaded step fits and is fastest: all compiled.
 
         Args:
             chip: what each device is, as in `plan`.
-            devices: of each mesh; as many as the program's own by default.
-            slices: with a network of chips each.
-            trip_count: iterations of loops of which the program does not say it.
-            limit: candidates to compile at most.
-            jobs: processes to compile in when that pays.
-            on_step: called with the number of candidates that are done, and of all.
-            options: of `partition`.
+            partition: options of `partition`.
+            options: of `ttxdsl.insight.plan.search.search`.
 
         Raises:
             CompileError: the program has no mesh, is partitioned already, or no candidate
@@ -471,17 +458,8 @@ class Program(ProgramForm):
         from ttxdsl.insight.plan.variants import Origin
         from ttxdsl.insight.plan.view import print_search
 
-        start, pipeline = self._from_the_start(options)
-        found = search(
-            Origin(start._module, pipeline),
-            _chip(chip),
-            devices=devices,
-            slices=slices,
-            trip_count=trip_count,
-            limit=limit,
-            jobs=jobs,
-            on_step=on_step,
-        )
+        start, pipeline = self._from_the_start(dict(partition or {}))
+        found = search(Origin(start._module, pipeline), _chip(chip), **options)
         return found.shown_by(partial(print_search, source=self.source, search=found))
 
     @overload

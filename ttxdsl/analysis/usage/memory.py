@@ -29,8 +29,8 @@ that is not partitioned is counted as it stands, with global shapes.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, cast
+from dataclasses import dataclass
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -44,6 +44,17 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.analysis.usage.buffers import (
+    NOTHING,
+    Allocation,
+    BufferStep,
+    HeapPlacement,
+    Kind,
+    Peak,
+    Scope,
+    peak_of,
+    sweep,
+)
 from ttxdsl.analysis.usage.fusion import (
     Fusion,
     keeps_operand,
@@ -51,7 +62,6 @@ from ttxdsl.analysis.usage.fusion import (
     writes_part,
     written_in_place,
 )
-from ttxdsl.analysis.usage.heap import Heap
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -65,10 +75,6 @@ from ttxdsl.ir.tensors import (
     tensor_bytes,
     tiled_bytes,
 )
-
-Kind = Literal["argument", "constant", "result", "value"]
-"""What a buffer is: a constant is one with different elements, a result goes out."""
-
 
 _PROGRAMS = (
     sdy.ManualComputationOp,
@@ -192,65 +198,6 @@ def type_bytes(value_type: Attribute, where: Operation | SSAValue) -> int:
             )
 
 
-class _Scope:
-    """One list of ops with the buffers that they make: a block, or several in a row."""
-
-
-@dataclass(eq=False, slots=True)
-class _Allocation:
-    value: SSAValue
-    type: Attribute
-    """What a device has of it."""
-    bytes: int
-    kind: Kind
-    scope: _Scope
-    last: int = -1
-    """Index of the op of its scope that uses it last."""
-    pinned: bool = False
-    """Whether it stays when nobody uses it any more."""
-
-    def split_as(self, local: SSAValue, size: int) -> None:
-        """A manual computation has the value in this form."""
-        if size > self.bytes:
-            self.type, self.bytes = local.type, size
-
-
-@dataclass(slots=True)
-class _Step:
-    """One op of a block: what it makes, what its regions add, what ends with it."""
-
-    op: Operation
-    made: list[_Allocation]
-    inside: "_Peak"
-    programs: list[list["_Step"]]
-    """Steps of its regions and of what it calls."""
-    exclusive: bool
-    """Whether the results are made inside, and are not there beside it."""
-    ends: list[_Allocation] = field(default_factory=list[_Allocation])
-
-    @property
-    def made_bytes(self) -> int:
-        return sum(buffer.bytes for buffer in self.made)
-
-    @property
-    def bytes(self) -> int:
-        """What it adds to all that is there before it."""
-        if self.exclusive:
-            return max(self.made_bytes, self.inside.bytes)
-        return self.made_bytes + self.inside.bytes
-
-
-@dataclass(frozen=True, slots=True)
-class _Peak:
-    bytes: int = 0
-    buffers: tuple[_Allocation, ...] = ()
-    steps: list[_Step] = field(default_factory=list[_Step])
-    """Of the program that it is the peak of."""
-
-
-_NOTHING = _Peak()
-
-
 class _Counter:
     """Counts one module; functions that are called several times once."""
 
@@ -266,9 +213,9 @@ class _Counter:
         self.fusion = Fusion(compiler) if compiler is not None else None
         self.tile = compiler.tile if compiler is not None else None
         self.offloaded = offloaded
-        self.buffers_of: dict[SSAValue, tuple[_Allocation, ...]] = {}
-        self.program_data: list[_Allocation] = []
-        self.callees: dict[str, _Peak] = {}
+        self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
+        self.program_data: list[Allocation] = []
+        self.callees: dict[str, Peak] = {}
 
     def size(self, value_type: Attribute, where: Operation | SSAValue) -> int:
         """Return the bytes of a value of a type, in whole tiles."""
@@ -281,11 +228,11 @@ class _Counter:
     # --- what an op makes and uses ------------------------------------------
 
     def steps(
-        self, ops: Iterable[Operation], scope: _Scope
-    ) -> tuple[list[_Step], set[_Allocation]]:
+        self, ops: Iterable[Operation], scope: Scope
+    ) -> tuple[list[BufferStep], set[Allocation]]:
         """What the ops make and end, and the buffers from outside that they use."""
-        steps: list[_Step] = []
-        captured: set[_Allocation] = set()
+        steps: list[BufferStep] = []
+        captured: set[Allocation] = set()
         for index, op in enumerate(ops):
             peaks, used = self._inside(op)
             for operand in op.operands:
@@ -296,19 +243,19 @@ class _Counter:
                 else:
                     captured.add(buffer)
             made = self._make(op, scope, index)
-            inside = max(peaks, key=lambda peak: peak.bytes, default=_NOTHING)
+            inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
             programs = [peak.steps for peak in peaks]
             exclusive = _makes_results_inside(op)
-            steps.append(_Step(op, made, inside, programs, exclusive))
+            steps.append(BufferStep(op, made, inside, programs, exclusive))
         for index, step in enumerate(steps):
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
         return steps, captured
 
-    def _inside(self, op: Operation) -> tuple[list[_Peak], set[_Allocation]]:
+    def _inside(self, op: Operation) -> tuple[list[Peak], set[Allocation]]:
         """The peaks of what runs inside, and the buffers that it reaches for."""
-        used: set[_Allocation] = set()
-        peaks: list[_Peak] = []
+        used: set[Allocation] = set()
+        peaks: list[Peak] = []
         for region in op.regions:
             if isinstance(op, _PROGRAMS):
                 peak, captured = self._region(region)
@@ -323,26 +270,26 @@ class _Counter:
             peaks.append(self._function(name))
         return peaks, used
 
-    def _region(self, region: Region) -> tuple[_Peak, set[_Allocation]]:
+    def _region(self, region: Region) -> tuple[Peak, set[Allocation]]:
         if not region.blocks:
-            return _NOTHING, set()
+            return NOTHING, set()
         if len(region.blocks) > 1:
             raise UnsupportedError(
                 "the memory of a region of several blocks is not known",
                 region.parent,
                 hint="write loops and branches as stablehlo.while, case and if",
             )
-        steps, captured = self.steps(region.block.ops, _Scope())
-        return _peak(steps, ()), captured
+        steps, captured = self.steps(region.block.ops, Scope())
+        return peak_of(steps, ()), captured
 
-    def _function(self, name: str) -> _Peak:
+    def _function(self, name: str) -> Peak:
         if name not in self.callees:
             function = self.functions[name]
-            self.callees[name] = _NOTHING  # a recursive call adds nothing to itself
+            self.callees[name] = NOTHING  # a recursive call adds nothing to itself
             self.callees[name], _ = self._region(function.body)
         return self.callees[name]
 
-    def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Allocation]:
+    def _make(self, op: Operation, scope: Scope, index: int) -> list[Allocation]:
         """The buffers of an op's results; notes which value is which buffer."""
         if shares_bytes(op) or self._is_inside(op):
             one = len(op.results) == 1
@@ -353,7 +300,7 @@ class _Counter:
             return []
         kept = self._kept_by_loop(op)
         constant = _has_data(op)
-        made: list[_Allocation] = []
+        made: list[Allocation] = []
         for result in op.results:
             if (operand := kept.get(result)) is not None:
                 self.buffers_of[result] = self.buffers_of.get(operand, ())
@@ -367,9 +314,7 @@ class _Counter:
             if result in self.offloaded:
                 size = 0
             kind: Kind = "constant" if constant else "value"
-            buffer = _Allocation(
-                result, result.type, size, kind, scope, index, constant
-            )
+            buffer = Allocation(result, result.type, size, kind, scope, index, constant)
             if constant:
                 self.program_data.append(buffer)
             else:
@@ -395,9 +340,9 @@ class _Counter:
             return True
         return writes_part(op) and not self.buffers_of.get(op.operands[0])
 
-    def _take_over(self, step: _Step, index: int, scope: _Scope) -> None:
+    def _take_over(self, step: BufferStep, index: int, scope: Scope) -> None:
         """Results move into operands' buffers that end with the op."""
-        taken: set[_Allocation] = set()
+        taken: set[Allocation] = set()
         made = {buffer.value: buffer for buffer in step.made}
         in_place = self.fusion.written_in_place if self.fusion else written_in_place
         for operand, result in in_place(step.op):
@@ -413,100 +358,6 @@ class _Counter:
                     old.last = max(state.last, index)
                     self.buffers_of[result] = (old,)
                     break
-
-
-def _peak(steps: Sequence[_Step], there: Iterable[_Allocation]) -> _Peak:
-    """The largest moment of a block and what is there, without what is outside."""
-    bytes_at, best = _sweep(steps, there)
-    if best is None:
-        return _NOTHING
-    live: dict[_Allocation, None] = dict.fromkeys(there)
-    for index, step in enumerate(steps[: best + 1]):
-        live.update(dict.fromkeys(step.made))
-        if index < best:
-            for buffer in step.ends:
-                live.pop(buffer, None)
-    step = steps[best]
-    if step.exclusive and step.inside.bytes > step.made_bytes:
-        for buffer in step.made:
-            live.pop(buffer, None)
-        live.update(dict.fromkeys(step.inside.buffers))
-    elif not step.exclusive:
-        live.update(dict.fromkeys(step.inside.buffers))
-    return _Peak(bytes_at[best], tuple(live), list(steps))
-
-
-_MOST_PLACED = 200_000
-"""Steps that are placed one by one; a call is a program each time."""
-
-
-class _Placement:
-    """The heap of a program, and what is there when it is largest."""
-
-    def __init__(self, steps: Sequence[_Step]):
-        self._heap = Heap()
-        self._offsets: dict[_Allocation, int] = {}
-        self._left = _MOST_PLACED
-        self.live: tuple[_Allocation, ...] = ()
-        self.at = 0
-        """Index of the step of the entry at which the heap is largest."""
-        for index, step in enumerate(steps):
-            before = self._heap.bytes
-            self._place(step)
-            if self._heap.bytes > before:
-                self.at = index
-
-    @property
-    def bytes(self) -> int:
-        return self._heap.bytes
-
-    def _place(self, step: _Step) -> None:
-        if not step.exclusive:
-            self._allocate(step.made)
-        if self._left > 0:
-            for program in step.programs:
-                for inner in program:
-                    self._left -= 1
-                    self._place(inner)
-        else:  # what is inside as a whole
-            self._allocate(step.inside.buffers)
-            self._free(step.inside.buffers)
-        if step.exclusive:
-            self._allocate(step.made)
-        self._free(step.ends)
-
-    def _allocate(self, buffers: Iterable[_Allocation]) -> None:
-        before = self._heap.bytes
-        for buffer in sorted(buffers, key=lambda buffer: -buffer.bytes):
-            if buffer.bytes and buffer not in self._offsets:
-                self._offsets[buffer] = self._heap.allocate(buffer.bytes)
-        if self._heap.bytes > before:
-            self.live = tuple(self._offsets)
-
-    def _free(self, buffers: Iterable[_Allocation]) -> None:
-        for buffer in buffers:
-            if (start := self._offsets.pop(buffer, None)) is not None:
-                self._heap.free(start, buffer.bytes)
-
-
-def _sweep(
-    steps: Sequence[_Step], there: Iterable[_Allocation]
-) -> tuple[list[int], int | None]:
-    """The bytes at each op, and the first op with the most."""
-    start = list(there)
-    for step in steps:
-        step.ends = []
-    for buffer in (*start, *(b for step in steps for b in step.made)):
-        if not buffer.pinned and buffer.last >= 0:
-            steps[buffer.last].ends.append(buffer)
-    now = sum(buffer.bytes for buffer in start)
-    bytes_at: list[int] = []
-    for step in steps:
-        bytes_at.append(now + step.bytes)
-        now += step.made_bytes - sum(buffer.bytes for buffer in step.ends)
-    if not bytes_at:
-        return bytes_at, None
-    return bytes_at, max(range(len(bytes_at)), key=lambda at: (bytes_at[at], -at))
 
 
 def _makes_results_inside(op: Operation) -> bool:
@@ -614,7 +465,7 @@ def _name(value: SSAValue, function: FuncOp) -> str:
     return cast(Operation, value.owner).name.rpartition(".")[2]
 
 
-def _live_value(buffer: _Allocation, function: FuncOp) -> LiveValue:
+def _live_value(buffer: Allocation, function: FuncOp) -> LiveValue:
     value = buffer.value
     owner = value.owner
     return LiveValue(
@@ -628,10 +479,10 @@ def _live_value(buffer: _Allocation, function: FuncOp) -> LiveValue:
 
 
 def _own_outputs(
-    steps: Sequence[_Step],
-    arguments: Sequence[_Allocation],
-    returned: Collection[_Allocation],
-) -> list[_Allocation]:
+    steps: Sequence[BufferStep],
+    arguments: Sequence[Allocation],
+    returned: Collection[Allocation],
+) -> list[Allocation]:
     """Return the buffers of outputs, which XLA keeps apart from temporary memory.
 
     Arguments are there throughout, and so are outputs; one that takes the place of a
@@ -675,15 +526,15 @@ def memory_profile(
     if len(function.body.blocks) != 1:
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
-    scope = _Scope()
+    scope = Scope()
     counter = _Counter(module, compiler, offloaded)
-    arguments: list[_Allocation] = []
+    arguments: list[Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
         local = _local_type(argument, is_partitioned)
         size = counter.size(local, argument)
         pinned = not _is_donated(function, index)
-        buffer = _Allocation(argument, local, size, "argument", scope, 0, pinned)
+        buffer = Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)
         arguments.append(buffer)
     steps, _ = counter.steps(_device_ops(block, counter), scope)
@@ -701,7 +552,7 @@ def memory_profile(
     there = [*arguments, *counter.program_data]
     if compiler is not None:
         there += _own_outputs(steps, arguments, returned)
-    bytes_at, best = _sweep(steps, there)
+    bytes_at, best = sweep(steps, there)
     assert best is not None, "a function returns"
     points = tuple(
         MemoryPoint(
@@ -711,11 +562,11 @@ def memory_profile(
     )
     peak_bytes = bytes_at[best]
     if compiler is not None and compiler.places_in_order:
-        placement = _Placement(steps)
+        placement = HeapPlacement(steps)
         best, buffers = placement.at, (*there, *placement.live)
         peak_bytes = placement.bytes + sum(buffer.bytes for buffer in there)
     else:
-        buffers = _peak(steps, there).buffers
+        buffers = peak_of(steps, there).buffers
     values = [_live_value(buffer, function) for buffer in buffers]
     values.sort(key=lambda one: -one.bytes)
     return MemoryProfile(

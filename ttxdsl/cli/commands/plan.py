@@ -30,13 +30,13 @@ def _search(options: argparse.Namespace) -> int:
     with doing(lambda: text):
         found = program.plan_search(
             options.chip,
+            flags.partition_options(options),
             devices=options.devices,
             slices=options.slices,
             trip_count=options.trip_count,
             limit=options.candidates,
             jobs=options.jobs,
             on_step=on_step,
-            **flags.partition_options(options),
         )
     if options.json:
         flags.print_json({"source": str(options.file), **found.data()})
