@@ -410,8 +410,7 @@ class Program(ProgramForm):
             slices: with a network of chips each; consecutive devices are in one.
             trip_count: iterations of loops of which the program does not say it.
             tokens: of all devices in a step; by default those of its integer batch.
-            variants: whether to plan the step with one change each as well; some are
-                compiled anew.
+            variants: whether to plan, some compiled anew, the step with one change each.
             on_step: called with the name of each before it is compiled.
 
         Raises:
@@ -451,8 +450,7 @@ class Program(ProgramForm):
             options: of `ttxdsl.insight.plan.search.search`.
 
         Raises:
-            CompileError: the program has no mesh, is partitioned already, or no candidate
-                compiles; nobody knows the chip.
+            CompileError: it has no mesh, or no candidate compiles; nobody knows the chip.
         """
         from ttxdsl.insight.plan.search import search
         from ttxdsl.insight.plan.variants import Origin

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.pallas import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
@@ -189,6 +190,8 @@ class Fusion:
         """
         if isinstance(op, stablehlo.GatherOp):
             return 2 * sum(map(value_bytes, op.results)) + value_bytes(op.start_indices)
+        if isinstance(op, _SLICES):
+            return 2 * sum(map(value_bytes, op.results))
         match op:
             case stablehlo.DynamicUpdateSliceOp():
                 read, written = [op.update], value_bytes(op.update)
@@ -335,6 +338,8 @@ def flops(op: Operation) -> int:
     """
     if isinstance(op, _PRODUCTS):
         return 2 * operations(op)
+    if isinstance(op, stablehlo.CustomCallOp):
+        return (kernel_flops(op) or 0) if is_kernel(op) else 0
     if op.get_trait(Elementwise) is not None or isinstance(op, stablehlo.ReduceOp):
         return operations(op) if op.get_trait(MovesData) is None else 0
     return 0

@@ -62,6 +62,7 @@ from ttxdsl.analysis.usage.fusion import (
     writes_part,
     written_in_place,
 )
+from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -336,6 +337,8 @@ class _Counter:
         """Whether results are no buffers of their own: fused, or a part of a loop's state."""
         if self.fusion is None:
             return False
+        if placement(op) is not None and op.operands[0] not in self.offloaded:
+            return True  # it is there already
         if self.fusion.is_fused(op) or self.fusion.is_streamed(op):
             return True
         return writes_part(op) and not self.buffers_of.get(op.operands[0])
@@ -527,7 +530,7 @@ def memory_profile(
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
     scope = Scope()
-    counter = _Counter(module, compiler, offloaded)
+    counter = _Counter(module, compiler, {*offloaded, *host_values(module)})
     arguments: list[Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):

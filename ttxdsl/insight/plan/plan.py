@@ -13,11 +13,12 @@ from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, ModuleOp
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.usage.collectives import device_runs, list_collectives
 from ttxdsl.analysis.usage.fusion import Fusion, flops, uses
+from ttxdsl.analysis.usage.host import offloads
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import timeline
 from ttxdsl.analysis.usage.work import computes
@@ -26,6 +27,7 @@ from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.pallas import is_kernel, kernel_flops, kernel_name
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
@@ -259,10 +261,15 @@ def plan_step(
                 moved += turns * fusion.bytes_touched(op)
         elif turns:
             work += turns * flops(op)
-    step = max(line.seconds, 1e-9)
-    if offload:  # each is written once and read once, while the device computes
-        sent = sum(value_bytes(value) for value in saved if isinstance(value, OpResult))
-        step = max(step, sent / chip.host_bytes_per_second)
+    # what goes to the host comes back once; both while the device computes
+    sent = sum(
+        runs.of(op).count * value_bytes(op.results[0]) for op in offloads(module)
+    )
+    if offload:
+        sent += sum(
+            value_bytes(v) for v in saved if isinstance(v.owner, stablehlo.WhileOp)
+        )
+    step = max(line.seconds, sent / chip.host_bytes_per_second, 1e-9)
     time = TimePlan(
         step,
         work / 2 / machine.operations_per_second,
@@ -282,6 +289,19 @@ def plan_step(
         count = len(runs.unknown_loops)
         assumptions.append(
             f"{count} loops whose length nobody knows turn {trip_count or 1} times"
+        )
+    kernels = Counter(
+        kernel_name(op)
+        for op in all_ops(module)
+        if isinstance(op, stablehlo.CustomCallOp)
+        and is_kernel(op)
+        and kernel_flops(op) is None
+    )
+    if kernels:
+        names = ", ".join(sorted(kernels))
+        assumptions.append(
+            f"{kernels.total()} calls of kernels do not say their work, which counts as"
+            f" none; they take no memory but operands and results: {names}"
         )
     return StepPlan(
         *(chip, devices, slices, memory, time, work),
