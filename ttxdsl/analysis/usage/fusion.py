@@ -263,14 +263,26 @@ class Fusion:
             _FUSES[type(op)]
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
-            and all(
-                self._takes_in(*use) or (not reads and _is_sunk(*use))
-                for result in op.results
-                for use in uses(result)
-            )
+            and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
             self._reads[op] = reads
+
+    def _is_taken_in(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
+        """Whether all readers of an op make its results themselves.
+
+        Loops make what takes little to read: what is made of constants, and one of a
+        product and its collective also what is made of small values, as a one-hot is.
+        """
+        size = sum(map(value_bytes, op.results))
+        is_small = 8 * sum(reads.values()) <= size
+        return all(
+            self._takes_in(*use)
+            or (not reads and _is_sunk(*use))
+            or (is_small and self._is_windowed(use[0]))
+            for result in op.results
+            for use in uses(result)
+        )
 
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile's columns to others: a copy of its own."""
