@@ -25,14 +25,22 @@ measured) or 5 (32 for each of two chips). The usable part of a TPU's memory is 
 rest is the runtime's.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
-from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TT_MLIR, XLA_GPU, Compiler
+from ttxdsl.costs.compilers import (
+    COMPILERS,
+    TPU,
+    TPU_MEGACORE,
+    TT_MLIR,
+    XLA_GPU,
+    Compiler,
+)
 from ttxdsl.costs.links import Link, Shape
-from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.machines import Machine, machine_of
 from ttxdsl.costs.ring import Ring
 
 GIB = 1 << 30
@@ -56,6 +64,7 @@ class Chip:
         product_efficiency: what large products reach of `flops_per_second`.
         compiler: what makes its programs.
         host_bytes_per_second: to and from the host's memory, each way.
+        measured: what times are modelled with instead of these figures.
 
     Raises:
         ValueError: a figure is not positive.
@@ -72,6 +81,7 @@ class Chip:
     product_efficiency: float = 0.7
     compiler: Compiler = XLA_GPU
     host_bytes_per_second: float = 16e9
+    measured: Machine | None = None
 
     def __post_init__(self) -> None:
         for figure in (
@@ -94,6 +104,8 @@ class Chip:
         """
         if slices < 1 or devices % slices:
             raise ValueError(f"{devices} devices are not {slices} equal slices")
+        if self.measured is not None:
+            return self.measured
         return ChipMachine(
             operations_per_second=self.product_efficiency * self.flops_per_second / 2,
             memory_bytes_per_second=_MEMORY_EFFICIENCY * self.memory_bytes_per_second,
@@ -256,3 +268,37 @@ def chip_named(name: str) -> Chip:
     if (chip := CHIPS.get(name.lower().removeprefix("tpu").lstrip("-"))) is None:
         raise ValueError(f"no chip is called '{name}': {', '.join(CHIPS)}")
     return chip
+
+
+def chip_of(text: str) -> Chip:
+    """Return the chip of a file's text: a machine as `calibrate` writes it, and its memory.
+
+    Besides a machine's fields it has `memory_bytes`, and may have `compiler`, a name of
+    `ttxdsl.costs.compilers` (XLA for CPUs, which `calibrate` measures).
+
+    Raises:
+        ValueError: the text is no machine, or does not say the memory.
+    """
+    data: Any = json.loads(text)
+    if not isinstance(data, dict):
+        raise ValueError("it is no JSON object")
+    fields = dict(cast("Mapping[str, Any]", data))
+    memory = fields.pop("memory_bytes", None)
+    name = fields.pop("compiler", "XLA_CPU")
+    machine = machine_of(json.dumps(fields))
+    if not isinstance(memory, int) or memory <= 0:
+        raise ValueError("it does not say memory_bytes, what a device holds: add it")
+    if name not in COMPILERS:
+        raise ValueError(f"no compiler is called '{name}': {', '.join(COMPILERS)}")
+    return Chip(
+        name=machine.name,
+        flops_per_second=2 * machine.operations_per_second,
+        memory_bytes=memory,
+        memory_bytes_per_second=machine.memory_bytes_per_second,
+        links=1,
+        link=machine.link,
+        network=machine.link,
+        product_efficiency=1.0,
+        compiler=COMPILERS[name],
+        measured=machine,
+    )

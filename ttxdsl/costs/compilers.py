@@ -4,6 +4,7 @@ The model of a device's memory (`ttxdsl.analysis.usage.memory`) is one; what one
 of its own is described here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -53,3 +54,12 @@ XLA_CPU = Compiler("XLA for CPUs")
 
 TT_MLIR = Compiler("tt-mlir", (32, 32))
 """Ops of ttnn work on buffers of tiles."""
+
+COMPILERS: Mapping[str, Compiler] = {
+    "TPU": TPU,
+    "TPU_MEGACORE": TPU_MEGACORE,
+    "XLA_GPU": XLA_GPU,
+    "XLA_CPU": XLA_CPU,
+    "TT_MLIR": TT_MLIR,
+}
+"""The compilers that a chip's file may name."""

@@ -1,20 +1,24 @@
 """`ttxdsl plan`: whether a step fits a chip, how long it takes, and what would change it."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ttxdsl.cli.console import doing, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import read_as_program
-from ttxdsl.costs.chips import CHIPS, Chip, chip_named
+from ttxdsl.costs.chips import CHIPS, Chip, chip_named, chip_of
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.insight.plan.view import print_plan, print_search
 
 
-def _chip(name: str) -> Chip:
+def _chip(text: str) -> Chip:
+    """Return a chip by its name, or that of a file."""
     try:
-        return chip_named(name)
-    except ValueError as error:
+        if text.endswith(".json"):
+            return chip_of(Path(text).read_text())
+        return chip_named(text)
+    except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
@@ -93,8 +97,11 @@ def add_command(commands: Any) -> None:
         "--chip",
         type=_chip,
         required=True,
-        metavar="NAME",
-        help=f"what each device is: {', '.join(CHIPS)}",
+        metavar="CHIP",
+        help=(
+            f"what each device is: {', '.join(CHIPS)}; or a file FILE.json as calibrate"
+            " writes it, with memory_bytes"
+        ),
     )
     parser.add_argument(
         "--slices",
