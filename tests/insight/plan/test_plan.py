@@ -139,7 +139,6 @@ def test_variants_are_made():
     assert {"half the batch", "twice the batch"} <= set(changes)
     half, twice = changes["half the batch"], changes["twice the batch"]
     assert half.peak_bytes <= plan.memory.peak_bytes <= twice.peak_bytes
-    assert half.step_s < twice.step_s
     partitioned = ttxdsl.load(ttxdsl.load(STEP).partition().text).plan("v5e")
     assert any("not tried on a partitioned" in one for one in partitioned.assumptions)
 

@@ -106,20 +106,14 @@ _MOST_PLACED = 200_000
 
 
 class HeapPlacement:
-    """The heap of a program, and what is there when it is largest."""
+    """The heap of a program: its buffers placed one after the other."""
 
     def __init__(self, steps: Sequence[BufferStep]):
         self._heap = Heap()
         self._offsets: dict[Allocation, int] = {}
         self._left = _MOST_PLACED
-        self.live: tuple[Allocation, ...] = ()
-        self.at = 0
-        """Index of the step of the entry at which the heap is largest."""
-        for index, step in enumerate(steps):
-            before = self._heap.bytes
+        for step in steps:
             self._place(step)
-            if self._heap.bytes > before:
-                self.at = index
 
     @property
     def bytes(self) -> int:
@@ -142,12 +136,9 @@ class HeapPlacement:
         self._free(step.ends)
 
     def _allocate(self, buffers: Iterable[Allocation]) -> None:
-        before = self._heap.bytes
         for buffer in sorted(buffers, key=lambda buffer: -buffer.bytes):
             if buffer.bytes and buffer not in self._offsets:
                 self._offsets[buffer] = self._heap.allocate(buffer.bytes)
-        if self._heap.bytes > before:
-            self.live = tuple(self._offsets)
 
     def _free(self, buffers: Iterable[Allocation]) -> None:
         for buffer in buffers:

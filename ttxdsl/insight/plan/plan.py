@@ -7,7 +7,7 @@ against the TPU's own compiler.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -20,12 +20,14 @@ from ttxdsl.analysis.usage.collectives import device_runs, list_collectives
 from ttxdsl.analysis.usage.fusion import Fusion, flops, uses
 from ttxdsl.analysis.usage.host import offloads
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile, memory_profile
-from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.timeline import Event, timeline
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
-from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.pallas import is_kernel, kernel_flops, kernel_name
 from ttxdsl.dialects.traits import Collective
@@ -74,6 +76,32 @@ class MemoryPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class LineTime:
+    """The time of the ops of one kind at one place of the source.
+
+    Attributes:
+        name: of the op.
+        position: in the source; None where the program does not say it.
+        bound: `compute`, `memory` or `network`.
+        seconds: of a step, all iterations together.
+    """
+
+    name: str
+    position: str | None
+    bound: str
+    seconds: float
+
+    def data(self) -> dict[str, Any]:
+        """The time as JSON."""
+        return {
+            "name": self.name,
+            "position": self.position,
+            "bound": self.bound,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TimePlan:
     """How long a step takes, and what bounds it.
 
@@ -83,6 +111,7 @@ class TimePlan:
         memory_s: of reading and writing memory alone.
         network_s: of collectives alone.
         exposed_s: of the network's, what nothing hides.
+        lines: what takes longest, each with its seconds in a step.
     """
 
     step_s: float
@@ -90,6 +119,7 @@ class TimePlan:
     memory_s: float
     network_s: float
     exposed_s: float
+    lines: tuple["LineTime", ...] = ()
 
     @property
     def bound(self) -> str:
@@ -203,6 +233,7 @@ class StepPlan(Displayed):
                 "memory_s": time.memory_s,
                 "network_s": time.network_s,
                 "exposed_s": time.exposed_s,
+                "lines": [line.data() for line in time.lines],
             },
             "flops": self.flops,
             "utilization": self.utilization,
@@ -276,6 +307,7 @@ def plan_step(
         moved / machine.memory_bytes_per_second,
         line.link_seconds,
         max(0.0, line.link_seconds - line.hidden_seconds),
+        _longest(line.events, machine),
     )
     memory = MemoryPlan(
         profile.peak_bytes,
@@ -310,6 +342,23 @@ def plan_step(
         tokens=tokens or _tokens(module),
         assumptions=tuple(assumptions),
     )
+
+
+def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
+    """Return the places that take longest, by kind of op."""
+    seconds: Counter[tuple[str, str | None, str]] = Counter()
+    for event in events:
+        if event.lane is Lane.BOTH or not event.ops:
+            continue
+        op = event.ops[0]
+        compute = flops(op) / 2 / machine.operations_per_second
+        bound = "compute" if compute > 0.5 * event.seconds else "memory"
+        if event.lane is Lane.LINK:
+            bound = "network"
+        name = op.name.rpartition(".")[2]
+        key = name, source_position(op.location), bound
+        seconds[key] += event.seconds * event.times
+    return tuple(LineTime(*key, spent) for key, spent in seconds.most_common(_LARGEST))
 
 
 def _devices(module: ModuleOp) -> int:

@@ -40,6 +40,20 @@ def _largest_table(plan: StepPlan) -> Table:
     return table
 
 
+def _time_table(plan: StepPlan) -> Table:
+    table = Table("what takes longest", "bound by")
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("line")
+    for line in plan.time.lines:
+        table.add_row(
+            visible(line.name),
+            line.bound,
+            seconds_text(line.seconds),
+            visible(line.position or ""),
+        )
+    return table
+
+
 def _variant_table(plan: StepPlan) -> Table:
     table = Table("what would change it", title_justify="left")
     for name in ("peak", "of", "step", "tokens/s"):
@@ -89,6 +103,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
     )
     console.print(_memory_table(plan))
     console.print_table(_largest_table(plan), ["type"])
+    if plan.time.lines:
+        console.print_table(_time_table(plan), ["line"])
     if plan.variants:
         console.print(_variant_table(plan))
     for assumption in plan.assumptions:
