@@ -556,6 +556,7 @@ def memory_profile(
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
     ]
+    all_results = sum(b.bytes for b in returned)
     donated = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
@@ -584,5 +585,5 @@ def memory_profile(
         donated_bytes=sum(donated),
         aliased_bytes=sum((Counter(donated) & Counter(result_bytes)).elements()),
         constant_bytes=sum(b.bytes for b in counter.program_data),
-        result_bytes=sum(b.bytes for b in returned),
+        result_bytes=all_results,
     )

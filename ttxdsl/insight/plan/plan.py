@@ -6,7 +6,7 @@ figures (`ttxdsl.costs.chips`). docs/evidence/plan.md has the errors of both, as
 against the TPU's own compiler.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -346,7 +346,7 @@ def plan_step(
 
 def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
     """Return the places that take longest, by kind of op."""
-    seconds: Counter[tuple[str, str | None, str]] = Counter()
+    seconds: defaultdict[tuple[str, str | None, str], float] = defaultdict(float)
     for event in events:
         if event.lane is Lane.BOTH or not event.ops:
             continue
@@ -358,7 +358,8 @@ def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
         name = op.name.rpartition(".")[2]
         key = name, source_position(op.location), bound
         seconds[key] += event.seconds * event.times
-    return tuple(LineTime(*key, spent) for key, spent in seconds.most_common(_LARGEST))
+    longest = sorted(seconds.items(), key=lambda item: -item[1])[:_LARGEST]
+    return tuple(LineTime(*key, spent) for key, spent in longest)
 
 
 def _devices(module: ModuleOp) -> int:

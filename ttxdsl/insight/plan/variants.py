@@ -92,7 +92,7 @@ def with_variants(
                 continue
             variants.append(_variant(name, other))
             if name == _HALF:
-                variants.append(_accumulated(other, module))
+                variants += _accumulated(other, module)
     else:
         refused.append("the batch and shardings: not tried on a partitioned program")
     return replace(
@@ -191,8 +191,8 @@ def _anew(origin: Origin) -> Iterator[tuple[str, Callable[[], ModuleOp]]]:
         )
 
 
-def _accumulated(half: StepPlan, module: ModuleOp) -> Variant:
-    """Two steps of half the batch whose gradients are added up."""
+def _accumulated(half: StepPlan, module: ModuleOp) -> Iterator[Variant]:
+    """Yield two steps of half the batch whose gradients are added up, if it trains."""
     function = entry_function(module)
     body = function.body.block
     for op in body.ops:
@@ -207,8 +207,10 @@ def _accumulated(half: StepPlan, module: ModuleOp) -> Variant:
         for argument in body.args
         if roles.get(argument.index) is Role.PARAMETERS
     )
+    if not gradients:
+        return
     variant = _variant("accumulate over 2 microbatches", half)
-    return replace(
+    yield replace(
         variant,
         peak_bytes=variant.peak_bytes + gradients,
         step_s=2 * variant.step_s,
