@@ -35,7 +35,8 @@ models, as MaxText 0.2.5 builds and JAX 0.12 lowers them, and hand-written progr
 (`benchmarks/tpu_programs.py`), compiled by libtpu 0.0.52 for chips that are not there. The
 peak is arguments + outputs - aliased + temporary memory; where libtpu ran out of memory, what
 it says that it needed. The rules of fusion (`ttxdsl/costs/compilers.py`) were found on the
-half "fit"; nobody looked into the buffers of the half "judge".
+half "fit"; nobody looked into the buffers of the half "judge". Seconds are of reading,
+partitioning and planning, on two cores that others shared.
 
 FLOPs are those of one turn of each loop, as libtpu's `cost_analysis()` counts them.
 
@@ -47,7 +48,7 @@ TIMES = """
 The recipes of AI-Hypercomputer/tpu-recipes that name their whole configuration, exported by
 MaxText 0.2.5 for their topology, beside the seconds in the recipe's log. Constants were
 fitted on the half "fit". Collective matmuls are modelled where XLA makes them; flags that
-switch them off are not.
+switch them off are not. Llama 2 70B has the batch that its log's tokens imply.
 
 """
 

@@ -633,7 +633,6 @@ JUDGES = frozenset(
             "lm_tensor",
             "lm_unrolled",
             "conv_train",
-            "softmax_classifier",
             "elementwise_chain",
             "gradient_accumulation",
             "sequence_parallel_mlp",
