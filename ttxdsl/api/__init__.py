@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.doctor.doctor import Diagnosis
     from ttxdsl.insight.doctor.prescriptions.prescribe import Prescriptions
     from ttxdsl.insight.plan.plan import StepPlan
+    from ttxdsl.insight.plan.search import Search
     from ttxdsl.insight.run.interpretation import Interpretation
     from ttxdsl.insight.run.outcome import RunOutcome
     from ttxdsl.insight.show.slices import Picture
@@ -68,6 +69,20 @@ def _asking() -> Generator[None]:
         if not part.startswith("ttxdsl."):
             raise
         raise CompileError(f"'{part}' answers this, and it is not installed") from error
+
+
+def _chip(chip: Chip | str) -> Chip:
+    """Return a chip; one by name if it has one.
+
+    Raises:
+        CompileError: nobody knows it.
+    """
+    from ttxdsl.costs.chips import chip_named
+
+    try:
+        return chip_named(chip) if isinstance(chip, str) else chip
+    except ValueError as error:
+        raise CompileError(str(error)) from error
 
 
 class Program(ProgramForm):
@@ -385,6 +400,8 @@ class Program(ProgramForm):
         slices: int = 1,
         trip_count: int | None = None,
         tokens: int | None = None,
+        variants: bool = True,
+        on_step: Callable[[str], None] | None = None,
     ) -> StepPlan:
         """Plan a step on chips: whether it fits, how long it takes, what would change it.
 
@@ -393,24 +410,55 @@ class Program(ProgramForm):
             slices: with a network of chips each; consecutive devices are in one.
             trip_count: iterations of loops of which the program does not say it.
             tokens: of all devices in a step; by default those of its integer batch.
+            variants: whether to plan, some compiled anew, the step with one change each.
+            on_step: called with the name of each before it is compiled.
 
         Raises:
             CompileError: the program cannot be compiled, has no static shapes, or its
                 mesh is not so many slices; nobody knows the chip.
         """
-        from ttxdsl.costs.chips import chip_named
         from ttxdsl.insight.plan.plan import plan_step
+        from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
 
-        module = self.per_device().module
+        program = self.per_device()
+        module = program.module
         try:
-            known = chip_named(chip) if isinstance(chip, str) else chip
             plan = plan_step(
-                module, known, slices=slices, trip_count=trip_count, tokens=tokens
+                module, _chip(chip), slices=slices, trip_count=trip_count, tokens=tokens
             )
         except ValueError as error:
             raise CompileError(str(error)) from error
+        if variants:
+            pipeline = program._history.pipeline
+            origin = Origin(program.loaded._module, pipeline) if pipeline else None
+            plan = with_variants(plan, module, origin, trip_count, on_step)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
+
+    @_asking()
+    def plan_search(
+        self,
+        chip: Chip | str,
+        partition: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Search:
+        """Find batch and mesh with which the loaded step fits and is fastest: all compiled.
+
+        Args:
+            chip: what each device is, as in `plan`.
+            partition: options of `partition`.
+            options: of `ttxdsl.insight.plan.search.search`.
+
+        Raises:
+            CompileError: it has no mesh, or no candidate compiles; nobody knows the chip.
+        """
+        from ttxdsl.insight.plan.search import search
+        from ttxdsl.insight.plan.variants import Origin
+        from ttxdsl.insight.plan.view import print_search
+
+        start, pipeline = self._from_the_start(dict(partition or {}))
+        found = search(Origin(start._module, pipeline), _chip(chip), **options)
+        return found.shown_by(partial(print_search, source=self.source, search=found))
 
     @overload
     def doctor(self, devices: None = None, **options: Any) -> Prescriptions: ...

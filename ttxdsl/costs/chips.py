@@ -20,17 +20,27 @@ Tenstorrent, Galaxy Wormhole server. Between TPU slices and between GPU nodes go
 data-centre network: 25 GB/s a device one way on v4 to v6e hosts, 50 GB/s behind NVIDIA's
 ConnectX-7; half of that is what collectives reach.
 
-The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
+The host's memory is behind PCIe: 16 lanes of generation 3 (16 GB/s each way), 4 (25, as
+measured) or 5 (32 for each of two chips). The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
 rest is the runtime's.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
+from ttxdsl.costs.compilers import (
+    COMPILERS,
+    TPU,
+    TPU_MEGACORE,
+    TT_MLIR,
+    XLA_GPU,
+    Compiler,
+)
 from ttxdsl.costs.links import Link, Shape
-from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.machines import Machine, machine_of
 from ttxdsl.costs.ring import Ring
 
 GIB = 1 << 30
@@ -52,6 +62,9 @@ class Chip:
         node_devices: devices of a node or slice if that is fixed; 0: a slice is as
             large as it was asked for.
         product_efficiency: what large products reach of `flops_per_second`.
+        compiler: what makes its programs.
+        host_bytes_per_second: to and from the host's memory, each way.
+        measured: what times are modelled with instead of these figures.
 
     Raises:
         ValueError: a figure is not positive.
@@ -66,6 +79,9 @@ class Chip:
     network: Link
     node_devices: int = 0
     product_efficiency: float = 0.7
+    compiler: Compiler = XLA_GPU
+    host_bytes_per_second: float = 16e9
+    measured: Machine | None = None
 
     def __post_init__(self) -> None:
         for figure in (
@@ -88,6 +104,8 @@ class Chip:
         """
         if slices < 1 or devices % slices:
             raise ValueError(f"{devices} devices are not {slices} equal slices")
+        if self.measured is not None:
+            return self.measured
         return ChipMachine(
             operations_per_second=self.product_efficiency * self.flops_per_second / 2,
             memory_bytes_per_second=_MEMORY_EFFICIENCY * self.memory_bytes_per_second,
@@ -183,6 +201,9 @@ def _tpu(
     links: int,
     link: float,
     efficiency: float = 0.7,
+    host: float = 16,
+    *,
+    megacore: bool = False,
 ) -> Chip:
     return Chip(
         name,
@@ -193,6 +214,8 @@ def _tpu(
         Link(1e-6, link * 1e9, Shape.RING),
         _TPU_NETWORK,
         product_efficiency=efficiency,
+        compiler=TPU_MEGACORE if megacore else TPU,
+        host_bytes_per_second=host * 1e9,
     )
 
 
@@ -206,23 +229,26 @@ def _gpu(name: str, tflops: float, memory: float, speed: float, link: float) -> 
         Link(2e-6, link * 1e9, Shape.ALL),
         _GPU_NETWORK,
         node_devices=8,
+        host_bytes_per_second=25e9,
     )
 
 
 def _wormhole(name: str, links: int, link: Link) -> Chip:
     return Chip(
-        name, 65.5e12, 12 * GIB, 288e9, links, link, Link(1e-6, 12.5e9, Shape.LINE)
+        *(name, 65.5e12, 12 * GIB, 288e9, links, link),
+        network=Link(1e-6, 12.5e9, Shape.LINE),
+        compiler=TT_MLIR,
     )
 
 
 CHIPS: Mapping[str, Chip] = {
     chip.name: chip
     for chip in (
-        _tpu("v4", 275, 30.75, 1228, 6, 50),
+        _tpu("v4", 275, 30.75, 1228, 6, 50, megacore=True),
         _tpu("v5e", 197, 15.75, 819, 4, 50),
-        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85),
-        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.62),
-        _tpu("7x", 2307, 192, 7380, 6, 100),
+        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85, megacore=True),
+        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.66, 32),
+        _tpu("7x", 2307, 192, 7380, 6, 100, 0.7, 32),
         _gpu("a100", 312, 80, 2039, 300),
         _gpu("h100", 989, 80, 3350, 450),
         _gpu("b200", 2250, 180, 7700, 900),
@@ -242,3 +268,37 @@ def chip_named(name: str) -> Chip:
     if (chip := CHIPS.get(name.lower().removeprefix("tpu").lstrip("-"))) is None:
         raise ValueError(f"no chip is called '{name}': {', '.join(CHIPS)}")
     return chip
+
+
+def chip_of(text: str) -> Chip:
+    """Return the chip of a file's text: a machine as `calibrate` writes it, and its memory.
+
+    Besides a machine's fields it has `memory_bytes`, and may have `compiler`, a name of
+    `ttxdsl.costs.compilers` (XLA for CPUs, which `calibrate` measures).
+
+    Raises:
+        ValueError: the text is no machine, or does not say the memory.
+    """
+    data: Any = json.loads(text)
+    if not isinstance(data, dict):
+        raise ValueError("it is no JSON object")
+    fields = dict(cast("Mapping[str, Any]", data))
+    memory = fields.pop("memory_bytes", None)
+    name = fields.pop("compiler", "XLA_CPU")
+    machine = machine_of(json.dumps(fields))
+    if not isinstance(memory, int) or memory <= 0:
+        raise ValueError("it does not say memory_bytes, what a device holds: add it")
+    if name not in COMPILERS:
+        raise ValueError(f"no compiler is called '{name}': {', '.join(COMPILERS)}")
+    return Chip(
+        name=machine.name,
+        flops_per_second=2 * machine.operations_per_second,
+        memory_bytes=memory,
+        memory_bytes_per_second=machine.memory_bytes_per_second,
+        links=1,
+        link=machine.link,
+        network=machine.link,
+        product_efficiency=1.0,
+        compiler=COMPILERS[name],
+        measured=machine,
+    )

@@ -64,6 +64,35 @@ def tensor_bytes(shape: Sequence[int], element: Attribute) -> int:
     return -(-prod(shape) * element_bits(element) // 8)
 
 
+def tiled_bytes(shape: Sequence[int], element: Attribute, tile: tuple[int, int]) -> int:
+    """Return the bytes of a tensor that is stored in whole tiles.
+
+    Compilers choose which two dimensions are tiled (`{2,0,1:T(8,128)}`); here those with
+    the least padding. Fewer rows than a tile has take a power of two.
+    """
+    if not prod(shape) or not shape:
+        return tensor_bytes(shape, element)
+    rows, columns = tile
+    if len(shape) == 1:
+        return tensor_bytes((-(-shape[0] // columns) * columns,), element)
+    padded_rows = [
+        -(-size // rows) * rows if size >= rows else 1 << (size - 1).bit_length()
+        for size in shape
+    ]
+    padded_columns = [-(-size // columns) * columns for size in shape]
+    total = prod(shape)
+    least = min(
+        total
+        // (shape[row] * shape[column])
+        * padded_rows[row]
+        * padded_columns[column]
+        for column in range(len(shape))
+        for row in range(len(shape))
+        if row != column
+    )
+    return tensor_bytes((least,), element)
+
+
 def value_bytes(value: SSAValue) -> int:
     """Return the bytes of a tensor, 0 for anything else."""
     if not is_tensor(value):

@@ -118,3 +118,54 @@ func.func @main(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
     plan = ttxdsl.load(text).plan("h100", trip_count=5)
     assert plan.assumptions == ("1 loops whose length nobody knows turn 5 times",)
     assert 5 * 8 <= plan.flops < 5 * 16
+
+
+def test_a_chip_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "here.json"
+    machine = {"operations_per_second": 1e12, "memory_bytes_per_second": 1e11}
+    file.write_text(json.dumps({**machine, "name": "here", "memory_bytes": 1 << 30}))
+    assert main(["plan", str(STEP), "--chip", str(file), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["chip"], data["memory"]["limit_bytes"]) == ("here", 1 << 30)
+    file.write_text(json.dumps(machine))
+    with pytest.raises(SystemExit):
+        main(["plan", str(STEP), "--chip", str(file)])
+    assert "does not say memory_bytes" in capsys.readouterr().err
+
+
+def test_variants_are_made():
+    plan = ttxdsl.load(STEP).plan("v5e")
+    changes = {variant.change: variant for variant in plan.variants}
+    assert {"half the batch", "twice the batch"} <= set(changes)
+    half, twice = changes["half the batch"], changes["twice the batch"]
+    assert half.peak_bytes <= plan.memory.peak_bytes <= twice.peak_bytes
+    partitioned = ttxdsl.load(ttxdsl.load(STEP).partition().text).plan("v5e")
+    assert any("not tried on a partitioned" in one for one in partitioned.assumptions)
+
+
+KERNEL = """
+func.func @main(%q: tensor<2x4x256x64xbf16>, %k: tensor<2x1x256x64xbf16>) -> tensor<2x4x256x64xbf16> {
+  %0 = stablehlo.custom_call @tpu_custom_call(%q, %k, %k) {backend_config = "CONFIG", kernel_name = "flash"} : (tensor<2x4x256x64xbf16>, tensor<2x1x256x64xbf16>, tensor<2x1x256x64xbf16>) -> tensor<2x4x256x64xbf16>
+  return %0 : tensor<2x4x256x64xbf16>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "flops"),
+    [
+        ("", 2 * 2 * (2 * 4 * 256) * 256 * 64),
+        (r"{\22custom_call_config\22: {\22cost_estimate\22: {\22flops\22: 77}}}", 77),
+    ],
+)
+def test_work_of_kernels(config: str, flops: int):
+    plan = ttxdsl.load(KERNEL.replace("CONFIG", config)).plan("v6e", variants=False)
+    assert (plan.flops, plan.assumptions) == (flops, ())
+
+
+def test_kernels_of_unknown_work_are_said():
+    text = KERNEL.replace("(%q, %k, %k)", "(%q)").replace(
+        ", tensor<2x1x256x64xbf16>, tensor<2x1x256x64xbf16>) ->", ") ->"
+    )
+    plan = ttxdsl.load(text).plan("v6e", variants=False)
+    assert "1 calls of kernels do not say their work" in plan.assumptions[0]

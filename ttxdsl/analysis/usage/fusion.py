@@ -14,16 +14,26 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 (`--xla_dump_to`); docs/evidence/plan.md has the model's errors.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from math import prod
+from typing import cast
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.work import operations
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.kernels import kernel_work
+from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.tensors import (
+    element_bits,
+    element_of,
+    shape_of,
+    value_bytes,
+)
 
 _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
@@ -33,12 +43,13 @@ _MOVES = (
 )
 """Ops that move or convert elements, by index arithmetic that a loop can do."""
 
+_CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
+
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
 
-_TAKES_IN = (stablehlo.ReduceOp, *_PRODUCTS)
-"""Not fused themselves, but made of loops that make their operands on the way."""
+_REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
@@ -66,9 +77,14 @@ def shares_bytes(op: Operation) -> bool:
 
 
 class Fusion:
-    """The fused results of a program; each op is settled once, after its operands."""
+    """The fused results of a program; each op is settled once, after its operands.
 
-    def __init__(self) -> None:
+    Args:
+        compiler: which fuses them.
+    """
+
+    def __init__(self, compiler: Compiler) -> None:
+        self.compiler = compiler
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
@@ -80,6 +96,93 @@ class Fusion:
             self._settle(op)
         return self._is_fused[op]
 
+    def is_streamed(self, op: Operation) -> bool:
+        """Whether results exist a part at a time, in the loop of a product and a collective.
+
+        An all_gather for one product, and a product that is only reduce-scattered; what
+        else the product reads enters the loop, and is a buffer. And a product that only
+        elementwise ops read, one after the other, up to one that is stored. A
+        reduce_scatter among many is an all_reduce, and its part is a slice.
+        """
+        if isinstance(op, stablehlo.AllGatherOp):
+            users = [user for user, _ in _uses_through_moves(op.results[0])]
+            return len(users) == 1 and self._is_windowed(users[0])
+        if isinstance(op, stablehlo.ReduceScatterOp):
+            windows = self.compiler.windows
+            is_product = isinstance(op.operands[0].owner, _PRODUCTS)
+            return bool(windows) and is_product and _group_size(op) >= windows.stop
+        return isinstance(op, _PRODUCTS) and (
+            self._is_scattered(op) or self._has_epilogue(op)
+        )
+
+    def _is_scattered(self, product: Operation) -> bool:
+        """Whether a product's result is only reduce-scattered, a window at a time."""
+        users = [user for user, _ in _uses_through_moves(product.results[0])]
+        return (
+            len(users) == 1
+            and isinstance(users[0], stablehlo.ReduceScatterOp)
+            and _group_size(users[0]) in self.compiler.windows
+        )
+
+    def _is_windowed(self, op: Operation) -> bool:
+        """Whether a product is one loop with the collective before or behind it."""
+        if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
+            return False
+        return self._is_scattered(op) or any(map(self._is_gathered, op.operands))
+
+    def _is_gathered(self, value: SSAValue) -> bool:
+        """Whether a value was gathered for one reader, a window at a time."""
+        while isinstance(value.owner, Operation) and value.has_one_use():
+            owner = value.owner
+            if isinstance(owner, stablehlo.AllGatherOp):
+                return _group_size(owner) in self.compiler.windows
+            if not (shares_bytes(owner) or isinstance(owner, _REARRANGES)):
+                return False
+            value = owner.operands[0]
+        return False
+
+    def _takes_in(self, user: Operation, index: int) -> bool:
+        """Whether an op makes its operand of an index inside its own loop."""
+        if isinstance(user, stablehlo.DynamicUpdateSliceOp):
+            return index == 1
+        if isinstance(user, _PRODUCTS):
+            if self._is_windowed(user):
+                return self._is_gathered(user.operands[index])
+            return self.compiler.products_take_in
+        return _FUSES[type(user)] or isinstance(user, stablehlo.ReduceOp)
+
+    def _has_epilogue(self, product: Operation) -> bool:
+        """Whether elementwise ops finish each part of a product before it is stored."""
+        if not self.compiler.products_finish:
+            return False
+        value = product.results[0]
+        while len(readers := list(islice(uses(value), 2))) == 1:
+            user, _ = readers[0]
+            if user.parent is not product.parent or not _is_elementwise(user):
+                return False
+            if not self.is_fused(user):
+                return True
+            value = user.results[0]
+        return False
+
+    def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
+        """Return values whose buffers results may take over, each with its result.
+
+        XLA lets the last elementwise op behind a product write over what it reads element
+        by element, and does not do so in loops over elements alone.
+        """
+        if not _is_elementwise(op) or self.is_fused(op):
+            return written_in_place(op)
+        reads = self._read(op.operands)
+        streamed = {
+            value
+            for value in reads
+            if isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
+        }
+        if not streamed:
+            return []
+        return [(value, op.results[0]) for value in reads if value not in streamed]
+
     def bytes_touched(self, op: Operation) -> int:
         """Return the bytes of memory that an op which is not fused reads and writes.
 
@@ -87,6 +190,8 @@ class Fusion:
         """
         if isinstance(op, stablehlo.GatherOp):
             return 2 * sum(map(value_bytes, op.results)) + value_bytes(op.start_indices)
+        if isinstance(op, _SLICES):
+            return 2 * sum(map(value_bytes, op.results))
         match op:
             case stablehlo.DynamicUpdateSliceOp():
                 read, written = [op.update], value_bytes(op.update)
@@ -97,6 +202,29 @@ class Fusion:
                 read, written = list(op.operands), sum(map(value_bytes, op.results))
         self._settle(op)
         return written + sum(self._read(read).values())
+
+    def stored_element(self, value: SSAValue) -> Attribute:
+        """Return the element type that a value is stored as.
+
+        XLA converts before a loop what the loop only slices and converts to a smaller type.
+        """
+        own = element_of(value)
+        if not self.compiler.converts_before_loops or not _may_hide_value(value):
+            return own
+        narrow: Attribute = own
+        for user, index in uses(value):
+            if not isinstance(user, stablehlo.WhileOp):
+                if not self._takes_in(user, index):
+                    return own
+                continue
+            inner = user.body.block.args[index]
+            element = _converted_slice_element(inner)
+            if element is None or user.cond.block.args[index].first_use is not None:
+                return own
+            if element_bits(element) >= element_bits(own):
+                return own
+            narrow = element
+        return narrow
 
     def _settle(self, op: Operation) -> None:
         """Decide about an op, after all that it depends on (no recursion: chains are long)."""
@@ -127,15 +255,58 @@ class Fusion:
         if isinstance(op, _SLICES):
             given = value_bytes(op.results[0])
             reads = {value: min(size, given) for value, size in reads.items()}
+        if self._is_realigned(op):
+            self._is_fused[op] = False
+            return
         self._is_computed[op] = computed = self._computes(op)
         self._is_fused[op] = (
             _FUSES[type(op)]
             and len(reads) <= _MOST_OPERANDS
-            and not (computed and len(_products_behind(op)) > 1)
-            and all(_takes_in(*use) for result in op.results for use in _uses(result))
+            and not (computed and self._is_stored_for_products(op, reads))
+            and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
             self._reads[op] = reads
+
+    def _is_taken_in(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
+        """Whether all readers of an op make its results themselves.
+
+        Loops make what takes little to read: what is made of constants, and one of a
+        product and its collective also what is made of small values, as a one-hot is.
+        """
+        size = sum(map(value_bytes, op.results))
+        is_small = 8 * sum(reads.values()) <= size
+        return all(
+            self._takes_in(*use)
+            or (not reads and _is_sunk(*use))
+            or (is_small and self._is_windowed(use[0]))
+            for result in op.results
+            for use in uses(result)
+        )
+
+    def _is_realigned(self, op: Operation) -> bool:
+        """Whether an op moves elements of a tile's columns to others: a copy of its own."""
+        tile = self.compiler.tile
+        if tile is None or not isinstance(op, _CUTS):
+            return False
+        last = [shape_of(value)[-1] for value in (*op.operands[:1], *op.results)]
+        return len(set(last)) > 1 and any(size % tile[1] for size in last)
+
+    def _is_stored_for_products(
+        self, op: Operation, reads: Mapping[SSAValue, int]
+    ) -> bool:
+        """Whether several products read a value that is stored for them.
+
+        One that finishes a product is. So is one of which each would read more than it is,
+        if the compiler thinks so.
+        """
+        if len(_products_behind(op)) < 2:
+            return False
+        if self.compiler.products_finish and _finishes_product(op):
+            return True
+        count = _elements(op.results[0])
+        large = sum(_elements(value) >= count for value in reads)
+        return self.compiler.stores_shared and large > 1
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
@@ -154,9 +325,15 @@ class Fusion:
             if isinstance(owner, stablehlo.ConstantOp):
                 continue
             hidden = self._reads.get(owner) if isinstance(owner, Operation) else None
-            for buffer, size in (hidden or {value: value_bytes(value)}).items():
+            if hidden is None:
+                hidden = {value: value_bytes(value)}
+            for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
+
+
+def _elements(value: SSAValue) -> int:
+    return prod(shape_of(value))
 
 
 def _may_hide(op: Operation) -> bool:
@@ -173,21 +350,54 @@ def flops(op: Operation) -> int:
     """
     if isinstance(op, _PRODUCTS):
         return 2 * operations(op)
+    if isinstance(op, stablehlo.CustomCallOp):
+        return (kernel_flops(op) or 0) if is_kernel(op) else 0
     if op.get_trait(Elementwise) is not None or isinstance(op, stablehlo.ReduceOp):
         return operations(op) if op.get_trait(MovesData) is None else 0
-    kernel = kernel_work(op)
-    return 0 if kernel is None else 2 * (kernel.operations or 0)
+    return 0
+
+
+def _is_elementwise(op: Operation) -> bool:
+    return _FUSES[type(op)] and not isinstance(op, _MOVES[:-1])
+
+
+def _finishes_product(op: Operation) -> bool:
+    """Whether elementwise ops lead from a product to an op, each the only reader."""
+    pending = [op]
+    while pending:
+        for value in pending.pop().operands:
+            owner = value.owner
+            if isinstance(owner, Operation) and value.has_one_use():
+                if isinstance(owner, _PRODUCTS):
+                    return True
+                if shares_bytes(owner) or _is_elementwise(owner):
+                    pending.append(owner)
+    return False
+
+
+def _group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
+    groups = cast("DenseIntOrFPElementsAttr[IntegerType]", op.replica_groups)
+    return groups.get_shape()[1]
+
+
+def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
+    """Yield each reader of a value, through reshapes, transposes and converts."""
+    for user, index in uses(value):
+        if isinstance(user, _REARRANGES):
+            yield from _uses_through_moves(user.results[0])
+        else:
+            yield user, index
 
 
 def _products_behind(op: Operation) -> set[Operation]:
     """Return the products that read an op's results as they are, or transposed once."""
     products: set[Operation] = set()
     for result in op.results:
-        for user, _ in _uses(result):
+        for user, _ in uses(result):
             if isinstance(user, stablehlo.TransposeOp):
                 products.update(
                     behind
-                    for behind, _ in _uses(user.results[0])
+                    for behind, _ in uses(user.results[0])
                     if isinstance(behind, _PRODUCTS)
                 )
             elif isinstance(user, _PRODUCTS):
@@ -195,14 +405,21 @@ def _products_behind(op: Operation) -> set[Operation]:
     return products
 
 
-def _takes_in(user: Operation, index: int) -> bool:
-    """Whether an op makes its operand of an index inside its own loop."""
-    if isinstance(user, stablehlo.DynamicUpdateSliceOp):
-        return index == 1
-    return _FUSES[type(user)] or isinstance(user, _TAKES_IN)
+def _is_sunk(user: Operation, index: int) -> bool:
+    """Whether a loop makes what it reads as it is, rather than be given it.
+
+    XLA does it with values that are made of constants alone.
+    """
+    return isinstance(user, stablehlo.WhileOp) and keeps_operand(user, index)
 
 
-def _uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
+def keeps_operand(loop: stablehlo.WhileOp, index: int) -> bool:
+    """Whether the body of a loop returns what it is given."""
+    assert loop.body.block.last_op is not None, "a loop's body returns"
+    return loop.body.block.last_op.operands[index] is loop.body.block.args[index]
+
+
+def uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
     """Yield each reader of a value, through reshapes, with the operand's index."""
     pending = [value]
     while pending:
@@ -213,6 +430,28 @@ def _uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
                 yield use.operation, use.index
 
 
+def _may_hide_value(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and _may_hide(value.op)
+
+
+def _converted_slice_element(argument: BlockArgument) -> Attribute | None:
+    """Return what slices of a loop's argument are converted to, if it is read only so."""
+    elements: set[Attribute] = set()
+    terminator = argument.block.last_op
+    for user, index in uses(argument):
+        if user is terminator:
+            if index != argument.index:
+                return None
+        elif isinstance(user, _SLICES) and index == 0:
+            for reader, _ in uses(user.results[0]):
+                if not isinstance(reader, stablehlo.ConvertOp):
+                    return None
+                elements.add(element_of(reader.results[0]))
+        else:
+            return None
+    return elements.pop() if len(elements) == 1 else None
+
+
 def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
     """Return operands whose buffers results may take over, each with its result."""
     match op:
@@ -220,6 +459,8 @@ def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
             return list(zip(op.operands, op.results, strict=True))
         case stablehlo.DynamicUpdateSliceOp() | stablehlo.ScatterOp():
             return list(zip(op.operands, op.results, strict=False))
+        case stablehlo.AllReduceOp():
+            return list(zip(op.operands, op.results, strict=True))
         case _:
             return []
 

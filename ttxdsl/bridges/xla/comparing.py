@@ -23,6 +23,7 @@ from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.bridges.xla.execute import Shard, run_with_xla
 from ttxdsl.bridges.xla.hlo.collectives import HloCollective, list_hlo_collectives
+from ttxdsl.costs.compilers import XLA_CPU
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
@@ -236,7 +237,7 @@ def compare_with_xla(
         devices,
         virtual=virtual,
     )
-    profile = memory_profile(device.module)
+    profile = memory_profile(device.module, compiler=XLA_CPU)
     results: tuple[ResultRow, ...] = ()
     if original is not None and arrays is not None:
         summed = summed_numbers(program.module)

@@ -1,25 +1,58 @@
 """`ttxdsl plan`: whether a step fits a chip, how long it takes, and what would change it."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from ttxdsl.cli.console import print_remarks, progress
+from ttxdsl.cli.console import doing, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import read_as_program
-from ttxdsl.costs.chips import CHIPS, Chip, chip_named
+from ttxdsl.costs.chips import CHIPS, Chip, chip_named, chip_of
 from ttxdsl.diagnostics.display import report_console
-from ttxdsl.insight.plan.view import print_plan
+from ttxdsl.insight.plan.view import print_plan, print_search
 
 
-def _chip(name: str) -> Chip:
+def _chip(text: str) -> Chip:
+    """Return a chip by its name, or that of a file."""
     try:
-        return chip_named(name)
-    except ValueError as error:
+        if text.endswith(".json"):
+            return chip_of(Path(text).read_text())
+        return chip_named(text)
+    except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _search(options: argparse.Namespace) -> int:
+    """Compile batches and meshes; 1 if none of them fits."""
+    text = "compiling batches and meshes"
+
+    def on_step(done: int, total: int) -> None:
+        nonlocal text
+        text = f"compiling batches and meshes ({done} of {total} done)"
+
+    program = read_as_program(options.file, options)
+    with doing(lambda: text):
+        found = program.plan_search(
+            options.chip,
+            flags.partition_options(options),
+            devices=options.devices,
+            slices=options.slices,
+            trip_count=options.trip_count,
+            limit=options.candidates,
+            jobs=options.jobs,
+            on_step=on_step,
+        )
+    if options.json:
+        flags.print_json({"source": str(options.file), **found.data()})
+    else:
+        print_search(report_console(), str(options.file), found)
+    return 0 if any(choice.fits for choice in found.choices) else 1
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
+    if options.search:
+        return _search(options)
     with progress("partitioning") as moved:
         program = read_as_program(options.file, options)
         if not program.is_partitioned:
@@ -30,6 +63,7 @@ def execute(options: argparse.Namespace) -> int:
             slices=options.slices,
             trip_count=options.trip_count,
             tokens=options.tokens,
+            on_step=moved,
         )
     if options.json:
         flags.print_json({"source": str(options.file), **plan.data()})
@@ -53,6 +87,7 @@ def add_command(commands: Any) -> None:
             "examples:\n"
             "  ttxdsl plan step.mlir --chip v5p\n"
             "  ttxdsl plan step.mlir --chip v6e --slices 2 --json\n"
+            "  ttxdsl plan step.mlir --chip v5p --search --jobs 4\n"
             f"chips: {', '.join(CHIPS)}\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -62,8 +97,11 @@ def add_command(commands: Any) -> None:
         "--chip",
         type=_chip,
         required=True,
-        metavar="NAME",
-        help=f"what each device is: {', '.join(CHIPS)}",
+        metavar="CHIP",
+        help=(
+            f"what each device is: {', '.join(CHIPS)}; or a file FILE.json as calibrate"
+            " writes it, with memory_bytes"
+        ),
     )
     parser.add_argument(
         "--slices",
@@ -78,6 +116,25 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help="tokens of all devices in a step (of the integer batch)",
     )
+    parser.add_argument(
+        "--search",
+        action="store_true",
+        help="compile other batches and sizes of the mesh, and rank what fits",
+    )
+    parser.add_argument(
+        "--devices",
+        type=flags.count_of,
+        metavar="N",
+        help="of the meshes of --search (as many as the program's own)",
+    )
+    parser.add_argument(
+        "--candidates",
+        type=flags.count_of,
+        default=40,
+        metavar="N",
+        help="what --search compiles at most (40)",
+    )
+    flags.add_jobs_option(parser)
     flags.add_trip_count_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)

@@ -6,34 +6,33 @@ figures (`ttxdsl.costs.chips`). docs/evidence/plan.md has the errors of both, as
 against the TPU's own compiler.
 """
 
-from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, ModuleOp, UnitAttr
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation
+from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.roles import Role, Roles
-from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
-    set_argument_attributes,
-)
 from ttxdsl.analysis.usage.collectives import device_runs, list_collectives
-from ttxdsl.analysis.usage.fusion import Fusion, flops
+from ttxdsl.analysis.usage.fusion import Fusion, flops, uses
+from ttxdsl.analysis.usage.host import offloads
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile, memory_profile
-from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.timeline import Event, timeline
 from ttxdsl.analysis.usage.work import computes
-from ttxdsl.analysis.values.state import DONATED, results_of_arguments
-from ttxdsl.costs.chips import CHIPS, Chip
+from ttxdsl.analysis.values.state import results_of_arguments
+from ttxdsl.costs.chips import Chip
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
-from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_name
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.interpreters.runtime.run import entry_function
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 
 MEMORY_ERROR = 0.2
@@ -77,6 +76,32 @@ class MemoryPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class LineTime:
+    """The time of the ops of one kind at one place of the source.
+
+    Attributes:
+        name: of the op.
+        position: in the source; None where the program does not say it.
+        bound: `compute`, `memory` or `network`.
+        seconds: of a step, all iterations together.
+    """
+
+    name: str
+    position: str | None
+    bound: str
+    seconds: float
+
+    def data(self) -> dict[str, Any]:
+        """The time as JSON."""
+        return {
+            "name": self.name,
+            "position": self.position,
+            "bound": self.bound,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TimePlan:
     """How long a step takes, and what bounds it.
 
@@ -86,6 +111,7 @@ class TimePlan:
         memory_s: of reading and writing memory alone.
         network_s: of collectives alone.
         exposed_s: of the network's, what nothing hides.
+        lines: what takes longest, each with its seconds in a step.
     """
 
     step_s: float
@@ -93,6 +119,7 @@ class TimePlan:
     memory_s: float
     network_s: float
     exposed_s: float
+    lines: tuple["LineTime", ...] = ()
 
     @property
     def bound(self) -> str:
@@ -113,11 +140,23 @@ class Variant:
     peak_bytes: int
     limit_bytes: int
     step_s: float
+    tokens_per_second: float | None = None
 
     @property
     def fits(self) -> bool:
         """Whether the peak is at most what the chip has."""
         return self.peak_bytes <= self.limit_bytes
+
+    def data(self) -> dict[str, Any]:
+        """The variant as JSON."""
+        return {
+            "change": self.change,
+            "fits": self.fits,
+            "peak_bytes": self.peak_bytes,
+            "limit_bytes": self.limit_bytes,
+            "step_s": self.step_s,
+            "tokens_per_second": self.tokens_per_second,
+        }
 
 
 @dataclass(frozen=True)
@@ -194,6 +233,7 @@ class StepPlan(Displayed):
                 "memory_s": time.memory_s,
                 "network_s": time.network_s,
                 "exposed_s": time.exposed_s,
+                "lines": [line.data() for line in time.lines],
             },
             "flops": self.flops,
             "utilization": self.utilization,
@@ -201,16 +241,7 @@ class StepPlan(Displayed):
             "launches": self.launches,
             "tokens": self.tokens,
             "tokens_per_second": self.tokens_per_second,
-            "variants": [
-                {
-                    "change": one.change,
-                    "fits": one.fits,
-                    "peak_bytes": one.peak_bytes,
-                    "limit_bytes": one.limit_bytes,
-                    "step_s": one.step_s,
-                }
-                for one in self.variants
-            ],
+            "variants": [variant.data() for variant in self.variants],
             "assumptions": list(self.assumptions),
         }
 
@@ -222,9 +253,9 @@ def plan_step(
     slices: int = 1,
     trip_count: int | None = None,
     tokens: int | None = None,
-    variants: bool = True,
+    offload: bool = False,
 ) -> StepPlan:
-    """Plan a per-device program on chips.
+    """Plan a per-device program on chips, without variants.
 
     Args:
         module: StableHLO behind stage 13, or a program of one device.
@@ -232,15 +263,18 @@ def plan_step(
         slices: parts of the mesh with a network of chips of their own.
         trip_count: how often loops turn of which the program does not say it.
         tokens: of all devices in a step; by default those of its batch.
-        variants: whether to plan the step with one change each as well.
+        offload: whether saved activations are in the host's memory.
 
     Raises:
         CompileError: a shape is not static, or a collective contradicts itself.
         ValueError: the devices of the mesh are no equal slices.
     """
     devices = _devices(module)
-    profile = memory_profile(module, fused=True)
-    fusion = Fusion()
+    saved = saved_activations(module)
+    profile = memory_profile(
+        module, compiler=chip.compiler, offloaded=saved if offload else ()
+    )
+    fusion = Fusion(chip.compiler)
     runs = device_runs(module, trip_count)
     collectives = list_collectives(module, runs=runs)
     machine = chip.machine(devices, slices)
@@ -258,18 +292,27 @@ def plan_step(
                 moved += turns * fusion.bytes_touched(op)
         elif turns:
             work += turns * flops(op)
-    step = max(line.seconds, 1e-9)
+    # what goes to the host comes back once; both while the device computes
+    sent = sum(
+        runs.of(op).count * value_bytes(op.results[0]) for op in offloads(module)
+    )
+    if offload:
+        sent += sum(
+            value_bytes(v) for v in saved if isinstance(v.owner, stablehlo.WhileOp)
+        )
+    step = max(line.seconds, sent / chip.host_bytes_per_second, 1e-9)
     time = TimePlan(
         step,
         work / 2 / machine.operations_per_second,
         moved / machine.memory_bytes_per_second,
         line.link_seconds,
         max(0.0, line.link_seconds - line.hidden_seconds),
+        _longest(line.events, machine),
     )
     memory = MemoryPlan(
         profile.peak_bytes,
         chip.memory_bytes,
-        _by_category(module, profile),
+        _by_category(module, profile, saved),
         profile.peak_values[:_LARGEST],
         profile.points[profile.peak].position,
     )
@@ -279,63 +322,44 @@ def plan_step(
         assumptions.append(
             f"{count} loops whose length nobody knows turn {trip_count or 1} times"
         )
-    plan = StepPlan(
+    kernels = Counter(
+        kernel_name(op)
+        for op in all_ops(module)
+        if isinstance(op, stablehlo.CustomCallOp)
+        and is_kernel(op)
+        and kernel_flops(op) is None
+    )
+    if kernels:
+        names = ", ".join(sorted(kernels))
+        assumptions.append(
+            f"{kernels.total()} calls of kernels do not say their work, which counts as"
+            f" none; they take no memory but operands and results: {names}"
+        )
+    return StepPlan(
         *(chip, devices, slices, memory, time, work),
         bytes_sent=sum(one.bytes_per_device for one in collectives),
         launches=sum(one.count for one in collectives),
         tokens=tokens or _tokens(module),
         assumptions=tuple(assumptions),
     )
-    return replace(plan, variants=_variants(module, plan)) if variants else plan
 
 
-def _variants(module: ModuleOp, plan: StepPlan) -> tuple[Variant, ...]:
-    """Plan the step with one change each: donated or not, and on chips with more memory."""
-    found: list[Variant] = []
-    changed = module.clone()
-    function = _entry(changed)
-    state = results_of_arguments(function)
-    given = argument_attributes(function)
-    if donated := [at for at in state if any(name in given[at] for name in DONATED)]:
-        change = "without donating the state"
-        for at in donated:
-            given[at] = {k: v for k, v in given[at].items() if k not in DONATED}
-    else:
-        change = "donate the state: donate_argnums"
-        for at in state:
-            given[at] = {**given[at], DONATED[1]: UnitAttr()}
-    if state:
-        set_argument_attributes(function, given)
-        other = plan_step(changed, plan.chip, slices=plan.slices, variants=False)
-        found.append(_variant(change, other))
-    if plan.memory.fits and plan.memory.is_certain:
-        return tuple(found)
-    family = [
-        chip
-        for chip in CHIPS.values()
-        if chip.links == plan.chip.links or chip.links > 1 < plan.chip.links
-    ]
-    for chip in family:
-        if chip.name != plan.chip.name and chip.memory_bytes > plan.chip.memory_bytes:
-            other = plan_step(module, chip, slices=plan.slices, variants=False)
-            found.append(_variant(f"on {chip.name}", other))
-    return tuple(found)
-
-
-def _variant(change: str, plan: StepPlan) -> Variant:
-    memory = plan.memory
-    return Variant(change, memory.peak_bytes, memory.limit_bytes, plan.time.step_s)
-
-
-def _entry(module: ModuleOp) -> FuncOp:
-    return entry_function(module)
-
-
-def _manual(function: FuncOp) -> sdy.ManualComputationOp | None:
-    for op in function.body.block.ops:
-        if isinstance(op, sdy.ManualComputationOp):
-            return op
-    return None
+def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
+    """Return the places that take longest, by kind of op."""
+    seconds: defaultdict[tuple[str, str | None, str], float] = defaultdict(float)
+    for event in events:
+        if event.lane is Lane.BOTH or not event.ops:
+            continue
+        op = event.ops[0]
+        compute = flops(op) / 2 / machine.operations_per_second
+        bound = "compute" if compute > 0.5 * event.seconds else "memory"
+        if event.lane is Lane.LINK:
+            bound = "network"
+        name = op.name.rpartition(".")[2]
+        key = name, source_position(op.location), bound
+        seconds[key] += event.seconds * event.times
+    longest = sorted(seconds.items(), key=lambda item: -item[1])[:_LARGEST]
+    return tuple(LineTime(*key, spent) for key, spent in longest)
 
 
 def _devices(module: ModuleOp) -> int:
@@ -352,7 +376,7 @@ def _tokens(module: ModuleOp) -> int | None:
     """Return the elements of the largest integer argument of two dimensions, if any."""
     sizes = [
         prod(shape_of(argument))
-        for argument in _entry(module).body.block.args
+        for argument in entry_function(module).body.block.args
         if isinstance(element_of(argument), IntegerType)
         and len(shape_of(argument)) == 2
     ]
@@ -362,10 +386,32 @@ def _tokens(module: ModuleOp) -> int | None:
 # What buffers are for
 
 
-def _by_category(module: ModuleOp, profile: MemoryProfile) -> dict[str, int]:
+def saved_activations(module: ModuleOp) -> set[SSAValue]:
+    """Return what loops stack up for other loops: those buffers' values and the results.
+
+    A loop over layers updates a part at each iteration, and the loop of the gradients reads
+    them in the other order.
+    """
+    saved: set[SSAValue] = set()
+    for op in all_ops(module):
+        if not isinstance(op, stablehlo.WhileOp):
+            continue
+        assert op.body.block.last_op is not None, "a loop's body returns"
+        ends = op.body.block.last_op.operands
+        for start, result, end in zip(op.operands, op.results, ends, strict=True):
+            is_stacked = isinstance(end.owner, stablehlo.DynamicUpdateSliceOp)
+            if is_stacked and any(
+                isinstance(user, stablehlo.WhileOp) for user, _ in uses(result)
+            ):
+                saved |= {start, result}
+    return saved
+
+
+def _by_category(
+    module: ModuleOp, profile: MemoryProfile, saved: Collection[SSAValue]
+) -> dict[str, int]:
     """Return the bytes at the peak by what they are for, the most first."""
-    function = _entry(module)
-    manual = _manual(function)
+    function = entry_function(module)
     state = results_of_arguments(function)
     try:
         arguments = Roles(function).of_arguments()
@@ -378,11 +424,9 @@ def _by_category(module: ModuleOp, profile: MemoryProfile) -> dict[str, int]:
     }
     found: Counter[str] = Counter()
     for buffer in profile.peak_values:
-        found[_category(buffer, arguments, state, weights)] += buffer.bytes
-    assert manual is None or sum(found.values()) <= profile.peak_bytes
-    rest = profile.peak_bytes - sum(found.values())
-    if rest:
-        found["temporaries"] += rest
+        found[_category(buffer, arguments, state, weights, saved)] += buffer.bytes
+    if gaps := profile.peak_bytes - sum(found.values()):
+        found["gaps between buffers"] = gaps
     return dict(found.most_common())
 
 
@@ -391,6 +435,7 @@ def _category(
     arguments: Mapping[int, Role],
     state: Mapping[int, int],
     weights: Collection[str],
+    saved: Collection[SSAValue],
 ) -> str:
     value = buffer.value
     if isinstance(value, BlockArgument):
@@ -407,9 +452,22 @@ def _category(
     assert isinstance(owner, Operation), "values are results or arguments"
     if owner.get_trait(Collective) is not None:
         return "collectives"
-    if buffer.type in weights:
-        return "gradients"
-    carried = isinstance(owner, stablehlo.WhileOp) or any(
-        isinstance(use.operation, stablehlo.WhileOp) for use in value.uses
+    if value in saved:
+        return "saved activations"
+    is_carried = isinstance(owner, stablehlo.WhileOp) or any(
+        isinstance(user, stablehlo.WhileOp) for user, _ in uses(value)
     )
-    return "saved activations" if carried else "temporaries"
+    if buffer.type in weights or (is_carried and _is_updated(value)):
+        return "gradients"
+    return "temporaries"
+
+
+def _is_updated(value: SSAValue) -> bool:
+    """Whether a loop writes a part of a value at each iteration."""
+    for user, index in uses(value):
+        if isinstance(user, stablehlo.WhileOp):
+            last = user.body.block.last_op
+            assert last is not None, "a loop's body returns"
+            end = last.operands[index].owner
+            return isinstance(end, stablehlo.DynamicUpdateSliceOp)
+    return False

@@ -1,11 +1,13 @@
 """A plan as one screen."""
 
 from rich.table import Table
+from rich.text import Text
 
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import Terminal, heading, styled
 from ttxdsl.insight.plan.plan import MemoryPlan, StepPlan
+from ttxdsl.insight.plan.search import Choice, Search
 
 
 def verdict(memory: MemoryPlan) -> str:
@@ -38,9 +40,23 @@ def _largest_table(plan: StepPlan) -> Table:
     return table
 
 
+def _time_table(plan: StepPlan) -> Table:
+    table = Table("what takes longest", "bound by")
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("line")
+    for line in plan.time.lines:
+        table.add_row(
+            visible(line.name),
+            line.bound,
+            seconds_text(line.seconds),
+            visible(line.position or ""),
+        )
+    return table
+
+
 def _variant_table(plan: StepPlan) -> Table:
     table = Table("what would change it", title_justify="left")
-    for name in ("peak", "of", "step"):
+    for name in ("peak", "of", "step", "tokens/s"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for one in plan.variants:
@@ -49,6 +65,7 @@ def _variant_table(plan: StepPlan) -> Table:
             bytes_text(one.peak_bytes),
             bytes_text(one.limit_bytes),
             seconds_text(one.step_s),
+            "" if (rate := one.tokens_per_second) is None else f"{rate:,.0f}",
             styled("fits", "green") if one.fits else styled("does not fit", "bold red"),
         )
     return table
@@ -86,7 +103,71 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
     )
     console.print(_memory_table(plan))
     console.print_table(_largest_table(plan), ["type"])
+    if plan.time.lines:
+        console.print_table(_time_table(plan), ["line"])
     if plan.variants:
         console.print(_variant_table(plan))
     for assumption in plan.assumptions:
         console.print(f"assumed: {assumption}", soft_wrap=True)
+
+
+_MOST_CHOICES = 20
+_BAR = 24
+
+
+def print_search(console: Terminal, source: str, search: Search) -> None:
+    """Print what was compiled, the best first, and the frontier as bars."""
+    chip = search.chip
+    limit = bytes_text(chip.memory_bytes)
+    console.print(
+        heading(source, f"  {search.devices} {chip.name} of {limit}"), soft_wrap=True
+    )
+    table = Table("mesh", title_justify="left")
+    for name in ("batch", "peak", "step", "tokens/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for choice in search.choices[:_MOST_CHOICES]:
+        table.add_row(
+            visible(choice.mesh),
+            f"x {choice.batch}",
+            bytes_text(choice.peak_bytes),
+            seconds_text(choice.step_s),
+            _rate(choice),
+            _verdict(choice),
+        )
+    console.print(table)
+    if (left := len(search.choices) - _MOST_CHOICES) > 0:
+        console.print(f"and {left} more: --json has all")
+    _print_frontier(console, search)
+    for name, reason in search.refused:
+        console.print(
+            f"not compiled: {visible(name)}: {visible(reason)}", soft_wrap=True
+        )
+
+
+def _rate(choice: Choice) -> str:
+    rate = choice.tokens_per_second
+    return f"{choice.speed:,.3g} batches" if rate is None else f"{rate:,.0f}"
+
+
+def _verdict(choice: Choice) -> Text:
+    if not choice.fits:
+        return styled("does not fit", "bold red")
+    return styled("frontier", "green") if choice.on_frontier else styled("fits")
+
+
+def _print_frontier(console: Terminal, search: Search) -> None:
+    """Print memory against speed of what nothing beats in both."""
+    frontier = [choice for choice in search.choices if choice.on_frontier]
+    if not frontier:
+        console.print("nothing that was tried fits")
+        return
+    fastest = max(choice.speed for choice in frontier)
+    console.print("memory and speed of the frontier:")
+    for choice in sorted(frontier, key=lambda choice: choice.peak_bytes):
+        bar = "#" * max(1, round(_BAR * choice.speed / fastest))
+        console.print(
+            f"{bytes_text(choice.peak_bytes):>10} {bar:<{_BAR}} {_rate(choice)}"
+            f"  {visible(choice.mesh)}, batch x {choice.batch}",
+            soft_wrap=True,
+        )

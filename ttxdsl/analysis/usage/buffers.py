@@ -1,0 +1,166 @@
+"""Buffers of a program's steps: when each is there, the most bytes at once, and the heap.
+
+Plain data and arithmetic on it; what a program's ops make and end is found in
+`ttxdsl.analysis.usage.memory`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ttxdsl.analysis.usage.heap import Heap
+
+Kind = Literal["argument", "constant", "result", "value"]
+"""What a buffer is: a constant is one with different elements, a result goes out."""
+
+
+class Scope:
+    """One list of ops with the buffers that they make: a block, or several in a row."""
+
+
+@dataclass(eq=False, slots=True)
+class Allocation:
+    """A buffer, named by the value that it is made for."""
+
+    value: SSAValue
+    type: Attribute
+    """What a device has of it."""
+    bytes: int
+    kind: Kind
+    scope: Scope
+    last: int = -1
+    """Index of the op of its scope that uses it last."""
+    pinned: bool = False
+    """Whether it stays when nobody uses it any more."""
+
+    def split_as(self, local: SSAValue, size: int) -> None:
+        """A manual computation has the value in this form."""
+        if size > self.bytes:
+            self.type, self.bytes = local.type, size
+
+
+@dataclass(slots=True)
+class BufferStep:
+    """One op of a block: what it makes, what its regions add, what ends with it."""
+
+    op: Operation
+    made: list[Allocation]
+    inside: "Peak"
+    programs: list[list["BufferStep"]]
+    """Steps of its regions and of what it calls."""
+    exclusive: bool
+    """Whether the results are made inside, and are not there beside it."""
+    ends: list[Allocation] = field(default_factory=list[Allocation])
+
+    @property
+    def made_bytes(self) -> int:
+        """What its results take."""
+        return sum(buffer.bytes for buffer in self.made)
+
+    @property
+    def bytes(self) -> int:
+        """What it adds to all that is there before it."""
+        if self.exclusive:
+            return max(self.made_bytes, self.inside.bytes)
+        return self.made_bytes + self.inside.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most that a program adds to what is there before it."""
+
+    bytes: int = 0
+    buffers: tuple[Allocation, ...] = ()
+    steps: list[BufferStep] = field(default_factory=list[BufferStep])
+    """Of the program that it is the peak of."""
+
+
+NOTHING = Peak()
+
+
+def peak_of(steps: Sequence[BufferStep], there: Iterable[Allocation]) -> Peak:
+    """The largest moment of a block and what is there, without what is outside."""
+    bytes_at, best = sweep(steps, there)
+    if best is None:
+        return NOTHING
+    live: dict[Allocation, None] = dict.fromkeys(there)
+    for index, step in enumerate(steps[: best + 1]):
+        live.update(dict.fromkeys(step.made))
+        if index < best:
+            for buffer in step.ends:
+                live.pop(buffer, None)
+    step = steps[best]
+    if step.exclusive and step.inside.bytes > step.made_bytes:
+        for buffer in step.made:
+            live.pop(buffer, None)
+        live.update(dict.fromkeys(step.inside.buffers))
+    elif not step.exclusive:
+        live.update(dict.fromkeys(step.inside.buffers))
+    return Peak(bytes_at[best], tuple(live), list(steps))
+
+
+_MOST_PLACED = 200_000
+"""Steps that are placed one by one; a call is a program each time."""
+
+
+class HeapPlacement:
+    """The heap of a program: its buffers placed one after the other."""
+
+    def __init__(self, steps: Sequence[BufferStep]):
+        self._heap = Heap()
+        self._offsets: dict[Allocation, int] = {}
+        self._left = _MOST_PLACED
+        for step in steps:
+            self._place(step)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the heap."""
+        return self._heap.bytes
+
+    def _place(self, step: BufferStep) -> None:
+        if not step.exclusive:
+            self._allocate(step.made)
+        if self._left > 0:
+            for program in step.programs:
+                for inner in program:
+                    self._left -= 1
+                    self._place(inner)
+        else:  # what is inside as a whole
+            self._allocate(step.inside.buffers)
+            self._free(step.inside.buffers)
+        if step.exclusive:
+            self._allocate(step.made)
+        self._free(step.ends)
+
+    def _allocate(self, buffers: Iterable[Allocation]) -> None:
+        for buffer in sorted(buffers, key=lambda buffer: -buffer.bytes):
+            if buffer.bytes and buffer not in self._offsets:
+                self._offsets[buffer] = self._heap.allocate(buffer.bytes)
+
+    def _free(self, buffers: Iterable[Allocation]) -> None:
+        for buffer in buffers:
+            if (start := self._offsets.pop(buffer, None)) is not None:
+                self._heap.free(start, buffer.bytes)
+
+
+def sweep(
+    steps: Sequence[BufferStep], there: Iterable[Allocation]
+) -> tuple[list[int], int | None]:
+    """The bytes at each op, and the first op with the most."""
+    start = list(there)
+    for step in steps:
+        step.ends = []
+    for buffer in (*start, *(b for step in steps for b in step.made)):
+        if not buffer.pinned and buffer.last >= 0:
+            steps[buffer.last].ends.append(buffer)
+    now = sum(buffer.bytes for buffer in start)
+    bytes_at: list[int] = []
+    for step in steps:
+        bytes_at.append(now + step.bytes)
+        now += step.made_bytes - sum(buffer.bytes for buffer in step.ends)
+    if not bytes_at:
+        return bytes_at, None
+    return bytes_at, max(range(len(bytes_at)), key=lambda at: (bytes_at[at], -at))

@@ -1,0 +1,65 @@
+"""Compilers of device programs: what each fuses, and how it lays out and places buffers.
+
+The model of a device's memory (`ttxdsl.analysis.usage.memory`) is one; what one compiler has
+of its own is described here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """What decides which values of a program are buffers, and how large.
+
+    Attributes:
+        name: what people call it.
+        tile: rows and columns that buffers are padded to; None: they are dense.
+        products_take_in: whether a product makes elementwise operands on the way.
+        products_finish: whether elementwise ops behind a product are part of it.
+        stores_shared: whether an operand of several products that reads two buffers as
+            large as it is stored, rather than made in each.
+        windows: sizes of groups whose collective is one loop with the product before or
+            behind it; with larger ones a reduce_scatter is an all_reduce and a slice.
+        converts_before_loops: whether what a loop only slices and converts to a smaller
+            type is converted before it.
+        places_in_order: whether buffers get their place in the order of the program, which
+            leaves gaps; otherwise the largest get theirs first, which leaves hardly any.
+    """
+
+    name: str
+    tile: tuple[int, int] | None = None
+    products_take_in: bool = False
+    products_finish: bool = False
+    stores_shared: bool = True
+    windows: range = range(0)
+    converts_before_loops: bool = False
+    places_in_order: bool = False
+
+
+_WINDOWS = range(5, 33)
+"""At most `max_windowed_einsum_iteration` of XLA's partitioner; of four, libtpu makes none."""
+
+TPU = Compiler("libtpu", (8, 128), True, True, False, _WINDOWS, True, True)
+"""libtpu for v5e and v6e, as its buffer assignments show it."""
+
+TPU_MEGACORE = Compiler("libtpu", (8, 128), True, True, True, _WINDOWS, True, True)
+"""libtpu for v4 and v5p, whose chips are two cores that work as one."""
+
+XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
+"""cuBLAS reads its operands from memory, and finishes products with what follows."""
+
+XLA_CPU = Compiler("XLA for CPUs")
+"""Products are calls of libraries."""
+
+TT_MLIR = Compiler("tt-mlir", (32, 32))
+"""Ops of ttnn work on buffers of tiles."""
+
+COMPILERS: Mapping[str, Compiler] = {
+    "TPU": TPU,
+    "TPU_MEGACORE": TPU_MEGACORE,
+    "XLA_GPU": XLA_GPU,
+    "XLA_CPU": XLA_CPU,
+    "TT_MLIR": TT_MLIR,
+}
+"""The compilers that a chip's file may name."""
