@@ -6,7 +6,9 @@ from typing import Any
 from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
+    add_chip_options,
     add_machine_options,
+    chip_machine,
     machine_of_options,
     positive,
     require_axes,
@@ -70,7 +72,10 @@ def _prescribe(options: argparse.Namespace) -> int:
             text=text,
             source=source,
             machine=machine,
+            chip=options.chip,
+            slices=options.slices,
             memory=options.memory,
+            jobs=options.jobs,
             seconds=options.seconds or SECONDS,
             trip_count=options.trip_count,
             on_step=on_step,
@@ -87,7 +92,8 @@ def _prescribe(options: argparse.Namespace) -> int:
 
 def _diagnose(options: argparse.Namespace) -> int:
     module = read_module(options.file, options)
-    machine = machine_of_options(options)
+    machine = chip_machine(options, options.devices) or machine_of_options(options)
+    memory = options.memory or (options.chip and options.chip.memory_bytes)
     meshes = "compiling meshes"
 
     def on_step(done: int, total: int) -> None:
@@ -99,7 +105,7 @@ def _diagnose(options: argparse.Namespace) -> int:
             module,
             options.devices,
             machine=machine,
-            memory=options.memory,
+            memory=memory,
             limit=options.candidates,
             ignore_shardings=options.ignore_shardings,
             all_axes=options.all_axes,
@@ -197,6 +203,7 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help=f"rows to print ({MOST_ROWS}, fewer where they are high)",
     )
+    add_chip_options(parser)
     add_machine_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)

@@ -35,7 +35,7 @@ from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import RESHARDS_STAGE, TTStableHLOPipelinePass
 
 Kind = Literal["constraint", "argument", "donation"]
 
@@ -50,6 +50,8 @@ _NOTHING_TO_HOLD = (
     stablehlo.OptimizationBarrierOp,
 )
 """Ops whose results are made anywhere for nothing, or that no line of a source makes."""
+_DEPTH = 3
+"""Of operands of operands by which ops without a line of a source are told apart."""
 _RECOMPUTED = "rematted_computation"
 _TRANSPOSED = "transpose("
 """In the scopes of ops of a backward pass, as JAX names them; the first of those that
@@ -124,6 +126,10 @@ def spec_text(sharding: TensorSharding) -> str:
     while parts and parts[-1] == "None":
         parts.pop()
     return f"P({', '.join(parts)})"
+
+
+def _kind(value: SSAValue) -> str:
+    return value.owner.name if isinstance(value.owner, Operation) else ""
 
 
 def _scope(location: Attribute) -> str:
@@ -203,6 +209,8 @@ class Candidates:
         self._function: FuncOp = self._names.entry
         self._of_data = self._propagate_data()
         self._backward = _BackwardPass(module)
+        self._source = source
+        self._structures: dict[tuple[Operation, int], int] = {}
         self._positions: dict[Operation, tuple[str | None, str | None]] = {}
 
     # Lines of the source
@@ -216,11 +224,37 @@ class Candidates:
         return known
 
     def _line_of(self, op: Operation) -> object:
-        """Return what ops of one line share; of an op without a position the op."""
+        """Return what ops of one line share.
+
+        Without debug information, ops that are made alike from what is made alike stand
+        for a line, as those of repeated layers.
+        """
         position, function = self._position(op)
-        if position is None:
-            return op
+        if position is None or self._is_in_text(position):
+            return self._structure(op, _DEPTH)
         return position.rpartition(":")[0], function
+
+    def _is_in_text(self, position: str) -> bool:
+        """Return True for a position in the program's text, not in its source."""
+        file = position.rsplit(":", 2)[0]
+        return file == self._source or file.startswith("<") or file.endswith(".mlir")
+
+    def _structure(self, op: Operation, depth: int) -> object:
+        """Return an op's kind and types, with those of what it reads and of its users."""
+        key = op, depth
+        if (known := self._structures.get(key)) is None:
+            kinds = tuple((operand.type, _kind(operand)) for operand in op.operands)
+            users = tuple(use.operation.name for r in op.results for use in r.uses)
+            known = hash((op.name, tuple(r.type for r in op.results), kinds, users))
+            if depth:
+                deeper = tuple(
+                    self._structure(operand.owner, depth - 1)
+                    for operand in op.operands
+                    if isinstance(operand.owner, Operation)
+                )
+                known = hash((known, deeper))
+            self._structures[key] = known
+        return known
 
     def lines(self) -> list[_Line]:
         """Return the lines whose values can be constrained, the costliest first."""
@@ -283,8 +317,6 @@ class Candidates:
             return False
         if type_bytes(result.type, result) * _SMALLEST_PART < largest:
             return False
-        if self._position(op)[0] is None:
-            return False  # nobody could be told where
         users = [use.operation for use in result.uses]
         if any(isinstance(user, sdy.ShardingConstraintOp) for user in users):
             return False  # its author decided
@@ -318,7 +350,7 @@ class Candidates:
             return {}
         for index in range(len(function.function_type.outputs.data)):
             sdy.set_func_result_sharding(function, index, None)
-        recorded = compile_and_record(copy, self._pipeline)
+        recorded = compile_and_record(copy, self._pipeline, last_stage=RESHARDS_STAGE)
         return {
             value: sharding
             for value, twin in mapped.items()
@@ -408,10 +440,20 @@ class Candidates:
     def _constraints_of(self, line: _Line) -> Iterator[Candidate]:
         first = line.values[0]
         shape = shape_of(first)
-        name = self._names.name(first) or "a value"
         place = SourcePlace(
-            name, line.op, line.position, line.function, len(line.values)
+            self._names.name(first) or "a value",
+            *(line.op, line.position, line.function, len(line.values)),
         )
+        places = (place,)
+        if isinstance(self._line_of(first.op), int):  # each is a line of its own
+            places = tuple(
+                SourcePlace(
+                    self._names.name(value) or "a value",
+                    line.op,
+                    *self._position(value.op),
+                )
+                for value in line.values
+            )
         values = list(dict.fromkeys([*line.values, *line.cotangents]))
         own = self._dims(first, self.recorded)
         for sharding in dict.fromkeys(self._variants(first)):
@@ -421,11 +463,15 @@ class Candidates:
                 continue  # propagation gives it that
             text = sharding_text(sharding)
             edits = tuple(
-                Edit(Change("constrain", name, text, line.position), value, sharding)
+                Edit(
+                    Change("constrain", place.name, text, line.position),
+                    value,
+                    sharding,
+                )
                 for value in values
             )
             write = f"x = jax.lax.with_sharding_constraint(x, {spec_text(sharding)})"
-            yield Candidate("constraint", write, (place,), edits, tuple(values))
+            yield Candidate("constraint", write, places, edits, tuple(values))
 
     def donations(self) -> Iterator[Candidate]:
         """Yield the donation of all state that is not donated."""

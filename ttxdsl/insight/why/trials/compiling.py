@@ -44,6 +44,7 @@ def compile_and_record(
     pipeline: TTStableHLOPipelinePass,
     *,
     invented: bool = False,
+    last_stage: int = LAST_STAGE,
 ) -> Recorded:
     """Compile a copy of a program through the thirteen stages and take notes.
 
@@ -51,6 +52,7 @@ def compile_and_record(
         original: the program; it is not changed.
         pipeline: the options; all thirteen stages are run.
         invented: whether its annotations are those that stage 4 found.
+        last_stage: after which to stop; notes of later ones are then not there.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -66,7 +68,8 @@ def compile_and_record(
         insert_reshards=recorded.insert_reshards if ours else None,
     )
     with collect_remarks() as remarks:
-        for result in _to_the_end(pipeline).run(context, module, hooks):
+        to_there = replace(_to_the_end(pipeline), last_stage=last_stage)
+        for result in to_there.run(context, module, hooks):
             match result.number:
                 case 5:
                     recorded.skipped = result.skipped
@@ -88,6 +91,8 @@ def compile_and_record(
                 case _:
                     pass
     recorded.remarks = remarks
+    if last_stage < LAST_STAGE:
+        return recorded
     for op in collective_ops(module):
         recorded.sources[op] = numbered.parts(op)
     return recorded
