@@ -66,7 +66,12 @@ def _starting() -> Generator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _taken(futures: Sequence[Future[Answer]]) -> Iterator[Answer]:
+def results_of(futures: Sequence[Future[Answer]]) -> Iterator[Answer]:
+    """Yield what was computed elsewhere, in order.
+
+    Raises:
+        CompileError: a process ended before.
+    """
     try:
         for future in futures:
             yield future.result()
@@ -88,7 +93,7 @@ def on_executor(
     """
     futures = [executor.submit(call) for call in calls]
     try:
-        yield from _taken(futures)
+        yield from results_of(futures)
     finally:
         for future in futures:
             future.cancel()
@@ -140,7 +145,7 @@ def in_processes(
     """The answers to some calls, in their order, of so many processes of our own."""
     with processes(count) as executor:
         futures = [executor.submit(call) for call in calls]
-        yield from _taken(futures)
+        yield from results_of(futures)
 
 
 def spread(

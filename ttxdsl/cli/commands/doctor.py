@@ -1,6 +1,7 @@
 """`ttxdsl doctor`: what to write so that a program costs less, or which mesh fits it."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ttxdsl.cli.console import print_remarks
@@ -19,16 +20,18 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.insight.doctor.doctor import default_limit, diagnose
 from ttxdsl.insight.doctor.meshes import written_meshes
+from ttxdsl.insight.doctor.prescriptions.patch import patch_of
 from ttxdsl.insight.doctor.prescriptions.prescribe import SECONDS, prescribe
 from ttxdsl.insight.doctor.prescriptions.view import (
     prescriptions_data,
     print_prescriptions,
 )
 from ttxdsl.insight.doctor.view import MOST_ROWS, diagnosis_data, print_diagnosis
+from ttxdsl.loading.files import require_writable, write_whole
 from ttxdsl.loading.program import parse_program
 
 _OF_MESHES = "candidates", "ignore_shardings", "top"
-_OF_PRESCRIPTIONS = "seconds", "all"
+_OF_PRESCRIPTIONS = "seconds", "all", "patch"
 """Options that need `--devices`, and that do not go with it."""
 
 
@@ -59,6 +62,8 @@ def _require_consistent(options: argparse.Namespace) -> None:
 
 def _prescribe(options: argparse.Namespace) -> int:
     machine = machine_of_options(options)
+    if options.patch is not None:
+        require_writable(options.patch)
     work = "compiling the program"
 
     def on_step(compiled: int, helping: int) -> None:
@@ -81,6 +86,8 @@ def _prescribe(options: argparse.Namespace) -> int:
             on_step=on_step,
         )
     require_axes(options, (name for name, _ in answer.mesh.axes))
+    if options.patch is not None:
+        write_whole(options.patch, patch_of(answer).text)
     if options.json:
         flags.print_json(prescriptions_data(answer))
     else:
@@ -172,6 +179,12 @@ def add_command(commands: Any) -> None:
         "--all",
         action="store_true",
         help="without --devices: list what was tried and is no better, too",
+    )
+    parser.add_argument(
+        "--patch",
+        type=Path,
+        metavar="FILE",
+        help="without --devices: write those together as a patch of the source",
     )
     parser.add_argument(
         "--memory",

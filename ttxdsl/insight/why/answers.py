@@ -280,6 +280,8 @@ ChangeKind = Literal[
     "remove constraint",
     "copy constant",
     "donate argument",
+    "lay out mesh",
+    "respell",
 ]
 
 

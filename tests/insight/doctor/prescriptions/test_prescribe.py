@@ -15,7 +15,8 @@ from ttxdsl.costs.chips import CHIPS
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescriptions
-from ttxdsl.insight.doctor.prescriptions.candidates import Candidate, Candidates
+from ttxdsl.insight.doctor.prescriptions.candidates import Candidates
+from ttxdsl.insight.doctor.prescriptions.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
 from ttxdsl.insight.doctor.prescriptions.view import prescriptions_data
 from ttxdsl.insight.why.answers import Figures
@@ -317,3 +318,27 @@ def test_the_least_memory_is_said():
 def test_bad_input(text: str, message: str):
     with pytest.raises(CompileError, match=re.escape(message)):
         search(text)
+
+
+def test_other_meshes_of_the_same_devices():
+    meshes = [one for one in candidates(FIGHT) if one.kind == "mesh"]
+    assert meshes[0].write == (
+        'mesh = jax.make_mesh((4, 2), ("data", "model"),'
+        " axis_types=(jax.sharding.AxisType.Auto,) * 2)  # was data=2, model=4"
+    )
+    sizes = {edit.mesh.axis_sizes for one in meshes for edit in one.edits if edit.mesh}
+    assert sizes == {(4, 2), (8, 1)}  # nothing is split by the other axis
+
+
+def test_the_axis_that_sends_most_does_not_lie_between_slices():
+    """Nothing but the order of axes says which devices are in one slice."""
+    text = FIGHT.replace('"data"=2, "model"=4', '"data"=4, "model"=2')
+    answer = search(text, 60, chip=CHIPS["v5e"], slices=4)
+    order = next(
+        one
+        for one in (*answer.prescriptions, *answer.tried)
+        if one.kind == "mesh" and '(2, 4), ("model", "data")' in one.write
+    )
+    assert order.after is not None
+    assert order.after.bytes == answer.before.bytes
+    assert order.after.program_seconds < answer.before.program_seconds

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import Displayed
-from ttxdsl.insight.doctor.prescriptions.candidates import Kind, SourcePlace
+from ttxdsl.insight.doctor.prescriptions.changes import Kind
+from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.sharding.devices.mesh import Mesh
 
@@ -54,6 +55,7 @@ class Prescriptions(Displayed):
         prescriptions: what helps, the best first.
         together: numbers, from 1, of those that were compiled together.
         after: what the program costs with those.
+        new_mesh: with those, if they change it.
         equal_in_time: numbers of prescriptions that differ in time by less than the
             model's error, and are in the order of bytes and memory.
         tried: what was compiled and does not help, or less than what is prescribed.
@@ -68,6 +70,7 @@ class Prescriptions(Displayed):
     prescriptions: tuple[Prescription, ...]
     together: tuple[int, ...]
     after: Figures
+    new_mesh: Mesh
     equal_in_time: tuple[tuple[int, ...], ...]
     tried: tuple[Trial, ...]
     untried: int

@@ -124,7 +124,7 @@ def prescribe(
     )
     candidates = Candidates(
         *(module, text or program_text(module), source, meter.pipeline),
-        (mesh_name, mesh),
+        *((mesh_name, mesh), meter.machine),
     )
     before = meter.figures(candidates.recorded.compiled, module)
     runner = TrialRunner(module, meter, start + seconds, jobs, executor)
@@ -151,6 +151,7 @@ def prescribe(
         prescriptions=tuple(prescriptions),
         together=together,
         after=search.after,
+        new_mesh=search.mesh or mesh,
         equal_in_time=tuple(
             tuple(number for number, _ in equal)
             for equal in ranking.classes(alone, lambda item: item[1])

@@ -6,11 +6,10 @@ compiled alone, and what helps is compiled on top of the best. Time ends it betw
 compilations, so that a longer search goes the same way, only further.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import cycle, islice
 from math import inf
 from time import monotonic
@@ -18,7 +17,8 @@ from time import monotonic
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Trial
-from ttxdsl.insight.doctor.prescriptions.candidates import Candidate, SourcePlace
+from ttxdsl.insight.doctor.prescriptions.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking, dominates
 from ttxdsl.insight.doctor.prescriptions.trials import (
     Estimate,
@@ -28,8 +28,9 @@ from ttxdsl.insight.doctor.prescriptions.trials import (
 )
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.trials.edits import Edit
-from ttxdsl.loading.processes import on_executor, processes
+from ttxdsl.loading.processes import processes, results_of
 from ttxdsl.loading.program import program_text
+from ttxdsl.sharding.devices.mesh import Mesh
 
 MOST_PRESCRIPTIONS = 7
 _WORTH_PROCESSES = 0.25
@@ -85,9 +86,12 @@ class TrialRunner:
 
     @contextmanager
     def running(self, seconds: float) -> Generator[None]:
-        """Start processes if a compilation takes so many seconds; they end with this."""
+        """Start processes if a compilation takes so many seconds; they end with this.
+
+        This process is one of those that work.
+        """
         if self._executor is None and self._jobs > 1 and seconds > _WORTH_PROCESSES:
-            with processes(self._jobs) as self._executor:
+            with processes(self._jobs - 1) as self._executor:
                 yield
         else:
             yield
@@ -100,28 +104,59 @@ class TrialRunner:
         Raises:
             TimeIsOverError: before it is done with all.
         """
-        if self._executor is None:
-            do = self.meter.compile if compiles else self.meter.estimate
-            results = (do(self._module, edits) for edits in work)
-        else:
-            if self._packer is None:
-                self._packer = Packer(self._module)
-                self._text = program_text(self._module)
-            calls = [
-                partial(
-                    run_elsewhere,
-                    self._text,
-                    self._packer.pack(edits),
-                    self.meter,
-                    compiles=compiles,
-                )
-                for edits in work
-            ]
-            results = on_executor(self._executor, calls)
-        for _ in work:
-            if monotonic() >= self._end:
-                raise TimeIsOverError
-            yield next(results)
+        futures = self._submitted(work, compiles=compiles) if self._executor else []
+        known: dict[int, Figures | Estimate | None] = {}
+        try:
+            for at in range(len(work)):
+                while at not in known:
+                    if monotonic() >= self._end:
+                        raise TimeIsOverError
+                    if futures and futures[at].done():
+                        known[at] = next(results_of(futures[at : at + 1]))
+                    elif (free := self._last_free(futures, known, len(work))) is None:
+                        wait(futures[at : at + 1], self._end - monotonic())
+                    else:
+                        known[free] = self._run_here(work[free], compiles=compiles)
+                yield known[at]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _run_here(
+        self, edits: tuple[Edit, ...], *, compiles: bool
+    ) -> Figures | Estimate | None:
+        do = self.meter.compile if compiles else self.meter.estimate
+        return do(self._module, edits)
+
+    def _last_free(
+        self,
+        futures: Sequence[Future[Figures | Estimate | None]],
+        known: Mapping[int, object],
+        count: int,
+    ) -> int | None:
+        """Return the last piece of work that nobody has begun; the others begin in front."""
+        if not futures:
+            return next(at for at in range(count) if at not in known)
+        for at in range(count - 1, -1, -1):
+            if at not in known and futures[at].cancel():
+                return at
+        return None
+
+    def _submitted(
+        self, work: Sequence[tuple[Edit, ...]], *, compiles: bool
+    ) -> list[Future[Figures | Estimate | None]]:
+        assert self._executor is not None
+        if self._packer is None:
+            self._packer = Packer(self._module)
+            self._text = program_text(self._module)
+        return [
+            self._executor.submit(
+                run_elsewhere,
+                *(self._text, self._packer.pack(edits), self.meter),
+                compiles=compiles,
+            )
+            for edits in work
+        ]
 
 
 class Search:
@@ -155,6 +190,12 @@ class Search:
         """Candidates that did not help on top of others, by their ids."""
         self._compiled = 0
         self.untried = 0
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The mesh that is prescribed, if another is."""
+        edits = [edit for link in self._chain for edit in link.candidate.edits]
+        return next((edit.mesh for edit in edits if edit.mesh is not None), None)
 
     @property
     def after(self) -> Figures:

@@ -14,11 +14,9 @@ from ttxdsl.insight.doctor.prescriptions.answers import (
     Prescriptions,
     Trial,
 )
-from ttxdsl.insight.doctor.prescriptions.candidates import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
 
-_MOST_LINES = 12
-"""Of the code of a prescription, of which `--json` has all."""
 _MOST_INSTEAD = 3
 _LONGEST = 60
 """Of code in a table."""
@@ -44,7 +42,7 @@ def _where(places: Sequence[SourcePlace]) -> str:
     if first.op is None:
         return first.name if len(places) == 1 else f"{len(places)} arguments"
     text = place_text(first.position, first.function) or first.name
-    count = max(first.count, len(places))
+    count = sum(place.count for place in places)
     return f"{text} (x{count})" if count > 1 else text
 
 
@@ -87,27 +85,37 @@ def _code(number: int, prescription: Prescription) -> list[str]:
         case "constraint":
             where = place_text(first.position, first.function) or first.name
             name = first.name if first.op is None else f"{first.name}, {first.op}"
-            values = f"; {first.count} values" if first.count > 1 else ""
+            count = sum(place.count for place in prescription.places)
+            values = f"; {count} values" if count > 1 else ""
             if others := prescription.places[1:]:
-                values = f"; and {', '.join(place.name for place in others)}"
+                values += f"; and at {_listed(others)}"
             lines = [f"# {number}: x is made at {where} ({name}{values})"]
         case "argument":
-            lines = [f"# {number}: in in_shardings, and in out_shardings of new state"]
+            lines = [
+                f"# {number}: in in_shardings, and in out_shardings of new state, by the"
+                " paths of arguments"
+            ]
+        case "mesh":
+            lines = [f"# {number}: the mesh, of the same devices"]
+        case "spelling":
+            where = place_text(first.position, first.function) or first.name
+            lines = [f"# {number}: at {where} ({first.name}, {first.op})"]
         case "donation":
             lines = [f"# {number}: the state is not needed after the step"]
-    code = prescription.write.split("\n")
-    lines += code[:_MOST_LINES]
-    if len(code) > _MOST_LINES:
-        lines.append(f"# … and {len(code) - _MOST_LINES} more: --json has them")
+    lines += prescription.write.split("\n")
     if instead := prescription.instead:
-        few = ", ".join(
-            place_text(place.position, place.function) or place.name
-            for place in instead[:_MOST_INSTEAD]
-        )
+        few = _listed(instead[:_MOST_INSTEAD])
         more = len(instead) - _MOST_INSTEAD
         few += f" and {more} more" if more > 0 else ""
         lines.append(f"# or the same at {few}")
     return lines
+
+
+def _listed(places: Sequence[SourcePlace]) -> str:
+    texts = (place_text(place.position, place.function) for place in places)
+    return ", ".join(
+        text or place.name for text, place in zip(texts, places, strict=True)
+    )
 
 
 def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:
