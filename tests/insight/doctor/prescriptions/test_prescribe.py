@@ -15,8 +15,8 @@ from ttxdsl.costs.chips import CHIPS
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescriptions
-from ttxdsl.insight.doctor.prescriptions.candidates import Candidates
-from ttxdsl.insight.doctor.prescriptions.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
 from ttxdsl.insight.doctor.prescriptions.view import prescriptions_data
 from ttxdsl.insight.why.answers import Figures

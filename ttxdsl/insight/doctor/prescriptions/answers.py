@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import Displayed
-from ttxdsl.insight.doctor.prescriptions.changes import Kind
-from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Kind
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.sharding.devices.mesh import Mesh
 

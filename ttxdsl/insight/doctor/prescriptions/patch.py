@@ -13,8 +13,8 @@ from difflib import unified_diff
 from pathlib import Path
 
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescriptions
-from ttxdsl.insight.doctor.prescriptions.changes import CONSTRAINT_CODE
-from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import CONSTRAINT_CODE
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.sharding.devices.mesh import Mesh
 
 _HOLD = "_held"

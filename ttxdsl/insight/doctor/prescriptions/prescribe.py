@@ -3,7 +3,7 @@
     answer = prescribe(module)
     answer.prescriptions[0].write  # x = jax.lax.with_sharding_constraint(x, P("data"))
 
-Candidates (`candidates.py`) are compiled one by one, then on top of the best of them
+Candidates (`candidates`) are compiled one by one, then on top of the best of them
 (`search.py`), until the time is over. What is prescribed was compiled and measured.
 """
 
@@ -22,7 +22,7 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
-from ttxdsl.insight.doctor.prescriptions.candidates import Candidates
+from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.search import Search, TrialRunner
 from ttxdsl.insight.doctor.prescriptions.trials import Meter

@@ -17,8 +17,8 @@ from time import monotonic
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Trial
-from ttxdsl.insight.doctor.prescriptions.changes import Candidate
-from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking, dominates
 from ttxdsl.insight.doctor.prescriptions.trials import (
     Estimate,

@@ -14,7 +14,7 @@ from ttxdsl.insight.doctor.prescriptions.answers import (
     Prescriptions,
     Trial,
 )
-from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
 
 _MOST_INSTEAD = 3

@@ -14,8 +14,8 @@ from xdsl.dialects.func import FuncOp
 from ttxdsl.costs.chips import ChipMachine
 from ttxdsl.costs.machines import Machine
 from ttxdsl.dialects import sdy
-from ttxdsl.insight.doctor.prescriptions.changes import Candidate
-from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.sharding.devices.mesh import Mesh

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ttxdsl.insight.doctor.prescriptions.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.sharding.spec import TensorSharding
 

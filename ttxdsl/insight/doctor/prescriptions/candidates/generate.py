@@ -23,13 +23,17 @@ from ttxdsl.analysis.values.state import DONATED, results_of_arguments
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy
-from ttxdsl.insight.doctor.prescriptions.changes import (
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     CONSTRAINT_CODE,
     Candidate,
     spec_text,
 )
-from ttxdsl.insight.doctor.prescriptions.layouts import layouts
-from ttxdsl.insight.doctor.prescriptions.lines import Line, Lines, SourcePlace
+from ttxdsl.insight.doctor.prescriptions.candidates.layouts import layouts
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import (
+    Line,
+    Lines,
+    SourcePlace,
+)
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.names import Names
