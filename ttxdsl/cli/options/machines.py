@@ -123,20 +123,6 @@ def _count(text: str) -> int:
     return int(number)
 
 
-def chip_machine(options: argparse.Namespace, devices: int) -> Machine | None:
-    """Return the machine of a chip if one is named.
-
-    Raises:
-        CompileError: the devices are no equal slices.
-    """
-    if options.chip is None:
-        return None
-    try:
-        return options.chip.machine(devices, options.slices)
-    except ValueError as error:
-        raise CompileError(str(error)) from error
-
-
 def _axis_link(text: str) -> tuple[str, Link]:
     name, _, said = text.partition("=")
     parts = said.split(":")
