@@ -14,6 +14,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
+from ttxdsl.insight.why.trials.spellings import respell
 from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
@@ -34,6 +35,8 @@ class Edit:
     """What is annotated as an argument is."""
     mesh: Mesh | None = None
     """What all meshes of several devices become."""
+    spelling: str | None = None
+    """Of what makes the value."""
 
     def make(self, module: ModuleOp, mapped: dict[SSAValue, SSAValue]) -> None:
         """Change a copy of the program.
@@ -75,7 +78,8 @@ class Edit:
                         new = sdy.MeshOp(op.sym_name.data, self.mesh)
                         Rewriter.replace_op(op, new)
             case "respell":
-                raise AssertionError("no spelling is known")
+                assert isinstance(value, OpResult) and self.spelling is not None
+                respell(value.op, self.spelling)
             case "donate argument":
                 entries = argument_attributes(function)
                 for index in self.arguments:

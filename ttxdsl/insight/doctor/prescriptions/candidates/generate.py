@@ -41,6 +41,7 @@ from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.compiling import compile_and_record
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded
+from ttxdsl.insight.why.trials.spellings import spelling_code
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -187,7 +188,8 @@ class Candidates:
         yield from self.donations()
         known: set[tuple[str, tuple[SourcePlace, ...]]] = set()
         meshes = layouts(self._module, self._mesh_name, self._mesh, self._machine)
-        for turn in zip_longest(self.constraints(), self.arguments(), meshes):
+        kinds = self.constraints(), self.arguments(), meshes, self.spellings()
+        for turn in zip_longest(*kinds):
             for candidate in turn:
                 if candidate is None or (candidate.write, candidate.places) in known:
                     continue
@@ -224,6 +226,19 @@ class Candidates:
             )
             write = f"{CONSTRAINT_CODE}{spec_text(sharding)})"
             yield Candidate("constraint", write, places, edits, tuple(values))
+
+    def spellings(self) -> Iterator[Candidate]:
+        """Yield other spellings of ops, of those of one line together."""
+        for (_, spelling), ops in self._lines.respelled().items():
+            results = [op.results[0] for op in ops]
+            parts = [use.operation.results[0] for r in results for use in r.uses]
+            places = self._lines.places(results)
+            edits = tuple(
+                Edit(Change("respell", places[0].name), value, spelling=spelling)
+                for value in results
+            )
+            write = spelling_code(ops[0])
+            yield Candidate("spelling", write, places, edits, (*results, *parts))
 
     def donations(self) -> Iterator[Candidate]:
         """Yield the donation of all state that is not donated."""

@@ -14,6 +14,7 @@ from ttxdsl.analysis.usage.memory import type_bytes
 from ttxdsl.diagnostics.errors import Frame, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.names import Names
+from ttxdsl.insight.why.trials.spellings import spellings
 from ttxdsl.ir.tensors import is_tensor, shape_of
 
 _SMALLEST_PART = 64
@@ -203,6 +204,16 @@ class Lines:
                 known = hash((known, deeper))
             self._structures[key] = known
         return known
+
+    def respelled(self) -> dict[tuple[object, str], list[Operation]]:
+        """Return ops that can be said otherwise, by line and spelling."""
+        groups: defaultdict[tuple[object, str], list[Operation]] = defaultdict(list)
+        for op in self._module.walk():
+            if not _is_manual(op):
+                for spelling in spellings(op):
+                    key = (self._line_of(op), op.results[0].type, op.operands[1].type)
+                    groups[key, spelling].append(op)
+        return groups
 
     def costliest_first(self) -> list[Line]:
         """Return the lines whose values can be constrained, the costliest first."""
