@@ -203,6 +203,10 @@ def test_prescriptions_of_the_own_mesh(
     ("options", "message"),
     [
         ([], "the program has no mesh of several devices"),
+        (
+            ["--devices", "2", "--keep", "--ignore-shardings"],
+            "--keep and --ignore-shardings contradict each other",
+        ),
         (["--top", "3"], "--top is for choosing a mesh: say how many devices"),
         (["--devices", "2", "--all"], "--all is not for --devices"),
     ],

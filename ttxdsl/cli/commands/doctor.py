@@ -50,6 +50,8 @@ def _require_consistent(options: argparse.Namespace) -> None:
         CompileError: naming one.
     """
     with_devices = options.devices is not None
+    if options.keep and options.ignore_shardings:
+        raise CompileError("--keep and --ignore-shardings contradict each other")
     others = _OF_PRESCRIPTIONS if with_devices else _OF_MESHES
     for name in others:
         if getattr(options, name):
@@ -96,6 +98,7 @@ def _searched(
             machine=machine_of_options(options),
             chip=options.chip,
             slices=options.slices,
+            keep=options.keep,
             memory=options.memory,
             jobs=options.jobs,
             seconds=options.seconds or SECONDS,
@@ -228,6 +231,11 @@ def add_command(commands: Any) -> None:
             f" ({default_limit(1)} of a small program, {default_limit(10**6)} of a"
             " large one)"
         ),
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="leave the mesh and all shardings of arguments that are written",
     )
     parser.add_argument(
         "--ignore-shardings",

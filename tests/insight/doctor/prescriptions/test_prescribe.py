@@ -342,3 +342,15 @@ def test_the_axis_that_sends_most_does_not_lie_between_slices():
     assert order.after is not None
     assert order.after.bytes == answer.before.bytes
     assert order.after.program_seconds < answer.before.program_seconds
+
+
+def test_what_is_written_is_kept():
+    module = parse_program(FIGHT)
+    own = own_mesh(module)
+    pipeline = TTStableHLOPipelinePass()
+    kept = list(Candidates(module, FIGHT, "t", pipeline, own, keep=True).all())
+    assert {one.kind for one in kept} == {"constraint", "argument"}
+    changed_arguments = {
+        place.name for one in kept for place in one.places if one.kind == "argument"
+    }
+    assert changed_arguments == {"v"}  # the others have shardings

@@ -74,6 +74,7 @@ def prescribe(
     pipeline: TTStableHLOPipelinePass | None = None,
     chip: Chip | None = None,
     slices: int = 1,
+    keep: bool = False,
     jobs: int = 1,
     executor: Executor | None = None,
     on_step: Callable[[int, int], None] | None = None,
@@ -92,6 +93,7 @@ def prescribe(
         chip: what each device is: then time and memory are a plan's, and its memory is
             the limit.
         slices: of the mesh with a network of chips each.
+        keep: whether the mesh and all shardings that are written stay.
         jobs: processes to compile in when that pays.
         executor: compiles instead; what is found is the same.
         on_step: called with the number of changes that were compiled, and that help.
@@ -125,6 +127,7 @@ def prescribe(
     candidates = Candidates(
         *(module, text or program_text(module), source, meter.pipeline),
         *((mesh_name, mesh), meter.machine),
+        keep=keep,
     )
     before = meter.figures(candidates.recorded.compiled, module)
     runner = TrialRunner(module, meter, start + seconds, jobs, executor)

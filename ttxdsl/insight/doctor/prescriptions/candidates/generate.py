@@ -61,6 +61,7 @@ class Candidates:
         pipeline: options of the thirteen stages.
         mesh: its own, with its name.
         machine: that it shall run on.
+        keep: whether the mesh and all shardings that are written stay.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -74,10 +75,12 @@ class Candidates:
         pipeline: TTStableHLOPipelinePass,
         mesh: tuple[str, Mesh],
         machine: Machine = GENERIC,
+        *,
+        keep: bool = False,
     ):
         self._module, self._pipeline = module, pipeline
         self._mesh_name, self._mesh = mesh
-        self._machine = machine
+        self._machine, self._keep = machine, keep
         self.recorded = compile_and_record(module, pipeline)
         self._names = Names(module, text, source)
         self._places = Places(self.recorded, self._names)
@@ -187,7 +190,8 @@ class Candidates:
         """Yield all candidates, of each kind by turns, the likely ones first."""
         yield from self.donations()
         known: set[tuple[str, tuple[SourcePlace, ...]]] = set()
-        meshes = layouts(self._module, self._mesh_name, self._mesh, self._machine)
+        own = self._module, self._mesh_name, self._mesh, self._machine
+        meshes = iter(()) if self._keep else layouts(*own)
         kinds = self.constraints(), self.arguments(), meshes, self.spellings()
         for turn in zip_longest(*kinds):
             for candidate in turn:
@@ -319,6 +323,9 @@ class Candidates:
         for dims in self._near(group[0]):
             yield from self._together(dict.fromkeys(members, dims))
 
+    def _is_written(self, index: int) -> bool:
+        return sdy.get_func_argument_sharding(self._function, index) is not None
+
     def _axes(self) -> list[tuple[str, int]]:
         return [(name, size) for name, size in self._mesh.axes if size > 1]
 
@@ -374,6 +381,10 @@ class Candidates:
         for index, dims in chosen.items():
             if dims is None:
                 continue
+            if self._keep and self._is_written(index):
+                if len(chosen) > 1:
+                    continue
+                return
             sharding = self._sharding(dims)
             if not self._fits(self._argument_shape(index), sharding):
                 return
