@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.check.check import CheckReport
     from ttxdsl.insight.diff.difference import Difference
     from ttxdsl.insight.doctor.doctor import Diagnosis
-    from ttxdsl.insight.doctor.prescriptions.prescribe import Prescriptions
+    from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
     from ttxdsl.insight.plan.plan import StepPlan
     from ttxdsl.insight.plan.search import Search
     from ttxdsl.insight.run.interpretation import Interpretation

@@ -18,7 +18,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.plugins import load_plugins, named_plugins
@@ -66,7 +66,12 @@ def _starting() -> Generator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _taken(futures: Sequence[Future[Answer]]) -> Iterator[Answer]:
+def results_of(futures: Sequence[Future[Answer]]) -> Iterator[Answer]:
+    """Yield what was computed elsewhere, in order.
+
+    Raises:
+        CompileError: a process ended before.
+    """
     try:
         for future in futures:
             yield future.result()
@@ -88,18 +93,30 @@ def on_executor(
     """
     futures = [executor.submit(call) for call in calls]
     try:
-        yield from _taken(futures)
+        yield from results_of(futures)
     finally:
         for future in futures:
             future.cancel()
 
 
-def in_processes(
-    count: int, calls: Iterable[Callable[[], Answer]]
-) -> Generator[Answer]:
-    """The same on so many processes of our own.
+class _Processes(Executor):
+    """A pool of processes that are started as work comes, and start clean."""
 
-    They end when all is done, and at once where an error or an interrupt comes first.
+    def __init__(self, pool: ProcessPoolExecutor):
+        self._pool = pool
+
+    def submit(
+        self, fn: Callable[..., Answer], /, *args: Any, **kwargs: Any
+    ) -> Future[Answer]:
+        with _starting():
+            return self._pool.submit(fn, *args, **kwargs)
+
+
+@contextmanager
+def processes(count: int) -> Generator[Executor]:
+    """Processes of our own, which end when this does.
+
+    They end at once where an error or an interrupt comes first.
     """
     children = {*multiprocessing.active_children()}
     with _starting():  # the locks of a pool have a process too
@@ -112,9 +129,7 @@ def in_processes(
             initargs=(named_plugins(),),
         )
     try:
-        with _starting():
-            futures = [pool.submit(call) for call in calls]
-        yield from _taken(futures)
+        yield _Processes(pool)
     except BaseException:
         # cancelling what is left is what Python 3.11 stumbles over then
         for child in {*multiprocessing.active_children()} - children:
@@ -122,6 +137,15 @@ def in_processes(
         raise
     finally:
         pool.shutdown()
+
+
+def in_processes(
+    count: int, calls: Iterable[Callable[[], Answer]]
+) -> Generator[Answer]:
+    """The answers to some calls, in their order, of so many processes of our own."""
+    with processes(count) as executor:
+        futures = [executor.submit(call) for call in calls]
+        yield from results_of(futures)
 
 
 def spread(

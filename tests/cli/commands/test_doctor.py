@@ -203,8 +203,12 @@ def test_prescriptions_of_the_own_mesh(
     ("options", "message"),
     [
         ([], "the program has no mesh of several devices"),
+        (
+            ["--devices", "2", "--keep", "--ignore-shardings"],
+            "--keep and --ignore-shardings contradict each other",
+        ),
         (["--top", "3"], "--top is for choosing a mesh: say how many devices"),
-        (["--devices", "2", "--seconds", "5"], "--seconds is not for --devices"),
+        (["--devices", "2", "--all"], "--all is not for --devices"),
     ],
 )
 def test_options_of_the_other_question(
@@ -217,3 +221,17 @@ def test_options_of_the_other_question(
     captured = capsys.readouterr()
     assert f"error: {message}" in captured.err.replace("'builtin.module' op: ", "")
     assert not captured.out
+
+
+def test_a_search_on_the_first_mesh(program: Path, capsys: pytest.CaptureFixture[str]):
+    """From a program without shardings to a mesh, all shardings, and what helps further."""
+    asked = ["doctor", str(program), "--devices", "4", "--seconds", "30"]
+    assert main([*asked, "--jobs", "1"]) == 0
+    assert "On the first mesh, further:" in capsys.readouterr().out
+    assert main([*asked, "--jobs", "1", "--chip", "v5e", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    best = data["meshes"][0]
+    before = data["further"]["before"]
+    assert best["bytes_sent"] == before["bytes"]
+    assert best["peak_bytes"] == before["peak_bytes"]
+    assert best["seconds"] == before["step_s"]

@@ -1,11 +1,15 @@
 """`ttxdsl doctor`: what to write so that a program costs less, or which mesh fits it."""
 
 import argparse
+from pathlib import Path
 from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
+    add_chip_options,
     add_machine_options,
     machine_of_options,
     positive,
@@ -15,18 +19,21 @@ from ttxdsl.cli.programs import read_input, read_module
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
-from ttxdsl.insight.doctor.doctor import default_limit, diagnose
+from ttxdsl.insight.doctor.doctor import default_limit, diagnose, with_mesh
 from ttxdsl.insight.doctor.meshes import written_meshes
+from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
+from ttxdsl.insight.doctor.prescriptions.patch import patch_of
 from ttxdsl.insight.doctor.prescriptions.prescribe import SECONDS, prescribe
 from ttxdsl.insight.doctor.prescriptions.view import (
     prescriptions_data,
     print_prescriptions,
 )
 from ttxdsl.insight.doctor.view import MOST_ROWS, diagnosis_data, print_diagnosis
-from ttxdsl.loading.program import parse_program
+from ttxdsl.loading.files import require_writable, write_whole
+from ttxdsl.loading.program import parse_program, program_text
 
 _OF_MESHES = "candidates", "ignore_shardings", "top"
-_OF_PRESCRIPTIONS = "seconds", "all"
+_OF_PRESCRIPTIONS = "all", "patch"
 """Options that need `--devices`, and that do not go with it."""
 
 
@@ -43,6 +50,8 @@ def _require_consistent(options: argparse.Namespace) -> None:
         CompileError: naming one.
     """
     with_devices = options.devices is not None
+    if options.keep and options.ignore_shardings:
+        raise CompileError("--keep and --ignore-shardings contradict each other")
     others = _OF_PRESCRIPTIONS if with_devices else _OF_MESHES
     for name in others:
         if getattr(options, name):
@@ -56,26 +65,13 @@ def _require_consistent(options: argparse.Namespace) -> None:
 
 
 def _prescribe(options: argparse.Namespace) -> int:
-    machine = machine_of_options(options)
-    work = "compiling the program"
-
-    def on_step(compiled: int, helping: int) -> None:
-        nonlocal work
-        work = f"compiling changes ({compiled} done, {helping} help)"
-
-    with doing(lambda: work):
-        text, source = read_input(options.file, options)
-        answer = prescribe(
-            parse_program(text, source),
-            text=text,
-            source=source,
-            machine=machine,
-            memory=options.memory,
-            seconds=options.seconds or SECONDS,
-            trip_count=options.trip_count,
-            on_step=on_step,
-        )
+    if options.patch is not None:
+        require_writable(options.patch)
+    text, source = read_input(options.file, options)
+    answer = _searched(options, parse_program(text, source), text, source)
     require_axes(options, (name for name, _ in answer.mesh.axes))
+    if options.patch is not None:
+        write_whole(options.patch, patch_of(answer).text)
     if options.json:
         flags.print_json(prescriptions_data(answer))
     else:
@@ -83,6 +79,32 @@ def _prescribe(options: argparse.Namespace) -> int:
         print_prescriptions(console, answer, str(options.file), whole=options.all)
     best = (answer.after, *(one.after for one in answer.prescriptions))
     return 0 if any(map(answer.fits, best)) else 1
+
+
+def _searched(
+    options: argparse.Namespace, module: ModuleOp, text: str, source: str
+) -> Prescriptions:
+    work = "compiling the program"
+
+    def on_step(compiled: int, helping: int) -> None:
+        nonlocal work
+        work = f"compiling changes ({compiled} done, {helping} help)"
+
+    with doing(lambda: work):
+        return prescribe(
+            module,
+            text=text,
+            source=source,
+            machine=machine_of_options(options),
+            chip=options.chip,
+            slices=options.slices,
+            keep=options.keep,
+            memory=options.memory,
+            jobs=options.jobs,
+            seconds=options.seconds or SECONDS,
+            trip_count=options.trip_count,
+            on_step=on_step,
+        )
 
 
 def _diagnose(options: argparse.Namespace) -> int:
@@ -100,6 +122,8 @@ def _diagnose(options: argparse.Namespace) -> int:
             options.devices,
             machine=machine,
             memory=options.memory,
+            chip=options.chip,
+            slices=options.slices,
             limit=options.candidates,
             ignore_shardings=options.ignore_shardings,
             all_axes=options.all_axes,
@@ -113,12 +137,27 @@ def _diagnose(options: argparse.Namespace) -> int:
         name for op in written_meshes(module) for name in op.mesh.data.axis_names
     )
     require_axes(options, (*written, *(name for c in tried for name, _ in c.axes)))
+    answer: Prescriptions | None = None
+    if options.seconds is not None and diagnosis.rows:
+        best = with_mesh(
+            module,
+            diagnosis.rows[0].candidate,
+            ignore_shardings=options.ignore_shardings,
+        )
+        answer = _searched(options, best, program_text(best), str(options.file))
     if options.json:
-        flags.print_json(diagnosis_data(diagnosis))
+        further = {} if answer is None else {"further": prescriptions_data(answer)}
+        flags.print_json({**diagnosis_data(diagnosis), **further})
     else:
-        print_diagnosis(report_console(), diagnosis, str(options.file), options.top)
+        console = report_console()
+        print_diagnosis(console, diagnosis, str(options.file), options.top)
+        if answer is not None:
+            console.print("On the first mesh, further:")
+            print_prescriptions(console, answer, str(options.file), whole=False)
         if diagnosis.rows:  # of the first mesh, whose code is printed
             print_remarks(diagnosis.rows[0].measurement.warnings, whole=True)
+    if answer is not None and answer.fits(answer.after):
+        return 0
     return 0 if any(row.fits for row in diagnosis.rows) else 1
 
 
@@ -143,6 +182,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl doctor step.mlir\n"
             "  ttxdsl doctor step.mlir --seconds 300 --all\n"
             "  ttxdsl doctor model.mlir --devices 8\n"
+            "  ttxdsl doctor model.mlir --devices 256 --chip v5p --seconds 60\n"
             "  ttxdsl doctor model.mlir --devices 32 --memory 12GiB\n"
             "  ttxdsl doctor sharded.mlir --devices 8 --ignore-shardings\n"
             "  ttxdsl doctor model.mlir --devices 8 --link-gbps 50 --json\n"
@@ -160,12 +200,21 @@ def add_command(commands: Any) -> None:
         "--seconds",
         type=positive,
         metavar="S",
-        help=f"without --devices: answer after so many, with the best so far ({SECONDS:g})",
+        help=(
+            f"answer after so many, with the best so far ({SECONDS:g}); with --devices:"
+            " search for so long on the first mesh, too"
+        ),
     )
     parser.add_argument(
         "--all",
         action="store_true",
         help="without --devices: list what was tried and is no better, too",
+    )
+    parser.add_argument(
+        "--patch",
+        type=Path,
+        metavar="FILE",
+        help="without --devices: write those together as a patch of the source",
     )
     parser.add_argument(
         "--memory",
@@ -184,6 +233,11 @@ def add_command(commands: Any) -> None:
         ),
     )
     parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="leave the mesh and all shardings of arguments that are written",
+    )
+    parser.add_argument(
         "--ignore-shardings",
         action="store_true",
         help="remove the program's own shardings and choose from scratch",
@@ -197,6 +251,7 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help=f"rows to print ({MOST_ROWS}, fewer where they are high)",
     )
+    add_chip_options(parser)
     add_machine_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.costs.chips import CHIPS, Chip, chip_named
 from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
 from ttxdsl.diagnostics.display import finite
@@ -86,6 +87,40 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
         metavar="AXIS=GB[:US[:SHAPE]]",
         help="the link along a mesh axis, data=5:10:line; again for another axis",
     )
+
+
+def add_chip_options(parser: argparse.ArgumentParser) -> None:
+    """Add the chip that each device is, and in how many slices they are."""
+    parser.add_argument(
+        "--chip",
+        type=_chip,
+        metavar="NAME",
+        help=(
+            f"what each device is: {', '.join(CHIPS)}; times and memory are those of"
+            " `ttxdsl plan`, and its memory is the limit"
+        ),
+    )
+    parser.add_argument(
+        "--slices",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="slices with a network of chips each; consecutive devices are in one (1)",
+    )
+
+
+def _chip(name: str) -> Chip:
+    try:
+        return chip_named(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _count(text: str) -> int:
+    number = _number(text)
+    if number is None or number < 1 or number != int(number):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
+    return int(number)
 
 
 def _axis_link(text: str) -> tuple[str, Link]:

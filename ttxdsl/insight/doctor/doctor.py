@@ -26,6 +26,7 @@ from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.analysis.values.state import results_of_arguments
+from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
@@ -37,6 +38,7 @@ from ttxdsl.insight.doctor.meshes import (
     Axis,
     Candidate,
     all_assignments,
+    apply_candidate,
     argument_bytes,
     candidate_of,
     parts_of,
@@ -230,9 +232,13 @@ def _parsed(text: str) -> ModuleOp:
 
 
 def _compiled_anew(
-    text: str, candidate: Candidate, machine: Machine, trip_count: int | None
+    text: str,
+    candidate: Candidate,
+    machine: Machine,
+    trip_count: int | None,
+    fused: bool,
 ) -> Measurement | str:
-    return compile_candidate(_parsed(text), candidate, machine, trip_count)
+    return compile_candidate(_parsed(text), candidate, machine, trip_count, fused=fused)
 
 
 # The answer
@@ -270,6 +276,21 @@ def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
     )
 
 
+def with_mesh(
+    module: ModuleOp, candidate: Candidate, *, ignore_shardings: bool = False
+) -> ModuleOp:
+    """Return a copy of the program with a mesh of a diagnosis, and what it splits."""
+    copy = module.clone()
+    if ignore_shardings:
+        remove_shardings(copy)
+    if candidate.splits is not None:
+        InlinePass().apply(make_context(), copy)
+    else:
+        UnifyMeshesPass().apply(make_context(), copy)
+    apply_candidate(copy, entry_function(copy), candidate)
+    return copy
+
+
 def diagnose(
     module: ModuleOp,
     devices: int,
@@ -280,6 +301,8 @@ def diagnose(
     ignore_shardings: bool = False,
     all_axes: bool = False,
     trip_count: int | None = None,
+    chip: Chip | None = None,
+    slices: int = 1,
     jobs: int = 1,
     executor: Executor | None = None,
     on_step: Callable[[int, int], None] | None = None,
@@ -295,6 +318,9 @@ def diagnose(
         ignore_shardings: whether to remove the program's own shardings first.
         all_axes: whether axes of size one of the program's own mesh get other sizes, too.
         trip_count: how often loops turn of which the program does not say it.
+        chip: what each device is: then time and memory are a plan's, and its memory is
+            the limit.
+        slices: of the mesh with a network of chips each.
         jobs: processes to compile in when that pays.
         executor: compiles them instead; what is found is the same.
         on_step: called with the number of candidates that are done, and of all.
@@ -311,6 +337,13 @@ def diagnose(
         raise CompileError(f"{devices} devices: at most {MOST_DEVICES} are supported")
     if limit is not None and limit < 1:
         raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
+    fused = chip is not None
+    if chip is not None:
+        try:
+            machine = chip.machine(devices, slices)
+        except ValueError as error:
+            raise CompileError(str(error), module) from error
+        memory = memory or chip.memory_bytes
     machine = machine or GENERIC
     module = module.clone()
     if is_solved(module):
@@ -347,8 +380,8 @@ def diagnose(
     refused: list[Refusal] = []
     results = spread(
         chosen,
-        lambda one: compile_candidate(module, one, machine, trip_count),
-        lambda one: partial(_compiled_anew, text(), one, machine, trip_count),
+        lambda one: compile_candidate(module, one, machine, trip_count, fused=fused),
+        lambda one: partial(_compiled_anew, text(), one, machine, trip_count, fused),
         jobs=jobs,
         executor=executor,
     )

@@ -14,6 +14,7 @@ from ttxdsl.analysis.usage.collectives import (
     device_runs,
     list_collectives,
 )
+from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.timeline import timeline
 from ttxdsl.analysis.usage.work import operations_of
@@ -49,7 +50,11 @@ class Measurement:
 
 
 def measure(
-    module: ModuleOp, machine: Machine, trip_count: int | None = None
+    module: ModuleOp,
+    machine: Machine,
+    trip_count: int | None = None,
+    *,
+    fused: bool = False,
 ) -> Measurement:
     """Count a program that is partitioned.
 
@@ -57,14 +62,16 @@ def measure(
         module: the program.
         machine: for the times.
         trip_count: how often loops turn of which the program does not say it.
+        fused: whether time and memory are those of what XLA's fusions leave.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
     """
     runs = device_runs(module, trip_count)
     collectives = list_collectives(module, runs=runs)
-    memory = memory_profile(module)
-    time = timeline(module, machine, runs=runs, collectives=collectives)
+    memory = memory_profile(module, fused=fused)
+    fusion = Fusion() if fused else None
+    time = timeline(module, machine, runs=runs, collectives=collectives, fusion=fusion)
     return Measurement(
         operations=operations_of(module, runs),
         bytes_sent=sum(one.bytes_per_device for one in collectives),
@@ -83,6 +90,8 @@ def compile_candidate(
     candidate: Candidate,
     machine: Machine,
     trip_count: int | None = None,
+    *,
+    fused: bool = False,
 ) -> Measurement | str:
     """Compile a copy of a program for a candidate and count; see `measure`.
 
@@ -96,7 +105,7 @@ def compile_candidate(
         with collect_remarks() as remarks:
             TTStableHLOPipelinePass().apply(make_context(), copy)
         copy.verify()
-        found = measure(copy, machine, trip_count)
+        found = measure(copy, machine, trip_count, fused=fused)
     except CompileError as error:
         return error.message.partition("\n")[0]
     except DiagnosticException as error:

@@ -280,6 +280,8 @@ ChangeKind = Literal[
     "remove constraint",
     "copy constant",
     "donate argument",
+    "lay out mesh",
+    "respell",
 ]
 
 
@@ -320,6 +322,10 @@ class Change:
                 return f"a copy of {self.value} for {self.user}"
             case "donate argument":
                 return f"{', '.join((self.value, *self.alike))} donated"
+            case "lay out mesh":
+                return f"@{self.value} as {self.sharding}"
+            case "respell":
+                return f"{self.value} said otherwise"
 
 
 _HARDLY, _REPEATED = 0.01, 0.25

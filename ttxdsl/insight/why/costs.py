@@ -9,6 +9,7 @@ from ttxdsl.analysis.usage.collectives import (
     guesses_text,
     list_collectives,
 )
+from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.timeline import timeline
 from ttxdsl.analysis.usage.work import operations_of
@@ -23,6 +24,8 @@ def measure(
     whole: ModuleOp,
     machine: Machine,
     trip_count: int | None = None,
+    *,
+    fused: bool = False,
 ) -> Figures:
     """The figures of a program of one device, as stage 13 leaves it.
 
@@ -31,12 +34,15 @@ def measure(
         whole: what it was made of.
         machine: what it runs on.
         trip_count: how often loops turn of which the program does not say it.
+        fused: whether time and memory are those of what XLA's fusions leave, as a plan
+            has them.
     """
     runs = device_runs(module, trip_count)
     collectives = list_collectives(module, runs=runs)
-    time = timeline(module, machine, runs=runs, collectives=collectives)
+    fusion = Fusion() if fused else None
+    time = timeline(module, machine, runs=runs, collectives=collectives, fusion=fusion)
     try:
-        peak = memory_profile(module).peak_bytes
+        peak = memory_profile(module, fused=fused).peak_bytes
     except CompileError:
         peak = None  # a value without a size, which other commands tell of
     operations = operations_of(module, runs)

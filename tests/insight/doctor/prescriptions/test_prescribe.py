@@ -11,20 +11,19 @@ import pytest
 
 import ttxdsl
 from tests.insight.doctor.prescriptions.llama import step_text
+from ttxdsl.costs.chips import CHIPS
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.insight.doctor.prescriptions.candidates import Candidate, Candidates
-from ttxdsl.insight.doctor.prescriptions.prescribe import (
-    Prescription,
-    Prescriptions,
-    own_mesh,
-    prescribe,
-)
+from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescriptions
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
+from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
 from ttxdsl.insight.doctor.prescriptions.view import prescriptions_data
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.trials.compiling import compile_plainly
 from ttxdsl.insight.why.trials.edits import changed
+from ttxdsl.loading.processes import processes
 from ttxdsl.loading.program import parse_program, program_text
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -126,7 +125,7 @@ def test_the_constrained_llama_is_not_told_to_hold_what_it_holds():
 def test_the_prescribed_program_costs_what_is_said_and_computes_the_same(text: str):
     answer = search(text)
     assert answer.prescriptions
-    together = answer.prescriptions[: answer.together]
+    together = [answer.prescriptions[number - 1] for number in answer.together]
     better = applied(text, together)
     figures = compiled(better)
     assert (figures.bytes, figures.peak_bytes) == (
@@ -143,17 +142,76 @@ def test_the_prescribed_program_costs_what_is_said_and_computes_the_same(text: s
         )
 
 
-def test_each_stands_on_those_before_it():
+def test_each_is_measured_alone_and_some_together():
     answer = search(FIGHT)
-    before = answer.before
-    for number, one in enumerate(answer.prescriptions):
-        if number < answer.together:
-            assert (one.on_top_of, one.before) == (number, before)
-            before = one.after
+    assert answer.together
+    for number, one in enumerate(answer.prescriptions, 1):
+        if one.on_top_of:
+            assert set(one.on_top_of) < set(answer.together)
+            assert number in answer.together
         else:
-            assert (one.on_top_of, one.before) == (0, answer.before)
-    assert answer.after == before
+            assert one.before == answer.before
+            assert one.after.bytes == compiled(applied(FIGHT, [one])).bytes
     assert len(answer.prescriptions) <= 7
+    # the best first: times that are equal are in the order of bytes
+    for equal in answer.equal_in_time:
+        sent = [answer.prescriptions[number - 1].after.bytes for number in equal]
+        assert sent == sorted(sent)
+
+
+def test_processes_find_the_same():
+    with processes(1) as executor:
+        assert search(FIGHT, 60, executor=executor) == search(FIGHT, 60)
+
+
+def test_more_time_goes_the_same_way_further():
+    def stop(compiled: int, helping: int) -> None:
+        if compiled == 6:
+            raise KeyboardInterrupt
+
+    short = search(FIGHT, on_step=stop)
+    long = search(FIGHT)
+    known = {(one.write, one.places) for one in (*long.prescriptions, *long.tried)}
+    assert {(one.write, one.places) for one in short.prescriptions} <= known
+
+
+def test_a_chip_is_planned_for():
+    answer = search(FIGHT, chip=CHIPS["v5e"])
+    program = ttxdsl.load(FIGHT).partition()
+    plan = program.plan("v5e")
+    assert answer.before.peak_bytes == plan.memory.peak_bytes
+    assert answer.before.program_seconds == plan.time.step_s
+    assert answer.memory == CHIPS["v5e"].memory_bytes
+    with pytest.raises(CompileError, match="8 devices are not 3 equal slices"):
+        search(FIGHT, chip=CHIPS["v5e"], slices=3)
+
+
+def test_ops_without_a_line_of_a_source_are_named_by_values():
+    found = [one for one in candidates(FIGHT) if one.kind == "constraint"]
+    assert {place.name for one in found for place in one.places} >= {"%0", "%1"}
+
+
+LAYERS = """\
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>}) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.tanh %0 : tensor<64x64xf32>
+  %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %3 = stablehlo.tanh %2 : tensor<64x64xf32>
+  %4 = stablehlo.dot_general %3, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %5 = stablehlo.tanh %4 : tensor<64x64xf32>
+  %6 = stablehlo.dot_general %5, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %7 = stablehlo.tanh %6 : tensor<64x64xf32>
+  %8 = stablehlo.dot_general %7, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %8 : tensor<64x64xf32>
+}
+"""
+
+
+def test_repeated_layers_without_lines_are_one_candidate():
+    found = [one for one in candidates(LAYERS) if one.kind == "constraint"]
+    assert max(len(one.places) for one in found) >= 2
+    assert all(len(one.places) == len(one.edits) for one in found)
 
 
 def test_nothing_helps():
@@ -260,3 +318,39 @@ def test_the_least_memory_is_said():
 def test_bad_input(text: str, message: str):
     with pytest.raises(CompileError, match=re.escape(message)):
         search(text)
+
+
+def test_other_meshes_of_the_same_devices():
+    meshes = [one for one in candidates(FIGHT) if one.kind == "mesh"]
+    assert meshes[0].write == (
+        'mesh = jax.make_mesh((4, 2), ("data", "model"),'
+        " axis_types=(jax.sharding.AxisType.Auto,) * 2)  # was data=2, model=4"
+    )
+    sizes = {edit.mesh.axis_sizes for one in meshes for edit in one.edits if edit.mesh}
+    assert sizes == {(4, 2), (8, 1)}  # nothing is split by the other axis
+
+
+def test_the_axis_that_sends_most_does_not_lie_between_slices():
+    """Nothing but the order of axes says which devices are in one slice."""
+    text = FIGHT.replace('"data"=2, "model"=4', '"data"=4, "model"=2')
+    answer = search(text, 60, chip=CHIPS["v5e"], slices=4)
+    order = next(
+        one
+        for one in (*answer.prescriptions, *answer.tried)
+        if one.kind == "mesh" and '(2, 4), ("model", "data")' in one.write
+    )
+    assert order.after is not None
+    assert order.after.bytes == answer.before.bytes
+    assert order.after.program_seconds < answer.before.program_seconds
+
+
+def test_what_is_written_is_kept():
+    module = parse_program(FIGHT)
+    own = own_mesh(module)
+    pipeline = TTStableHLOPipelinePass()
+    kept = list(Candidates(module, FIGHT, "t", pipeline, own, keep=True).all())
+    assert {one.kind for one in kept} == {"constraint", "argument"}
+    changed_arguments = {
+        place.name for one in kept for place in one.places if one.kind == "argument"
+    }
+    assert changed_arguments == {"v"}  # the others have shardings

@@ -9,16 +9,14 @@ from rich.table import Table
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
-from ttxdsl.insight.doctor.prescriptions.candidates import SourcePlace
-from ttxdsl.insight.doctor.prescriptions.prescribe import (
+from ttxdsl.insight.doctor.prescriptions.answers import (
     Prescription,
     Prescriptions,
     Trial,
 )
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
 
-_MOST_LINES = 12
-"""Of the code of a prescription, of which `--json` has all."""
 _MOST_INSTEAD = 3
 _LONGEST = 60
 """Of code in a table."""
@@ -44,7 +42,8 @@ def _where(places: Sequence[SourcePlace]) -> str:
     if first.op is None:
         return first.name if len(places) == 1 else f"{len(places)} arguments"
     text = place_text(first.position, first.function) or first.name
-    return f"{text} (x{first.count})" if first.count > 1 else text
+    count = sum(place.count for place in places)
+    return f"{text} (x{count})" if count > 1 else text
 
 
 def _table(answer: Prescriptions) -> Table:
@@ -55,29 +54,28 @@ def _table(answer: Prescriptions) -> Table:
     for column in ("sent", "launches", "time", "memory"):
         table.add_column(column, justify="right", no_wrap=True)
     for number, one in enumerate(answer.prescriptions, 1):
-        note = ""
-        if one.on_top_of:
-            note = f", on top of {_numbers(one.on_top_of)}"
-        elif number > max(1, answer.together):
-            note = ", instead"
+        note = f", on top of {_numbers(one.on_top_of)}" if one.on_top_of else ""
         table.add_row(
             str(number),
             f"{one.kind}{note}",
             _where(one.places),
             *_cells(one.before, one.after),
         )
-    if answer.together > 1:
+    if len(answer.together) > 1:
         table.add_row(
-            _numbers(answer.together),
-            "together",
+            "",
+            f"{_numbers(answer.together)} together",
             "",
             *_cells(answer.before, answer.after),
         )
     return table
 
 
-def _numbers(count: int) -> str:
-    return "1" if count == 1 else f"1-{count}"
+def _numbers(numbers: Sequence[int]) -> str:
+    """Return `1`, `1, 3`, or `1-4`."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]}-{numbers[-1]}"
+    return ", ".join(map(str, numbers))
 
 
 def _code(number: int, prescription: Prescription) -> list[str]:
@@ -87,25 +85,37 @@ def _code(number: int, prescription: Prescription) -> list[str]:
         case "constraint":
             where = place_text(first.position, first.function) or first.name
             name = first.name if first.op is None else f"{first.name}, {first.op}"
-            values = f"; {first.count} values" if first.count > 1 else ""
+            count = sum(place.count for place in prescription.places)
+            values = f"; {count} values" if count > 1 else ""
+            if others := prescription.places[1:]:
+                values += f"; and at {_listed(others)}"
             lines = [f"# {number}: x is made at {where} ({name}{values})"]
         case "argument":
-            lines = [f"# {number}: in in_shardings, and in out_shardings of new state"]
+            lines = [
+                f"# {number}: in in_shardings, and in out_shardings of new state, by the"
+                " paths of arguments"
+            ]
+        case "mesh":
+            lines = [f"# {number}: the mesh, of the same devices"]
+        case "spelling":
+            where = place_text(first.position, first.function) or first.name
+            lines = [f"# {number}: at {where} ({first.name}, {first.op})"]
         case "donation":
             lines = [f"# {number}: the state is not needed after the step"]
-    code = prescription.write.split("\n")
-    lines += code[:_MOST_LINES]
-    if len(code) > _MOST_LINES:
-        lines.append(f"# … and {len(code) - _MOST_LINES} more: --json has them")
+    lines += prescription.write.split("\n")
     if instead := prescription.instead:
-        few = ", ".join(
-            place_text(place.position, place.function) or place.name
-            for place in instead[:_MOST_INSTEAD]
-        )
+        few = _listed(instead[:_MOST_INSTEAD])
         more = len(instead) - _MOST_INSTEAD
         few += f" and {more} more" if more > 0 else ""
         lines.append(f"# or the same at {few}")
     return lines
+
+
+def _listed(places: Sequence[SourcePlace]) -> str:
+    texts = (place_text(place.position, place.function) for place in places)
+    return ", ".join(
+        text or place.name for text, place in zip(texts, places, strict=True)
+    )
 
 
 def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:
@@ -156,7 +166,12 @@ def print_prescriptions(
         )
     else:
         console.print("there is no change to try")
-    notes = [f"time: {answer.machine}"]
+    notes = [
+        f"{_numbers(equal)} are equal in time, within the model's error: the fewest bytes"
+        " come first, then the least memory"
+        for equal in answer.equal_in_time
+    ]
+    notes.append(f"time: {answer.machine}")
     if before.guessed is not None:
         notes.append(before.guessed)
     if answer.interrupted:
@@ -169,18 +184,12 @@ def print_prescriptions(
         console.print(f"  {note}", soft_wrap=True)
     if whole and answer.tried:
         console.print_table(_tried_table(answer.tried, answer), ["launches"])
-    if not answer.fits(answer.after) and not any(
-        answer.fits(one.after) for one in answer.prescriptions
+    if not any(
+        map(answer.fits, (answer.after, *(one.after for one in answer.prescriptions)))
     ):
-        peaks = [
-            figures.peak_bytes
-            for figures in (before, *(one.after for one in answer.tried))
-            if figures is not None and figures.peak_bytes is not None
-        ]
-        peaks += [one.after.peak_bytes or 0 for one in answer.prescriptions]
         text = (
             f"nothing fits into {bytes_text(answer.memory or 0)}: the least that any"
-            f" change needs is {bytes_text(min(peaks))}"
+            f" change needs is {bytes_text(answer.least_memory or 0)}"
         )
         console.print(styled(text, "bold red"))
 
@@ -215,9 +224,12 @@ def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
             for one in answer.prescriptions
         ],
         "together": {
-            "prescriptions": list(range(1, answer.together + 1)),
+            "prescriptions": answer.together,
+            "before": _figures_data(answer.before),
             "after": _figures_data(answer.after),
         },
+        "equal_in_time": answer.equal_in_time,
+        "least_memory": answer.least_memory,
         "tried": [
             {
                 "kind": one.kind,

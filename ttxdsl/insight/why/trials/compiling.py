@@ -60,6 +60,7 @@ def compile_and_record(
     *,
     invented: bool = False,
     watch: Watch | None = None,
+    last_stage: int = LAST_STAGE,
 ) -> Recorded:
     """Compile a copy of a program through the thirteen stages and take notes.
 
@@ -68,6 +69,7 @@ def compile_and_record(
         pipeline: the options; all thirteen stages are run.
         invented: whether its annotations are those that stage 4 found.
         watch: sees the module before the first stage and after each.
+        last_stage: after which to stop; notes of later ones are then not there.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -86,7 +88,8 @@ def compile_and_record(
         insert_reshards=recorded.insert_reshards if ours else None,
     )
     with collect_remarks() as remarks:
-        for result in _to_the_end(pipeline).run(context, module, hooks):
+        to_there = replace(_to_the_end(pipeline), last_stage=last_stage)
+        for result in to_there.run(context, module, hooks):
             match result.number:
                 case 5:
                     recorded.skipped = result.skipped
@@ -110,6 +113,8 @@ def compile_and_record(
             if watch is not None:
                 watch.step(result)
     recorded.remarks = remarks
+    if last_stage < LAST_STAGE:
+        return recorded
     for op in collective_ops(module):
         recorded.sources[op] = numbered.parts(op)
     return recorded

@@ -14,7 +14,9 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
+from ttxdsl.insight.why.trials.spellings import respell
 from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
 
@@ -31,6 +33,10 @@ class Edit:
     arguments: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
     """What is annotated as an argument is."""
+    mesh: Mesh | None = None
+    """What all meshes of several devices become."""
+    spelling: str | None = None
+    """Of what makes the value."""
 
     def make(self, module: ModuleOp, mapped: dict[SSAValue, SSAValue]) -> None:
         """Change a copy of the program.
@@ -65,6 +71,15 @@ class Edit:
                 copy = value.op.clone()
                 Rewriter.insert_op(copy, InsertPoint.before(twin))
                 twin.operands[self.operand] = copy.results[value.index]
+            case "lay out mesh":
+                assert self.mesh is not None
+                for op in module.ops:
+                    if isinstance(op, sdy.MeshOp) and op.mesh.data.total_size > 1:
+                        new = sdy.MeshOp(op.sym_name.data, self.mesh)
+                        Rewriter.replace_op(op, new)
+            case "respell":
+                assert isinstance(value, OpResult) and self.spelling is not None
+                respell(value.op, self.spelling)
             case "donate argument":
                 entries = argument_attributes(function)
                 for index in self.arguments:

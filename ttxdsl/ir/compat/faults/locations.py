@@ -143,10 +143,14 @@ _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[^/]*/")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One line of a traceback: the function, or nothing, and `file:line:col`."""
+    """One line of a traceback: the function, or nothing, and `file:line:col`.
+
+    `end` is the `line:col` behind the expression, if the location has a range.
+    """
 
     function: str
     position: str
+    end: str | None = field(default=None, compare=False)
 
 
 def source_frames(location: Attribute) -> Iterator[Frame]:
@@ -165,7 +169,10 @@ def source_frames(location: Attribute) -> Iterator[Frame]:
         match part:
             case FileLineColLoc() | FileLineColRange():
                 file, line, column = part.filename, part.line, part.column
-                yield Frame(function, f"{file.data}:{line.data}:{column.data}")
+                end = None
+                if isinstance(part, FileLineColRange):
+                    end = f"{part.end_line.data}:{part.end_column.data}"
+                yield Frame(function, f"{file.data}:{line.data}:{column.data}", end)
             case ParsedLoc():
                 yield Frame("", part.position)
             case NameLoc():

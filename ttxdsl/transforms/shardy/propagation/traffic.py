@@ -6,6 +6,7 @@ which asks the same here). Counted are the bytes of that, op by op, those in a l
 It is a rough count: other passes send less than the plans of stage 8.
 """
 
+from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
@@ -43,6 +44,14 @@ class RoughTraffic(NamedTuple):
 def traffic(graph: PropagationGraph) -> RoughTraffic:
     """What the present shardings would have each device send."""
     moved = summed = 0
+    for _, by_move, by_sum in traffic_of_nodes(graph):
+        moved += by_move
+        summed += by_sum
+    return RoughTraffic(moved, summed)
+
+
+def traffic_of_nodes(graph: PropagationGraph) -> Iterator[tuple[Node, int, int]]:
+    """Yield nodes for which something is sent, with its bits: moved, and summed."""
     numbers = graph.numbers
     # by the kind of op, of one rule, and its shardings
     known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
@@ -55,13 +64,14 @@ def traffic(graph: PropagationGraph) -> RoughTraffic:
             found = known[key] = _sent(graph, node, node.rule)
         if not found:
             continue
+        moved = summed = 0
         values = (*node.op.operands, *node.op.results)
         for value, (one, other) in zip(values, found, strict=True):
             if (one or other) and isinstance(value.type, TensorType):
                 bits = element_bits(element_of(value))
                 moved += one * bits
                 summed += other * bits
-    return RoughTraffic(moved, summed)
+        yield node, moved, summed
 
 
 def _sent(

@@ -1,29 +1,39 @@
 """Changes of a program that may make it cheaper, for its own mesh, the likely ones first.
 
 A candidate is one thing to write in the source: a constraint on what a line makes, in all
-layers alike, or another annotation of an argument with what has to change with it. None
+layers alike, another annotation of an argument with what has to change with it, another
+mesh of the same devices. None
 is said to help here: `ttxdsl.insight.doctor.prescriptions.prescribe` compiles them.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from math import prod
-from typing import Literal
 
-from xdsl.dialects.builtin import ModuleOp, NameLoc
-from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import argument_attributes
-from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.values.state import DONATED, results_of_arguments
+from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import source_frame
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
+    CONSTRAINT_CODE,
+    Candidate,
+    spec_text,
+)
+from ttxdsl.insight.doctor.prescriptions.candidates.layouts import layouts
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import (
+    Line,
+    Lines,
+    SourcePlace,
+)
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.names import Names
@@ -31,146 +41,14 @@ from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.compiling import compile_and_record
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded
-from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.insight.why.trials.spellings import spelling_code
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import RESHARDS_STAGE, TTStableHLOPipelinePass
 
-Kind = Literal["constraint", "argument", "donation"]
-
-_SMALLEST_PART = 64
-"""Values that are smaller than this part of the largest are not constrained."""
 _NUMBER = re.compile(r"\d+")
-_NOTHING_TO_HOLD = (
-    sdy.ShardingConstraintOp,
-    stablehlo.BroadcastInDimOp,
-    stablehlo.ConstantOp,
-    stablehlo.IotaOp,
-    stablehlo.OptimizationBarrierOp,
-)
-"""Ops whose results are made anywhere for nothing, or that no line of a source makes."""
-_RECOMPUTED = "rematted_computation"
-_TRANSPOSED = "transpose("
-"""In the scopes of ops of a backward pass, as JAX names them; the first of those that
-compute forward values again."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePlace:
-    """Where a prescription is written.
-
-    Attributes:
-        name: of a value or argument in the program.
-        op: what makes the value; None for an argument.
-        position: `file:line:column`, None if unknown.
-        function: of the source that the position is in.
-        count: how many values of the program the line makes.
-    """
-
-    name: str
-    op: str | None = None
-    position: str | None = None
-    function: str | None = None
-    count: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A change to try.
-
-    Attributes:
-        kind: of change.
-        write: the code of it.
-        places: where.
-        edits: what is made to a copy of the program.
-        target: what no two candidates of one answer may both change.
-    """
-
-    kind: Kind
-    write: str
-    places: tuple[SourcePlace, ...]
-    edits: tuple[Edit, ...] = field(repr=False)
-    target: tuple[object, ...] = field(repr=False)
-
-
-@dataclass(slots=True)
-class _Line:
-    """The values of one type that one line of the source makes by one kind of op.
-
-    Attributes:
-        values: of the forward pass, one for each layer or call.
-        cotangents: of these in a backward pass: JAX constrains them, too.
-        score: the bytes that are sent for this line and those around it.
-    """
-
-    position: str | None
-    function: str | None
-    op: str
-    values: list[OpResult] = field(default_factory=list[OpResult])
-    cotangents: list[SSAValue] = field(default_factory=list[SSAValue])
-    score: float = 0.0
-
-
-def spec_text(sharding: TensorSharding) -> str:
-    """Return a `PartitionSpec`: `P("data", None, P.UNCONSTRAINED)`."""
-    parts: list[str] = []
-    for dim in sharding.dims:
-        names = [f'"{axis.name}"' for axis in dim.axes]
-        if not names:
-            parts.append("None" if dim.closed else "P.UNCONSTRAINED")
-        else:
-            parts.append(names[0] if len(names) == 1 else f"({', '.join(names)})")
-    while parts and parts[-1] == "None":
-        parts.pop()
-    return f"P({', '.join(parts)})"
-
-
-def _scope(location: Attribute) -> str:
-    location = unmarked(location)
-    return location.desc.data if isinstance(location, NameLoc) else ""
-
-
-class _BackwardPass:
-    """The ops of a program that JAX made by transposing, not by recomputing."""
-
-    def __init__(self, module: ModuleOp):
-        self._calls: defaultdict[str, list[CallOp]] = defaultdict(list)
-        self._functions: dict[str, bool] = {}
-        for op in module.walk():
-            if isinstance(op, CallOp):
-                self._calls[op.callee.string_value()].append(op)
-
-    def __contains__(self, op: Operation) -> bool:
-        scope = _scope(op.location)
-        if _RECOMPUTED in scope:
-            return False
-        if _TRANSPOSED in scope:
-            return True
-        parent = op.parent_op()
-        while parent is not None and not isinstance(parent, FuncOp):
-            parent = parent.parent_op()
-        return parent is not None and self._is_transposed(parent.sym_name.data)
-
-    def _is_transposed(self, function: str) -> bool:
-        """Return True for a function that only a backward pass calls."""
-        known = self._functions.get(function)
-        if known is None:
-            self._functions[function] = False  # of a call to itself
-            calls = self._calls[function]
-            known = bool(calls) and all(call in self for call in calls)
-            self._functions[function] = known
-        return known
-
-
-def _is_manual(op: Operation) -> bool:
-    """Return True inside of a manual computation, whose axes are its own."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, sdy.ManualComputationOp):
-            return True
-        parent = parent.parent_op()
-    return False
 
 
 class Candidates:
@@ -181,6 +59,9 @@ class Candidates:
         text: what it was read from, for the names of values.
         source: what to call it.
         pipeline: options of the thirteen stages.
+        mesh: its own, with its name.
+        machine: that it shall run on.
+        keep: whether the mesh and all shardings that are written stay.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -193,103 +74,20 @@ class Candidates:
         source: str,
         pipeline: TTStableHLOPipelinePass,
         mesh: tuple[str, Mesh],
+        machine: Machine = GENERIC,
+        *,
+        keep: bool = False,
     ):
         self._module, self._pipeline = module, pipeline
         self._mesh_name, self._mesh = mesh
+        self._machine, self._keep = machine, keep
         self.recorded = compile_and_record(module, pipeline)
         self._names = Names(module, text, source)
         self._places = Places(self.recorded, self._names)
         self._annotations = Annotations(self.recorded, self._places)
         self._function: FuncOp = self._names.entry
         self._of_data = self._propagate_data()
-        self._backward = _BackwardPass(module)
-        self._positions: dict[Operation, tuple[str | None, str | None]] = {}
-
-    # Lines of the source
-
-    def _position(self, op: Operation) -> tuple[str | None, str | None]:
-        known = self._positions.get(op)
-        if known is None:
-            frame = source_frame(unmarked(op.location))
-            known = (frame.position, frame.function or None) if frame else (None, None)
-            self._positions[op] = known
-        return known
-
-    def _line_of(self, op: Operation) -> object:
-        """Return what ops of one line share; of an op without a position the op."""
-        position, function = self._position(op)
-        if position is None:
-            return op
-        return position.rpartition(":")[0], function
-
-    def lines(self) -> list[_Line]:
-        """Return the lines whose values can be constrained, the costliest first."""
-        sent: defaultdict[str, float] = defaultdict(float)
-        for collective in list_collectives(self.recorded.compiled):
-            if collective.position is not None:
-                line = collective.position.rpartition(":")[0]
-                sent[line] += collective.bytes_per_device
-        lines: dict[object, _Line] = {}
-        ops = [op for op in self._module.walk() if not _is_manual(op)]
-        largest = max(
-            (type_bytes(r.type, r) for op in ops for r in op.results if is_tensor(r)),
-            default=0,
-        )
-        consumed: defaultdict[object, dict[SSAValue, None]] = defaultdict(dict)
-        for op in ops:
-            if op not in self._backward:
-                continue
-            line = self._line_of(op)
-            for operand in op.operands:
-                owner = operand.owner
-                if isinstance(owner, Operation) and (
-                    owner not in self._backward or self._line_of(owner) == line
-                ):
-                    continue
-                consumed[line, operand.type][operand] = None
-        for op in ops:
-            if op in self._backward:
-                continue
-            for result in op.results:
-                if self._can_be_constrained(result, largest):
-                    line = self._line_of(op)
-                    key = line, op.name, result.type
-                    position, function = self._position(op)
-                    entry = lines.setdefault(key, _Line(position, function, op.name))
-                    entry.values.append(result)
-                    entry.cotangents = list(consumed.get((line, result.type), ()))
-        for line in lines.values():
-            around = {self._position(line.values[0].op)[0]}
-            for value in line.values:
-                around |= {self._position(use.operation)[0] for use in value.uses}
-                around |= {
-                    self._position(operand.owner)[0]
-                    for operand in value.op.operands
-                    if isinstance(operand.owner, Operation)
-                }
-            near = {p.rpartition(":")[0] for p in around if p is not None}
-            line.score = sum(sent[one] for one in near)
-        return sorted(lines.values(), key=lambda line: -line.score)
-
-    def _can_be_constrained(self, result: OpResult, largest: int) -> bool:
-        """Return True for a large value that another line reads."""
-        op = result.op
-        if (
-            not is_tensor(result)
-            or not shape_of(result)
-            or isinstance(op, _NOTHING_TO_HOLD)
-            or (isinstance(op, CallOp) and result.index)  # what JAX saves beside it
-        ):
-            return False
-        if type_bytes(result.type, result) * _SMALLEST_PART < largest:
-            return False
-        if self._position(op)[0] is None:
-            return False  # nobody could be told where
-        users = [use.operation for use in result.uses]
-        if any(isinstance(user, sdy.ShardingConstraintOp) for user in users):
-            return False  # its author decided
-        mine = self._line_of(op)
-        return any(self._line_of(user) != mine for user in users)
+        self._lines = Lines(module, source, self.recorded.compiled, self._names)
 
     # Shardings
 
@@ -318,7 +116,7 @@ class Candidates:
             return {}
         for index in range(len(function.function_type.outputs.data)):
             sdy.set_func_result_sharding(function, index, None)
-        recorded = compile_and_record(copy, self._pipeline)
+        recorded = compile_and_record(copy, self._pipeline, last_stage=RESHARDS_STAGE)
         return {
             value: sharding
             for value, twin in mapped.items()
@@ -392,8 +190,11 @@ class Candidates:
         """Yield all candidates, of each kind by turns, the likely ones first."""
         yield from self.donations()
         known: set[tuple[str, tuple[SourcePlace, ...]]] = set()
-        for pair in zip_longest(self.constraints(), self.arguments()):
-            for candidate in pair:
+        own = self._module, self._mesh_name, self._mesh, self._machine
+        meshes = iter(()) if self._keep else layouts(*own)
+        kinds = self.constraints(), self.arguments(), meshes, self.spellings()
+        for turn in zip_longest(*kinds):
+            for candidate in turn:
                 if candidate is None or (candidate.write, candidate.places) in known:
                     continue
                 known.add((candidate.write, candidate.places))
@@ -401,17 +202,16 @@ class Candidates:
 
     def constraints(self) -> Iterator[Candidate]:
         """Yield constraints: for each line the first variant, then the second, …"""
-        rows = [list(self._constraints_of(line)) for line in self.lines()]
+        rows = [
+            list(self._constraints_of(line)) for line in self._lines.costliest_first()
+        ]
         for column in zip_longest(*rows):
             yield from (one for one in column if one is not None)
 
-    def _constraints_of(self, line: _Line) -> Iterator[Candidate]:
+    def _constraints_of(self, line: Line) -> Iterator[Candidate]:
         first = line.values[0]
         shape = shape_of(first)
-        name = self._names.name(first) or "a value"
-        place = SourcePlace(
-            name, line.op, line.position, line.function, len(line.values)
-        )
+        places = self._lines.places(line.values)
         values = list(dict.fromkeys([*line.values, *line.cotangents]))
         own = self._dims(first, self.recorded)
         for sharding in dict.fromkeys(self._variants(first)):
@@ -421,11 +221,28 @@ class Candidates:
                 continue  # propagation gives it that
             text = sharding_text(sharding)
             edits = tuple(
-                Edit(Change("constrain", name, text, line.position), value, sharding)
+                Edit(
+                    Change("constrain", places[0].name, text, places[0].position),
+                    value,
+                    sharding,
+                )
                 for value in values
             )
-            write = f"x = jax.lax.with_sharding_constraint(x, {spec_text(sharding)})"
-            yield Candidate("constraint", write, (place,), edits, tuple(values))
+            write = f"{CONSTRAINT_CODE}{spec_text(sharding)})"
+            yield Candidate("constraint", write, places, edits, tuple(values))
+
+    def spellings(self) -> Iterator[Candidate]:
+        """Yield other spellings of ops, of those of one line together."""
+        for (_, spelling), ops in self._lines.respelled().items():
+            results = [op.results[0] for op in ops]
+            parts = [use.operation.results[0] for r in results for use in r.uses]
+            places = self._lines.places(results)
+            edits = tuple(
+                Edit(Change("respell", places[0].name), value, spelling=spelling)
+                for value in results
+            )
+            write = spelling_code(ops[0])
+            yield Candidate("spelling", write, places, edits, (*results, *parts))
 
     def donations(self) -> Iterator[Candidate]:
         """Yield the donation of all state that is not donated."""
@@ -506,6 +323,9 @@ class Candidates:
         for dims in self._near(group[0]):
             yield from self._together(dict.fromkeys(members, dims))
 
+    def _is_written(self, index: int) -> bool:
+        return sdy.get_func_argument_sharding(self._function, index) is not None
+
     def _axes(self) -> list[tuple[str, int]]:
         return [(name, size) for name, size in self._mesh.axes if size > 1]
 
@@ -561,6 +381,10 @@ class Candidates:
         for index, dims in chosen.items():
             if dims is None:
                 continue
+            if self._keep and self._is_written(index):
+                if len(chosen) > 1:
+                    continue
+                return
             sharding = self._sharding(dims)
             if not self._fits(self._argument_shape(index), sharding):
                 return

@@ -1,0 +1,97 @@
+"""What `prescribe` answers, as data."""
+
+from dataclasses import dataclass
+
+from ttxdsl.costs.machines import Machine
+from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Kind
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
+from ttxdsl.insight.why.answers import Figures
+from ttxdsl.sharding.devices.mesh import Mesh
+
+
+@dataclass(frozen=True, slots=True)
+class Prescription:
+    """Something to write, and what it changes.
+
+    Attributes:
+        kind: of change.
+        write: the code; for arguments a line for each.
+        places: where.
+        before: what the program costs without it.
+        after: what it costs with it, compiled.
+        on_top_of: numbers, from 1, of the prescriptions that are in both; it does not
+            help without them.
+        instead: other places where the same line does the same.
+    """
+
+    kind: Kind
+    write: str
+    places: tuple[SourcePlace, ...]
+    before: Figures
+    after: Figures
+    on_top_of: tuple[int, ...] = ()
+    instead: tuple[SourcePlace, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A candidate that was compiled and is not prescribed; None: it does not compile."""
+
+    kind: Kind
+    write: str
+    places: tuple[SourcePlace, ...]
+    after: Figures | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prescriptions(Displayed):
+    """What `prescribe` finds.
+
+    Attributes:
+        mesh: the program's own.
+        machine: what times are modelled with.
+        before: what the program costs as it is.
+        prescriptions: what helps, the best first.
+        together: numbers, from 1, of those that were compiled together.
+        after: what the program costs with those.
+        new_mesh: with those, if they change it.
+        equal_in_time: numbers of prescriptions that differ in time by less than the
+            model's error, and are in the order of bytes and memory.
+        tried: what was compiled and does not help, or less than what is prescribed.
+        untried: how many candidates there was no time for.
+        interrupted: whether the search was ended from outside.
+        memory: of a device in bytes, None if any will do.
+    """
+
+    mesh: Mesh
+    machine: Machine
+    before: Figures
+    prescriptions: tuple[Prescription, ...]
+    together: tuple[int, ...]
+    after: Figures
+    new_mesh: Mesh
+    equal_in_time: tuple[tuple[int, ...], ...]
+    tried: tuple[Trial, ...]
+    untried: int
+    interrupted: bool
+    memory: int | None
+
+    def fits(self, figures: Figures) -> bool:
+        """Return True if a device has the memory."""
+        peak = figures.peak_bytes
+        return self.memory is None or peak is None or peak <= self.memory
+
+    @property
+    def least_memory(self) -> int | None:
+        """The least peak of all that was compiled."""
+        peaks = [
+            figures.peak_bytes
+            for figures in (
+                *(self.before, self.after),
+                *(one.after for one in self.prescriptions),
+                *(one.after for one in self.tried),
+            )
+            if figures is not None and figures.peak_bytes is not None
+        ]
+        return min(peaks, default=None)

@@ -1,0 +1,1 @@
+"""Changes that may help: constraints, arguments, donation, meshes, spellings."""

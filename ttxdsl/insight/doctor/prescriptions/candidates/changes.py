@@ -1,0 +1,45 @@
+"""A change of a program that may help, and its code."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
+from ttxdsl.insight.why.trials.edits import Edit
+from ttxdsl.sharding.spec import TensorSharding
+
+Kind = Literal["constraint", "argument", "donation", "mesh", "spelling"]
+
+CONSTRAINT_CODE = "x = jax.lax.with_sharding_constraint(x, "
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A change to try.
+
+    Attributes:
+        kind: of change.
+        write: the code of it.
+        places: where.
+        edits: what is made to a copy of the program.
+        target: what no two candidates of one answer may both change.
+    """
+
+    kind: Kind
+    write: str
+    places: tuple[SourcePlace, ...]
+    edits: tuple[Edit, ...] = field(repr=False)
+    target: tuple[object, ...] = field(repr=False)
+
+
+def spec_text(sharding: TensorSharding) -> str:
+    """Return a `PartitionSpec`: `P("data", None, P.UNCONSTRAINED)`."""
+    parts: list[str] = []
+    for dim in sharding.dims:
+        names = [f'"{axis.name}"' for axis in dim.axes]
+        if not names:
+            parts.append("None" if dim.closed else "P.UNCONSTRAINED")
+        else:
+            parts.append(names[0] if len(names) == 1 else f"({', '.join(names)})")
+    while parts and parts[-1] == "None":
+        parts.pop()
+    return f"P({', '.join(parts)})"

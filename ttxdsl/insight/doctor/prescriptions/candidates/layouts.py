@@ -1,0 +1,149 @@
+"""Other meshes of the same devices: axes of other sizes, and in another order.
+
+Sizes move between axes by prime factors, to axes of size one that shardings name, too.
+The order of axes says which devices are a group, which matters where links differ: the
+last axis has neighbours, the first may lie between slices or hosts.
+"""
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from ttxdsl.costs.chips import ChipMachine
+from ttxdsl.costs.machines import Machine
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
+from ttxdsl.insight.why.answers import Change
+from ttxdsl.insight.why.trials.edits import Edit
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+
+_MOST_ORDERED = 4
+"""Axes of several devices; the orders of more are too many."""
+
+
+def layouts(
+    module: ModuleOp, name: str, mesh: Mesh, machine: Machine
+) -> Iterator[Candidate]:
+    """Yield the candidates of one mesh, those of small changes first.
+
+    Args:
+        module: the program.
+        name: of the mesh.
+        mesh: its own.
+        machine: whose links may differ along axes.
+    """
+    if mesh.device_ids:
+        return  # somebody chose where each device is
+    axes = tuple(mesh.axes)
+    orders = list(_orders(axes)) if _links_differ(machine, mesh) else []
+    sizes = list(_sizes(axes, _named_axes(module)))
+    for other in (*orders, *sizes):
+        yield _candidate(name, mesh, Mesh(other))
+    if orders:
+        for order in orders:
+            for other in _sizes(order, _named_axes(module)):
+                yield _candidate(name, mesh, Mesh(other))
+
+
+def _candidate(name: str, mesh: Mesh, other: Mesh) -> Candidate:
+    change = Change("lay out mesh", name, str(other))
+    return Candidate(
+        "mesh",
+        f"{mesh_code(other)}  # was {_short_text(mesh)}",
+        (SourcePlace(f"mesh @{name}"),),
+        (Edit(change, mesh=other),),
+        (("mesh",),),
+    )
+
+
+def mesh_code(mesh: Mesh) -> str:
+    """Return the JAX code of a mesh."""
+    comma = "," if len(mesh.axes) == 1 else ""
+    sizes = ", ".join(map(str, mesh.axis_sizes))
+    names = ", ".join(f'"{axis}"' for axis in mesh.axis_names)
+    auto = f"(jax.sharding.AxisType.Auto,) * {len(mesh.axes)}"
+    return (
+        f"mesh = jax.make_mesh(({sizes}{comma}), ({names}{comma}), axis_types={auto})"
+    )
+
+
+def _short_text(mesh: Mesh) -> str:
+    axes = mesh.without_size_one_axes().axes
+    return ", ".join(f"{name}={size}" for name, size in axes)
+
+
+def _links_differ(machine: Machine, mesh: Mesh) -> bool:
+    if isinstance(machine, ChipMachine):
+        return machine.block_devices < mesh.total_size
+    return bool(machine.levels)
+
+
+def _named_axes(module: ModuleOp) -> set[str]:
+    """Return the axes that a sharding of the program names."""
+    names: set[str] = set()
+
+    def add(sharding: TensorSharding | None) -> None:
+        if sharding is not None:
+            names.update(axis.name for axis in sharding.sharding_axes)
+
+    for op in module.walk():
+        if isinstance(op, FuncOp):
+            for at in range(len(op.function_type.inputs.data)):
+                add(sdy.get_func_argument_sharding(op, at))
+            for at in range(len(op.function_type.outputs.data)):
+                add(sdy.get_func_result_sharding(op, at))
+        elif isinstance(op, sdy.ShardingConstraintOp):
+            add(op.sharding.data)
+        else:
+            for result in op.results:
+                add(sdy.get_sharding(result))
+    return names
+
+
+def _sizes(
+    axes: tuple[tuple[str, int], ...], named: set[str]
+) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Yield the axes with a prime factor of one moved to another, then all of it."""
+    seen = {axes}
+    sizes = dict(axes)
+    whole: list[tuple[tuple[str, int], ...]] = []
+    for source, size in axes:
+        for target, other in axes:
+            if source == target or size == 1 or target not in named:
+                continue
+            factors = [p for p in _primes(size) if p != size]
+            for factor in (*factors, size):
+                changed = {**sizes, source: size // factor, target: other * factor}
+                new = tuple(changed.items())
+                if new in seen:
+                    continue
+                seen.add(new)
+                if factor == size:
+                    whole.append(new)
+                else:
+                    yield new
+    yield from whole
+
+
+def _primes(number: int) -> list[int]:
+    return [
+        p
+        for p in range(2, number + 1)
+        if number % p == 0 and all(p % smaller for smaller in range(2, p))
+    ]
+
+
+def _orders(
+    axes: tuple[tuple[str, int], ...],
+) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Yield other orders of the axes of several devices; the others stay behind them."""
+    several = [axis for axis in axes if axis[1] > 1]
+    others = [axis for axis in axes if axis[1] == 1]
+    if 1 < len(several) <= _MOST_ORDERED:
+        for order in permutations(several):
+            if list(order) != several:
+                yield (*order, *others)

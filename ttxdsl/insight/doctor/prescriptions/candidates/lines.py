@@ -1,0 +1,282 @@
+"""The lines of a source whose values can be constrained, the costliest first."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from xdsl.dialects.builtin import ModuleOp, NameLoc
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.usage.collectives import list_collectives
+from ttxdsl.analysis.usage.memory import type_bytes
+from ttxdsl.diagnostics.errors import Frame, source_frame
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.insight.why.names import Names
+from ttxdsl.insight.why.trials.spellings import spellings
+from ttxdsl.ir.tensors import is_tensor, shape_of
+
+_SMALLEST_PART = 64
+"""Values that are smaller than this part of the largest are not constrained."""
+_NOTHING_TO_HOLD = (
+    sdy.ShardingConstraintOp,
+    stablehlo.BroadcastInDimOp,
+    stablehlo.ConstantOp,
+    stablehlo.IotaOp,
+    stablehlo.OptimizationBarrierOp,
+)
+"""Ops whose results are made anywhere for nothing, or that no line of a source makes."""
+_DEPTH = 3
+"""Of operands of operands by which ops without a line of a source are told apart."""
+_RECOMPUTED = "rematted_computation"
+_TRANSPOSED = "transpose("
+"""In the scopes of ops of a backward pass, as JAX names them; the first of those that
+compute forward values again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """Where a prescription is written.
+
+    Attributes:
+        name: of a value or argument in the program.
+        op: what makes the value; None for an argument.
+        position: `file:line:column`, None if unknown.
+        function: of the source that the position is in.
+        count: how many values of the program are made there.
+        end: the `line:column` behind the expression, if the value is what it gives.
+    """
+
+    name: str
+    op: str | None = None
+    position: str | None = None
+    function: str | None = None
+    count: int = 1
+    end: str | None = None
+
+
+@dataclass(slots=True)
+class Line:
+    """The values of one type that one line of the source makes by one kind of op.
+
+    Attributes:
+        values: of the forward pass, one for each layer or call.
+        cotangents: of these in a backward pass: JAX constrains them, too.
+        score: the bytes that are sent for this line and those around it.
+    """
+
+    values: list[OpResult] = field(default_factory=list[OpResult])
+    cotangents: list[SSAValue] = field(default_factory=list[SSAValue])
+    score: float = 0.0
+
+
+def _kind(value: SSAValue) -> str:
+    return value.owner.name if isinstance(value.owner, Operation) else ""
+
+
+def _scope(location: Attribute) -> str:
+    location = unmarked(location)
+    return location.desc.data if isinstance(location, NameLoc) else ""
+
+
+class _BackwardPass:
+    """The ops of a program that JAX made by transposing, not by recomputing."""
+
+    def __init__(self, module: ModuleOp):
+        self._calls: defaultdict[str, list[CallOp]] = defaultdict(list)
+        self._functions: dict[str, bool] = {}
+        for op in module.walk():
+            if isinstance(op, CallOp):
+                self._calls[op.callee.string_value()].append(op)
+
+    def __contains__(self, op: Operation) -> bool:
+        scope = _scope(op.location)
+        if _RECOMPUTED in scope:
+            return False
+        if _TRANSPOSED in scope:
+            return True
+        parent = op.parent_op()
+        while parent is not None and not isinstance(parent, FuncOp):
+            parent = parent.parent_op()
+        return parent is not None and self._is_transposed(parent.sym_name.data)
+
+    def _is_transposed(self, function: str) -> bool:
+        """Return True for a function that only a backward pass calls."""
+        known = self._functions.get(function)
+        if known is None:
+            self._functions[function] = False  # of a call to itself
+            calls = self._calls[function]
+            known = bool(calls) and all(call in self for call in calls)
+            self._functions[function] = known
+        return known
+
+
+def _is_manual(op: Operation) -> bool:
+    """Return True inside of a manual computation, whose axes are its own."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, sdy.ManualComputationOp):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+class Lines:
+    """The lines of one program.
+
+    Args:
+        module: the program.
+        source: what its text is called.
+        compiled: the program of one device, for what lines send.
+        names: of values.
+    """
+
+    def __init__(self, module: ModuleOp, source: str, compiled: ModuleOp, names: Names):
+        self._module, self._source, self._compiled = module, source, compiled
+        self._names = names
+        self._backward = _BackwardPass(module)
+        self._structures: dict[tuple[Operation, int], int] = {}
+        self._frames: dict[Operation, Frame | None] = {}
+
+    def _frame(self, op: Operation) -> Frame | None:
+        if op not in self._frames:
+            self._frames[op] = source_frame(unmarked(op.location))
+        return self._frames[op]
+
+    def _position(self, op: Operation) -> str | None:
+        frame = self._frame(op)
+        return frame.position if frame else None
+
+    def places(self, values: Sequence[OpResult]) -> tuple[SourcePlace, ...]:
+        """Return where values are made, each place once with how many are."""
+        places: dict[object, SourcePlace] = {}
+        for value in values:
+            frame = self._frame(value.op)
+            named = frame is not None and not self._is_in_text(frame.position)
+            key = (frame, frame.end) if named and frame else value
+            if (known := places.get(key)) is not None:
+                places[key] = replace(known, count=known.count + 1)
+                continue
+            places[key] = SourcePlace(
+                self._names.name(value) or "a value",
+                value.op.name,
+                frame.position if frame else None,
+                frame.function or None if frame else None,
+                end=frame.end if frame and named and self._is_last(value) else None,
+            )
+        return tuple(places.values())
+
+    def _is_last(self, value: OpResult) -> bool:
+        """Return True for a value that its expression gives, not one inside of it."""
+        frame = self._frame(value.op)
+        return all(self._frame(use.operation) != frame for use in value.uses)
+
+    def _line_of(self, op: Operation) -> object:
+        """Return what ops of one line share.
+
+        Without debug information, ops that are made alike from what is made alike stand
+        for a line, as those of repeated layers.
+        """
+        frame = self._frame(op)
+        if frame is None or self._is_in_text(frame.position):
+            return self._structure(op, _DEPTH)
+        return frame.position.rpartition(":")[0], frame.function
+
+    def _is_in_text(self, position: str) -> bool:
+        """Return True for a position in the program's text, not in its source."""
+        file = position.rsplit(":", 2)[0]
+        return file == self._source or file.startswith("<") or file.endswith(".mlir")
+
+    def _structure(self, op: Operation, depth: int) -> object:
+        """Return an op's kind and types, with those of what it reads and of its users."""
+        key = op, depth
+        if (known := self._structures.get(key)) is None:
+            kinds = tuple((operand.type, _kind(operand)) for operand in op.operands)
+            users = tuple(use.operation.name for r in op.results for use in r.uses)
+            known = hash((op.name, tuple(r.type for r in op.results), kinds, users))
+            if depth:
+                deeper = tuple(
+                    self._structure(operand.owner, depth - 1)
+                    for operand in op.operands
+                    if isinstance(operand.owner, Operation)
+                )
+                known = hash((known, deeper))
+            self._structures[key] = known
+        return known
+
+    def respelled(self) -> dict[tuple[object, str], list[Operation]]:
+        """Return ops that can be said otherwise, by line and spelling."""
+        groups: defaultdict[tuple[object, str], list[Operation]] = defaultdict(list)
+        for op in self._module.walk():
+            if not _is_manual(op):
+                for spelling in spellings(op):
+                    key = (self._line_of(op), op.results[0].type, op.operands[1].type)
+                    groups[key, spelling].append(op)
+        return groups
+
+    def costliest_first(self) -> list[Line]:
+        """Return the lines whose values can be constrained, the costliest first."""
+        sent: defaultdict[str, float] = defaultdict(float)
+        for collective in list_collectives(self._compiled):
+            if collective.position is not None:
+                line = collective.position.rpartition(":")[0]
+                sent[line] += collective.bytes_per_device
+        lines: dict[object, Line] = {}
+        ops = [op for op in self._module.walk() if not _is_manual(op)]
+        largest = max(
+            (type_bytes(r.type, r) for op in ops for r in op.results if is_tensor(r)),
+            default=0,
+        )
+        consumed: defaultdict[object, dict[SSAValue, None]] = defaultdict(dict)
+        for op in ops:
+            if op not in self._backward:
+                continue
+            line = self._line_of(op)
+            for operand in op.operands:
+                owner = operand.owner
+                if isinstance(owner, Operation) and (
+                    owner not in self._backward or self._line_of(owner) == line
+                ):
+                    continue
+                consumed[line, operand.type][operand] = None
+        for op in ops:
+            if op in self._backward:
+                continue
+            for result in op.results:
+                if self._can_be_constrained(result, largest):
+                    line = self._line_of(op)
+                    key = line, op.name, result.type
+                    entry = lines.setdefault(key, Line())
+                    entry.values.append(result)
+                    entry.cotangents = list(consumed.get((line, result.type), ()))
+        for line in lines.values():
+            around = {self._position(line.values[0].op)}
+            for value in line.values:
+                around |= {self._position(use.operation) for use in value.uses}
+                around |= {
+                    self._position(operand.owner)
+                    for operand in value.op.operands
+                    if isinstance(operand.owner, Operation)
+                }
+            near = {p.rpartition(":")[0] for p in around if p is not None}
+            line.score = sum(sent[place] for place in near)
+        return sorted(lines.values(), key=lambda line: -line.score)
+
+    def _can_be_constrained(self, result: OpResult, largest: int) -> bool:
+        """Return True for a large value that another line reads."""
+        op = result.op
+        if (
+            not is_tensor(result)
+            or not shape_of(result)
+            or isinstance(op, _NOTHING_TO_HOLD)
+            or (isinstance(op, CallOp) and result.index)  # what JAX saves beside it
+        ):
+            return False
+        if type_bytes(result.type, result) * _SMALLEST_PART < largest:
+            return False
+        users = [use.operation for use in result.uses]
+        if any(isinstance(user, sdy.ShardingConstraintOp) for user in users):
+            return False  # its author decided
+        mine = self._line_of(op)
+        return any(self._line_of(user) != mine for user in users)

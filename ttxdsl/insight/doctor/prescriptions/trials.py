@@ -1,0 +1,207 @@
+"""Measuring a program with changes: compiled whole, or propagated and estimated.
+
+Both can be done in another process: edits name values and ops by their numbers there.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import DiagnosticException
+
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.memory import type_bytes
+from ttxdsl.analysis.usage.work import computes, operations
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.dialects import sdy
+from ttxdsl.insight.why.answers import Figures
+from ttxdsl.insight.why.costs import measure
+from ttxdsl.insight.why.names import all_values
+from ttxdsl.insight.why.trials.compiling import compile_plainly
+from ttxdsl.insight.why.trials.edits import Edit, changed
+from ttxdsl.ir.tensors import is_tensor
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, TTStableHLOPipelinePass
+from ttxdsl.transforms.shardy.propagation.engine import Propagation
+from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
+from ttxdsl.transforms.shardy.propagation.traffic import traffic_of_nodes
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What programs are compiled and measured with.
+
+    Attributes:
+        pipeline: options of the thirteen stages.
+        machine: speeds for times.
+        trip_count: iterations of loops of which the program does not say it.
+        fused: whether time and memory are those of what XLA's fusions leave.
+    """
+
+    pipeline: TTStableHLOPipelinePass
+    machine: Machine = GENERIC
+    trip_count: int | None = None
+    fused: bool = False
+
+    def figures(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
+        """Return what a compiled program costs."""
+        return measure(compiled, whole, self.machine, self.trip_count, fused=self.fused)
+
+    def compile(self, module: ModuleOp, edits: tuple[Edit, ...]) -> Figures | None:
+        """Compile a program with changes; None if the compiler refuses it."""
+        try:
+            copy = changed(module, edits)
+            copy.verify()
+            return self.figures(compile_plainly(copy, self.pipeline), copy)
+        except DiagnosticException:
+            return None
+
+    def estimate(self, module: ModuleOp, edits: tuple[Edit, ...]) -> "Estimate | None":
+        """Propagate a program with changes; None if that is refused."""
+        try:
+            copy = changed(module, edits)
+            with collect_remarks():
+                first = replace(
+                    self.pipeline,
+                    first_stage=1,
+                    last_stage=PROPAGATION_STAGE - 1,
+                    verify_each=False,
+                    dump_dir=None,
+                )
+                first.apply(make_context(), copy)
+                propagation = Propagation(copy)
+                UserPriorityPropagatePass().propagate(propagation)
+            return _estimated(propagation.graph, copy, self.machine, self.trip_count)
+        except DiagnosticException:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a program would cost by its shardings after propagation alone.
+
+    Attributes:
+        seconds: computing and communicating one after the other.
+        held: bytes of arguments and of all that ops make, on a device.
+    """
+
+    seconds: float
+    held: int
+
+
+def _estimated(
+    graph: PropagationGraph, module: ModuleOp, machine: Machine, trip_count: int | None
+) -> Estimate:
+    runs = Runs(module, trip_count)
+    sent = sum(
+        runs.of(node.op).count * (moved + summed)
+        for node, moved, summed in traffic_of_nodes(graph)
+    )
+    seconds = sent / 8 / machine.link.bytes_per_second
+    sizes = {name: dict(mesh.axes) for name, mesh in sdy.mesh_table(module).items()}
+    held = sum(
+        type_bytes(argument.type, argument) // _parts(graph, [argument], sizes)
+        for function in module.ops
+        for region in function.regions
+        for block in region.blocks
+        for argument in block.args
+        if is_tensor(argument)
+    )
+    for node in graph.nodes:
+        if node.rule is None or node.erased or not computes(node.op):
+            continue
+        made = sum(
+            type_bytes(result.type, result) // _parts(graph, [result], sizes)
+            for result in node.op.results
+            if is_tensor(result)
+        )
+        held += made
+        work = operations(node.op) // _parts_of_node(graph, node, sizes)
+        seconds += runs.of(node.op).count * machine.seconds(work, made)
+    return Estimate(seconds, held)
+
+
+def _parts(
+    graph: PropagationGraph,
+    values: list[SSAValue],
+    sizes: dict[str, dict[str, int]],
+) -> int:
+    shardings = [
+        graph.sharding_of(place) for value in values if (place := graph.place_of(value))
+    ]
+    return _devices(shardings, sizes)
+
+
+def _parts_of_node(
+    graph: PropagationGraph, node: Node, sizes: dict[str, dict[str, int]]
+) -> int:
+    """Return among how many devices an op's work is shared, by all of its shardings."""
+    return _devices([graph.sharding_of(place) for place in node.places], sizes)
+
+
+def _devices(
+    shardings: list[TensorSharding | None], sizes: dict[str, dict[str, int]]
+) -> int:
+    axes: dict[str, int] = {}
+    for sharding in shardings:
+        if sharding is None:
+            continue
+        mesh = sharding.mesh
+        known = dict(mesh.axes) if isinstance(mesh, Mesh) else sizes.get(mesh, {})
+        for axis in sharding.sharding_axes:
+            axes[axis.name] = known.get(axis.name, 1)
+    return prod(axes.values())
+
+
+# In other processes
+
+
+Packed = tuple[Edit, int | None, int | None]
+"""An edit, with the numbers of its value and of its op."""
+
+
+class Packer:
+    """Names the values and ops of a program by numbers, which its text has too."""
+
+    def __init__(self, module: ModuleOp):
+        self._values = {value: at for at, value in enumerate(all_values(module))}
+        self._ops = {op: at for at, op in enumerate(module.walk())}
+
+    def pack(self, edits: tuple[Edit, ...]) -> tuple[Packed, ...]:
+        """Return edits that can be pickled."""
+        return tuple(
+            (
+                replace(edit, value=None, user=None),
+                None if edit.value is None else self._values[edit.value],
+                None if edit.user is None else self._ops[edit.user],
+            )
+            for edit in edits
+        )
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> tuple[ModuleOp, list[SSAValue], list[Operation]]:
+    module = parse_program(text)
+    return module, list(all_values(module)), list(module.walk())
+
+
+def run_elsewhere(
+    text: str, packed: tuple[Packed, ...], meter: Meter, *, compiles: bool
+) -> Figures | Estimate | None:
+    """Compile or estimate a program that is given as text, read once in a process."""
+    module, values, ops = _parsed(text)
+    edits = tuple(
+        replace(
+            edit,
+            value=None if value is None else values[value],
+            user=None if user is None else ops[user],
+        )
+        for edit, value, user in packed
+    )
+    return (meter.compile if compiles else meter.estimate)(module, edits)

@@ -1,0 +1,1 @@
+"""Choosing one strategy for each node of a graph: prices of nodes and edges, and a limit."""

@@ -1,0 +1,147 @@
+"""Other ways to say the same, which may cost less where dimensions are split.
+
+A spelling is known by the op that it is made of. It computes the same numbers: where ops
+of elements and rows are only moved, the same bits.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+
+_SLICED_PRODUCT = "sliced product"
+
+
+def spellings(op: Operation) -> Iterator[str]:
+    """Yield the names of other spellings of an op."""
+    if isinstance(op, stablehlo.DotGeneralOp) and _sliced(op) is not None:
+        yield _SLICED_PRODUCT
+
+
+def respell(op: Operation, name: str) -> None:
+    """Replace an op by another spelling, which `spellings` names.
+
+    Raises:
+        ValueError: the op has no such spelling.
+    """
+    found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None
+    if name != _SLICED_PRODUCT or found is None:
+        raise ValueError(f"{op.name} has no spelling '{name}'")
+    assert isinstance(op, stablehlo.DotGeneralOp)
+    slices, operand, dim, at = found
+    for part in slices:
+        _product_of_slice(op, part, operand, dim, at)
+    Rewriter.erase_op(op)
+
+
+def spelling_code(op: Operation) -> str:
+    """Return what to write instead of a product whose parts alone are used."""
+    found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None
+    assert found is not None, "only asked for ops with a spelling"
+    slices, operand, dim, at = found
+    assert isinstance(op, stablehlo.DotGeneralOp)
+    rank = len(shape_of(op.operands[operand]))
+    lines = ["# instead of parts of y = dot(a, b), products of parts:"]
+    for number, part in enumerate(slices):
+        start, limit = _ranges(part)[at]
+        index = [":"] * rank
+        index[dim] = f"{start}:{limit}"
+        text = ["a", "b"]
+        text[operand] += f"[{', '.join(index)}]"
+        lines.append(f"y{number} = dot({', '.join(text)})")
+    return "\n".join(lines)
+
+
+def _ranges(op: stablehlo.SliceOp) -> list[tuple[int, int]]:
+    return list(
+        zip(op.start_indices.get_values(), op.limit_indices.get_values(), strict=True)
+    )
+
+
+def _sliced(
+    op: stablehlo.DotGeneralOp,
+) -> tuple[list[stablehlo.SliceOp], int, int, int] | None:
+    """Return the slices that a product is only used by, and what they are slices along.
+
+    That is the operand, its dimension, and the dimension of the result.
+    """
+    slices: list[stablehlo.SliceOp] = []
+    for use in op.result.uses:
+        user = use.operation
+        if not isinstance(user, stablehlo.SliceOp):
+            return None
+        if any(stride != 1 for stride in user.strides.get_values()):
+            return None
+        slices.append(user)
+    if len(slices) < 2 or not all(map(is_tensor, (*op.operands, op.result))):
+        return None
+    shape = shape_of(op.result)
+    along = {
+        at
+        for part in slices
+        for at, (pair, size) in enumerate(zip(_ranges(part), shape, strict=True))
+        if pair != (0, size)
+    }
+    if len(along) != 1:
+        return None
+    (at,) = along
+    slices.sort(key=lambda part: _ranges(part)[at])
+    dims = op.dot_dimension_numbers.data
+    batch = len(dims.lhs_batching_dimensions)
+    left = _kept(op.lhs, dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions)
+    right = _kept(op.rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions)
+    if at < batch:
+        return None
+    if at < batch + len(left):
+        return slices, 0, left[at - batch], at
+    return slices, 1, right[at - batch - len(left)], at
+
+
+def _kept(
+    value: SSAValue, batching: Sequence[int], contracting: Sequence[int]
+) -> list[int]:
+    gone = {*batching, *contracting}
+    return [dim for dim in range(len(shape_of(value))) if dim not in gone]
+
+
+def _product_of_slice(
+    op: stablehlo.DotGeneralOp,
+    part: stablehlo.SliceOp,
+    operand: int,
+    dim: int,
+    at: int,
+) -> None:
+    """Replace a part of a product by the product of a part."""
+    whole = op.operands[operand]
+    shape = shape_of(whole)
+    ranges = [(0, size) for size in shape]
+    ranges[dim] = _ranges(part)[at]
+    element = element_of(whole)
+    sliced = stablehlo.SliceOp(
+        operands=[whole],
+        properties={
+            "start_indices": DenseArrayBase.from_list(
+                i64, [start for start, _ in ranges]
+            ),
+            "limit_indices": DenseArrayBase.from_list(
+                i64, [limit for _, limit in ranges]
+            ),
+            "strides": DenseArrayBase.from_list(i64, [1] * len(ranges)),
+        },
+        result_types=[TensorType(element, [stop - start for start, stop in ranges])],
+    )
+    operands = list(op.operands)
+    operands[operand] = sliced.result
+    product = stablehlo.DotGeneralOp(
+        operands=operands,
+        properties=op.properties.copy(),
+        result_types=[part.result.type],
+    )
+    for new in (sliced, product):
+        new.location = op.location
+    Rewriter.insert_op([sliced, product], InsertPoint.before(op))
+    Rewriter.replace_op(part, [], [product.result])
