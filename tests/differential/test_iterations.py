@@ -51,6 +51,10 @@ WINDOWS = {
     ("convolved_back", "2x4"): (8128, 1728),
     ("same_behind_valid", "2x4"): (8132, 1671),
     ("pooled", "1x8"): (14336, 1927),
+    ("two_convolutions grad", "2x4"): (20544, 7680),
+    ("two_convolutions grad", "1x8"): (14336, 6496),
+    ("convolved_back grad", "2x4"): (17408, 5472),
+    ("same_behind_valid grad", "2x4"): (11200, 5408),
 }
 """Bytes without frames, and with frames of windows."""
 
@@ -61,12 +65,6 @@ def test_windows_between_even_values(key: tuple[str, str]):
     before, after = WINDOWS[key]
     assert bytes_without(text, "frame-uneven-values") == before
     assert sent(text)[0] == after
-
-
-@pytest.mark.parametrize("name", ["two_convolutions grad", "pooled grad"])
-def test_gradients_of_windows(name: str):
-    text = by_jax()[name, "2x4"]
-    assert sent(text)[0] <= bytes_without(text, "frame-uneven-values")
 
 
 @pytest.mark.parametrize("seed", range(24))
