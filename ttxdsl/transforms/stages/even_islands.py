@@ -3,7 +3,8 @@
 Between values of 50 rows, which four devices do not divide, there may be one of 52. Once
 `even-out-shardings` keeps the others whole, to split it saves nothing: what it is made of
 is there, and whoever reads it gathers it first. An island is a set of such values, linked
-by the dimension that the same axes split, all of whose neighbours are whole along it.
+by the dimension that the same axes split, all of whose neighbours are whole along it. In loops
+they stay: whether these are computed in parts is what `pad-carries` weighs.
 
 **Why it is right.** Shardings change no number. Whole, an island sends nothing: each of its
 ops computes from whole values. Split, it sends at least what its readers gather. It ends,
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import is_tensor
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
@@ -30,6 +31,8 @@ def keep_islands_whole(changed: Iterable[Operation]) -> None:
     """Drop the axes of islands beside ops whose results were made whole."""
     tried: set[_Dim] = set()
     for op in changed:
+        if isinstance(op.parent_op(), stablehlo.WhileOp):
+            continue
         readers = (use.operation for result in op.results for use in result.uses)
         beside = (result for reader in readers for result in reader.results)
         for value in dict.fromkeys((*op.operands, *beside)):
