@@ -32,6 +32,13 @@ SENT = {
     "implicit_batch_gather": (0, 0),
     "gather_by_iota_rows": (0, 0),
     "glu_halves": (384, 3),
+    # the same function, its columns in one order and in another
+    "gate_up_halves": (384, 3),
+    "gate_up_interleaved": (0, 0),
+    "qkv_thirds": (512, 4),
+    "qkv_by_head": (0, 0),
+    "rotary_halves": (256, 1),
+    "rotary_interleaved": (0, 0),
     "linalg_batch": (0, 0),
     "conv_kernel_grad": (90, 1),
     "boolean_gather": (3584, 1),

@@ -5,8 +5,9 @@ ways. Stage 11 makes all shards of a tensor the same size and would refuse it. T
 keeps the leading axes that divide the dimension and drops the others, and all axes of
 quantized tensors with a scale for each slice (`ttxdsl.rules.quantized`): the value is then
 computed whole along them on every device, which is exact and costs what the warning
-says; so are even values that lie between such (`even_islands.py`). The pipeline runs it before stage 8, which then puts the reshards in, and warns when
-it ends, of what is whole then: later stages may need parts only.
+says; so are even values that lie between such (`even_islands.py`). The pipeline runs it
+before stage 8, which then puts the reshards in, and warns when it ends, of what is whole
+then: later stages may need parts only.
 
 What users write on the arguments and results of the program says how the world outside
 hands data over, so it is not changed: `pad-borders` pads what they do not divide, and

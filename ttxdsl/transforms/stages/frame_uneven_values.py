@@ -30,7 +30,9 @@ that place. Along the dimension in question
   is outside of x becomes what the op pads with;
 - a value that is not looked into is padded or cut: that is its frame;
 - the result itself is F(v, 0) of its own size, in which all places are its own. A
-  reduction of F(v, 0) counts what is outside of v as a number that changes nothing.
+  reduction of F(v, 0) counts what is outside of v as a number that changes nothing. So
+  does a convolution whose kernel F(v, 0) is, as that of the gradient of a kernel: behind v
+  zeros are multiplied with what is there (of infinite numbers that is NaN).
 
 Each step goes from a result to operands, of which there are finitely many, and each
 dimension is looked at once, so it ends.
