@@ -106,6 +106,11 @@ def sent(moved: Iterable[Moved]) -> int:
     return sum(one.bytes for one in moved)
 
 
+def launched(moved: Iterable[Moved]) -> int:
+    """How many collectives run."""
+    return sum(one.count for one in moved)
+
+
 @dataclass(frozen=True)
 class Row:
     """One program on both sides, and ours as XLA has compiled it.
@@ -135,6 +140,8 @@ class Row:
             parts.append(REASONS.get(self.name, "no reason known"))
         elif sent(self.ours) < sent(self.xla):
             parts.append("less")
+        elif launched(self.ours) > launched(self.xla):
+            parts.append("more launches: no reason known")
         if sent(self.ours) != sent(self.compiled):
             reason = CHANGED.get(self.name, "no reason known")
             parts.append(f"XLA makes {summary(self.compiled)} of ours: {reason}")
@@ -289,6 +296,9 @@ def main() -> int:
             row.name
             for row in rows
             if sent(row.ours) > sent(row.xla) and row.name not in REASONS
+        ],
+        "more launches than XLA's for no fewer bytes": [
+            row.name for row in rows if "more launches" in row.remark
         ],
         "changed by XLA without a reason": [
             row.name

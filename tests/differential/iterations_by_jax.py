@@ -74,7 +74,16 @@ def until_still(step: Step) -> Step:
     return lambda u: lax.while_loop(goes_on, turn, (u, jnp.float32(1), 0))
 
 
-LOOPS = {"counted": counted, "scanned": scanned, "until_still": until_still}
+def once(step: Step) -> Step:
+    return step
+
+
+LOOPS = {
+    "once": once,
+    "counted": counted,
+    "scanned": scanned,
+    "until_still": until_still,
+}
 
 
 def convolution(x: Any, kernel: Any, pad: Any = "VALID", **options: Any) -> Any:

@@ -19,6 +19,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from tests.insight.check.faults import Fault
 from tests.transforms.collectives.programs import (
     CHEAPER,
+    GATHERED_CARRY,
     PROGRAMS,
     TURN,
     UNUSED_CARRY,
@@ -28,6 +29,7 @@ from ttxdsl.analysis.values.counting import Count
 from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.check.failure import Mode
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.sharding.axes import Axes
 from ttxdsl.transforms.collectives import (
     collective_cse,
     collective_dce,
@@ -71,6 +73,13 @@ def _first_one(
     before: object,
 ) -> SSAValue:
     return otherwise or value
+
+
+def _first_part(
+    program: DeviceProgram, value: SSAValue, axes: Axes, dim: int, before: Operation
+) -> SSAValue:
+    size = shape_of(value)[dim] // program.size(axes)
+    return program.cut(value, dim, [(0, size)], before)
 
 
 _JOIN = combine_collectives._join  # pyright: ignore[reportPrivateUsage]
@@ -176,6 +185,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "sink-all-reduces: a term counts on every device",
         PROGRAMS["sink-all-reduces"],
         _instead(DeviceProgram, "on_one", _as_it_is),
+    ),
+    (
+        "sink-collectives: each device carries the first part",
+        GATHERED_CARRY,
+        _instead(DeviceProgram, "all_slice", _first_part),
     ),
     (
         "hoist-slices: scattered and not summed",

@@ -378,7 +378,8 @@ def test_memory_that_is_allocated_is_split_without_communication():
         room = lax.empty((8, 6), jnp.float32)
         spread = jax.sharding.NamedSharding(mesh(), P("ep"))
         room = lax.with_sharding_constraint(room, spread)
-        return lax.dynamic_update_slice(room, x, (0, 0)) + 1
+        room = lax.dynamic_update_slice(room, x[:, :3], (0, 0))
+        return lax.dynamic_update_slice(room, x[:, 3:], (0, 3)) + 1
 
     x = np.arange(48, dtype=np.float32).reshape(8, 6)
     text = for_tpu(function, x)

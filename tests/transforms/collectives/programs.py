@@ -183,6 +183,16 @@ SMALL_IN_LOOPS = _function(
 )
 """What a turn sends is an eighth of what the loop carries on."""
 
+GATHERED_CARRY = _function(
+    [_t("8x8", "", "y"), WHOLE],
+    WHOLE,
+    *_loop(
+        f"%product = stablehlo.add %c, %a : {S}",
+        f"%sum = sdy.sharding_constraint %product <@mesh, [{{}}, {{}}]> : {S}",
+    ),
+)
+"""Each turn reads a part of what the last has gathered."""
+
 REDUCED_IN_LOOPS = _function(
     [_t("8x8", "y", ""), WHOLE],
     WHOLE,

@@ -16,6 +16,7 @@ from tests.differential.partitioning import EQUAL, arguments_of, partition_and_c
 from tests.transforms.collectives.programs import (
     CHEAPER,
     CUT_AND_GATHERED,
+    GATHERED_CARRY,
     IN_BRANCHES,
     MANY_PARTS,
     MESH,
@@ -314,6 +315,30 @@ def test_a_loop_that_may_not_turn_stays(name: str, change: dict[str, str]):
     assert in_loops(optimized(module)) == 1
     if change is not UNKNOWN:
         computes_the_same(module, text)
+
+
+@pytest.mark.parametrize(
+    ("change", "before", "after"),
+    [
+        ({}, 3 * 192, 192),
+        ({"dense<3>": "dense<1>"}, 192, 192),
+        ({"return %r#1": "return %b"}, 3 * 192, 0),
+        # what else reads the carry reads all of it
+        ({"add %c, %a": "maximum %turned, %a", "%product": "%turned = stablehlo"
+          f".reverse %c, dims = [1] : {S}\n    %product"}, 3 * 192, 3 * 192),
+    ],
+)  # fmt: skip
+def test_a_carry_of_which_parts_are_read_is_gathered_behind_its_loop(
+    change: dict[str, str], before: int, after: int
+):
+    text = GATHERED_CARRY
+    for old, new in change.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    module = local(text)
+    assert sent(module) == before
+    assert sent(optimized(module, "sink-collectives")) == after
+    computes_the_same(module, text)
 
 
 def test_a_loop_that_looks_at_its_sum_stays():

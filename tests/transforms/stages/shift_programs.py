@@ -129,6 +129,40 @@ WINDOWS = _program(
 )
 """A sum over what a convolution without padding makes, two rows fewer than it reads."""
 
+_CONVOLUTION = (
+    "{batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+    " : (tensor<64x4x1xf32>, "
+)
+KERNEL_GRADIENT = _program(
+    f"{_X}, %k: tensor<3x1x1xf32>",
+    "tensor<3x1x1xf32>",
+    "%0 = stablehlo.reshape %x : (tensor<64x4xf32>) -> tensor<64x4x1xf32>",
+    "%1 = stablehlo.convolution(%0, %k) dim_numbers = [0, b, f]x[0, i, o]->[0, b, f],"
+    f" window = {{}} {_CONVOLUTION}tensor<3x1x1xf32>) -> tensor<62x4x1xf32>",
+    "%2 = stablehlo.tanh %1 : tensor<62x4x1xf32>",
+    "%3 = stablehlo.convolution(%0, %2) dim_numbers = [0, f, b]x[0, i, o]->[0, b, f],"
+    f" window = {{}} {_CONVOLUTION}tensor<62x4x1xf32>) -> tensor<3x1x1xf32>",
+    "return %3 : tensor<3x1x1xf32>",
+)
+"""The gradient of a kernel: 62 rows are its window, three windows its places."""
+
+WHOLE_UPDATE = _program(
+    _X,
+    f"tensor<64x4xf32> {{{ROWS}}}",
+    "%i = stablehlo.constant dense<0> : tensor<i32>",
+    "%0 = stablehlo.slice %x [0:63, 0:4] : (tensor<64x4xf32>) -> tensor<63x4xf32>",
+    _ZERO,
+    "%1 = stablehlo.slice %x [1:64, 0:4] : (tensor<64x4xf32>) -> tensor<63x4xf32>",
+    "%d = stablehlo.reverse %1, dims = [0] : tensor<63x4xf32>",
+    "%2 = stablehlo.dynamic_update_slice %d, %0, %i, %i"
+    " : (tensor<63x4xf32>, tensor<63x4xf32>, tensor<i32>, tensor<i32>)"
+    " -> tensor<63x4xf32>",
+    "%3 = stablehlo.pad %2, %z, low = [1, 0], high = [0, 0], interior = [0, 0]"
+    " : (tensor<63x4xf32>, tensor<f32>) -> tensor<64x4xf32>",
+    "return %3 : tensor<64x4xf32>",
+)
+"""A shift whose value was put over all of another."""
+
 _C = "tensor<62x4xf32>"
 CARRY = _program(
     f"%x: {_C}",

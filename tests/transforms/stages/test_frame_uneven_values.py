@@ -25,6 +25,8 @@ SENT = {
     "READ": (896, 56, "constant-places", "sum-dynamic-slices"),
     "COMPUTED_START": (896, 56, "sum-dynamic-slices"),
     "WINDOWS": (896, 60, "frame-uneven-values"),
+    "KERNEL_GRADIENT": (896, 53, "frame-uneven-values"),
+    "WHOLE_UPDATE": (160, 16, "constant-places"),
     "CARRY": (7056, 1760, "pad-carries"),
     "SLICES": (1088, 896, "gather-before-slices"),
     "HALVES": (512, 384, "combine-collective-permutes"),
@@ -102,3 +104,20 @@ def test_constant_places_are_clamped_as_their_ops_do():
     module.verify()
     (cut,) = ops_of_type(module, stablehlo.SliceOp)
     assert cut.start_indices.get_values() == (62, 0)
+
+
+def test_an_update_of_all_that_is_there_is_what_it_is_updated_with():
+    module = parse_program(programs.WHOLE_UPDATE)
+    ConstantPlacesPass().apply(make_context(), module)
+    module.verify()
+    assert not ops_of_type(module, stablehlo.DynamicUpdateSliceOp)
+
+
+def test_the_kernel_of_a_gradient_reads_zeros_behind_its_own():
+    module = propagated(programs.KERNEL_GRADIENT)
+    FrameUnevenValuesPass().apply(make_context(), module)
+    module.verify()
+    *_, gradient = ops_of_type(module, stablehlo.ConvolutionOp)
+    assert shape_of(gradient.rhs) == (64, 4, 1)
+    assert shape_of(gradient.result) == (3, 1, 1)
+    assert isinstance(gradient.rhs.owner, stablehlo.SelectOp)

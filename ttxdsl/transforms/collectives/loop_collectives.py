@@ -2,6 +2,8 @@
 
 - A collective in a loop whose operands no turn changes is done once, ahead of it.
 - An all_reduce whose sum a loop only accumulates is done once, behind it.
+- An all_gather of a carry of which each turn reads only this device's part is done once,
+  behind it.
 
 **Why it is right.** (ahead) No turn changes what the collective reads: values from outside
 the loop, carries that the body hands on as they are, and what ops without effects and other
@@ -17,12 +19,19 @@ what devices carry at the end is what they carried before, if it was so at the s
 the first device has c and the others zero. Nothing else in the loop may look at c, nor at
 anything on the way. (Sums of floating-point numbers are rounded in another order then.)
 It is done where the carry sends no more once than the sums do in all turns together.
+
+(a gather behind) Let the body hand on the all_gather of p_i along an axis and a dimension,
+and read of that carry c nothing but this device's part of it along both. Of what is handed
+on that part is p_i: if device i carries its part of c ahead of the loop, and then p_i, each
+turn reads what it did, and the all_gather of what is carried at the end is the last c. The
+gather is one instead of one a turn.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.attribution.origins import optimized
 from ttxdsl.costs.ring import Ring
@@ -35,6 +44,7 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     erase_unused,
     is_collective,
     read_by,
+    slice_of,
 )
 from ttxdsl.transforms.collectives.sink_all_reduces import (
     LinearRegion,
@@ -133,10 +143,19 @@ class Unchanged:
 
 
 def sink_collectives(program: DeviceProgram, block: Block) -> bool:
-    """Move all_reduces that a body accumulates behind its loop; return True if any moved."""
+    """Move collectives of what a body hands on behind its loop; return True if any moved."""
     loop = _loop_of(program, block)
-    sums = sums_in(program, block) if loop is not None else None
-    if loop is None or not sums:
+    if loop is None:
+        return False
+    gathers = [
+        _gather_behind(program, block, loop, at) for at in range(len(block.args))
+    ]
+    return _sums_behind(program, block, loop) or any(gathers)
+
+
+def _sums_behind(program: DeviceProgram, block: Block, loop: stablehlo.WhileOp) -> bool:
+    sums = sums_in(program, block)
+    if not sums:
         return False
     carries = [
         argument
@@ -160,6 +179,50 @@ def sink_collectives(program: DeviceProgram, block: Block) -> bool:
                 changed = True
                 carries = [one for one in carries if one is not carry]
     return changed
+
+
+def _gather_behind(
+    program: DeviceProgram,
+    block: Block,
+    loop: stablehlo.WhileOp,
+    index: int,
+) -> bool:
+    """Let devices carry their parts of what a body gathers, if it reads no more of it."""
+    handed_on, carry = block.last_op, block.args[index]
+    assert handed_on is not None
+    gather = handed_on.operands[index].owner
+    asked, result = loop.cond.block.args[index], loop.results[index]
+    if (
+        not isinstance(gather, stablehlo.AllGatherOp)
+        or gather.parent is not block
+        or len(gather.operands) != 1
+        or not gather.results[0].has_one_use()
+        or asked.uses
+        or ((program.trip_counts.of(loop) or 0) < 2 and result.uses)
+    ):
+        return False
+    axes, dim = program.axes(gather), gather.all_gather_dim.value.data
+    readers = [use.operation for use in carry.uses]
+    if axes is None or len(axes) != 1:
+        return False
+    if any(slice_of(reader) != (axes[0], dim) for reader in readers):
+        return False
+    (part,) = gather.operands
+    loop.operands[index] = program.all_slice(loop.operands[index], axes, dim, loop)
+    Rewriter.replace_value_with_new_type(asked, part.type)
+    carried = Rewriter.replace_value_with_new_type(carry, part.type)
+    result = Rewriter.replace_value_with_new_type(result, part.type)
+    for reader in readers:
+        reader.results[0].replace_all_uses_with(carried)
+    handed_on.operands[index] = part
+    users = list(result.uses)
+    if users:
+        whole = program.all_gather(result, gather, axes, dim, SINK)
+        for use in users:
+            use.operation.operands[use.index] = whole
+    erase_unused([gather.results[0], *(reader.results[0] for reader in readers)])
+    program.has_new_ops(block)
+    return True
 
 
 def _combine_behind(

@@ -11,11 +11,13 @@ constant place is known. The pipeline does this before shardings propagate:
 | gather of one index | slice, reshape |
 | scatter of one index | dynamic_update_slice, of what is there and the update combined |
 | dynamic_update_slice | itself, starting at constants |
+| dynamic_update_slice of all that is there | the update |
 
 **Why it is right.** A dynamic slice and a gather clamp their starts so that what they read
-is inside, a dynamic update so that what it writes is; the constants are clamped here. A
-scatter leaves out a window that is not inside: those that are not stay scatters. One that
-is combines each element of its window once, by the op that its body is.
+is inside, a dynamic update so that what it writes is; the constants are clamped here, and
+along a dimension that is taken whole every start is clamped to 0. A scatter leaves out a
+window that is not inside: those that are not stay scatters. One that is combines each
+element of its window once, by the op that its body is.
 """
 
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.sdy import SHARDING_RULE
+from ttxdsl.dialects.sdy import SHARDING_RULE, get_sharding
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.partition.emitter import Emitter
@@ -64,9 +66,13 @@ class ConstantPlacesPass(ModulePass):
             (result,) = one.results
             if value is None or value.type != result.type:
                 continue
-            made = cast(Operation, value.owner)
-            made.attributes.update(one.attributes)
-            value.name_hint = result.name_hint
+            if value in one.operands:
+                if get_sharding(result) is not None:
+                    continue  # which it does not have
+            else:
+                made = cast(Operation, value.owner)
+                made.attributes.update(one.attributes)
+                value.name_hint = result.name_hint
             Rewriter.inline_block(emit.block, InsertPoint.before(one))
             result.replace_all_uses_with(value)
             one.detach()
@@ -83,6 +89,8 @@ def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None
         case stablehlo.DynamicUpdateSliceOp():
             sizes = shape_of(op.update)
             starts = _clamped(counts, op.start_indices, shape_of(op.operand), sizes)
+            if sizes == shape_of(op.operand):
+                return op.update
             constant = (
                 isinstance(one.owner, stablehlo.ConstantOp) for one in op.start_indices
             )
@@ -103,16 +111,13 @@ def _clamped(
     shape: Sequence[int],
     sizes: Sequence[int],
 ) -> list[int] | None:
-    numbers = [counts.constant(start) for start in starts]
-    return (
-        [
-            min(max(number, 0), whole - size)
-            for number, whole, size in zip(numbers, shape, sizes, strict=True)
-            if number is not None
-        ]
-        if None not in numbers
-        else None
-    )
+    numbers: list[int] = []
+    for start, whole, size in zip(starts, shape, sizes, strict=True):
+        number = 0 if whole == size else counts.constant(start)
+        if number is None:
+            return None
+        numbers.append(min(max(number, 0), whole - size))
+    return numbers
 
 
 def _sliced(
@@ -210,7 +215,7 @@ def _scattered(
     if combiner is not None:
         old = _sliced(emit, value, starts, sizes)
         window = emit.binary(combiner.op_class, old, window)
-    return _updated(emit, value, window, starts)
+    return window if sizes == [*shape] else _updated(emit, value, window, starts)
 
 
 def _takes_update(block: Block) -> bool:

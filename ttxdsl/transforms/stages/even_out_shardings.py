@@ -5,8 +5,9 @@ ways. Stage 11 makes all shards of a tensor the same size and would refuse it. T
 keeps the leading axes that divide the dimension and drops the others, and all axes of
 quantized tensors with a scale for each slice (`ttxdsl.rules.quantized`): the value is then
 computed whole along them on every device, which is exact and costs what the warning
-says. The pipeline runs it before stage 8, which then puts the reshards in, and warns when
-it ends, of what is whole then: later stages may need parts only.
+says; so are even values that lie between such (`even_islands.py`). The pipeline runs it
+before stage 8, which then puts the reshards in, and warns when it ends, of what is whole
+then: later stages may need parts only.
 
 What users write on the arguments and results of the program says how the world outside
 hands data over, so it is not changed: `pad-borders` pads what they do not divide, and
@@ -39,6 +40,7 @@ from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.partition.layout import Layout
 from ttxdsl.transforms.partition.localizer import scaled_error, uneven_error
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
+from ttxdsl.transforms.stages.even_islands import keep_islands_whole
 
 
 def leading_axes_that_divide(axes: Axes, size: int, mesh: Mesh) -> Axes:
@@ -206,6 +208,9 @@ class _Evener:
         default_factory=dict[tuple[int, bool, Axes, Mesh], _Finding]
     )
 
+    changed: list[Operation] = field(default_factory=list[Operation])
+    """The ops whose results have fewer axes than before."""
+
     even_already: IdentityMemo[bool] = field(default_factory=IdentityMemo[bool])
     """What an op of one result says and the result's type, if it may stay."""
 
@@ -319,6 +324,7 @@ class _Evener:
         if changed is None:
             return False
         op.attributes[sdy.SHARDING] = changed
+        self.changed.append(op)
         return True
 
     def _visit_function(self, function: FuncOp) -> None:
@@ -375,6 +381,7 @@ def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
     evener = _Evener(module)
     for op in all_ops(module):
         evener.visit(op)
+    keep_islands_whole(evener.changed)
     hint = "use sizes that the axes divide, or leave strict off"
     for finding in evener.found.values():
         emit_cost(Cost(finding.judge, hint, strict))

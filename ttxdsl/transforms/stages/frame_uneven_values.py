@@ -30,7 +30,9 @@ that place. Along the dimension in question
   is outside of x becomes what the op pads with;
 - a value that is not looked into is padded or cut: that is its frame;
 - the result itself is F(v, 0) of its own size, in which all places are its own. A
-  reduction of F(v, 0) counts what is outside of v as a number that changes nothing.
+  reduction of F(v, 0) counts what is outside of v as a number that changes nothing. So
+  does a convolution whose kernel F(v, 0) is, as that of the gradient of a kernel: behind v
+  zeros are multiplied with what is there (of infinite numbers that is NaN).
 
 Each step goes from a result to operands, of which there are finitely many, and each
 dimension is looked at once, so it ends.
@@ -64,10 +66,16 @@ from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.collectives.program.single_ops import makes_results_alone
 from ttxdsl.transforms.partition.emitter import Emitter
-from ttxdsl.transforms.partition.exchange.combiner import combiner_of
 from ttxdsl.transforms.partition.exchange.pieces import cut_from, pieces_of
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 from ttxdsl.transforms.stages.even_out_shardings import leading_axes_that_divide
+from ttxdsl.transforms.stages.frame_roots import (
+    Root,
+    aligned,
+    longer_window,
+    mask,
+    reduced_by,
+)
 from ttxdsl.transforms.stages.frame_sources import (
     Pieces,
     Place,
@@ -77,63 +85,6 @@ from ttxdsl.transforms.stages.frame_sources import (
 )
 from ttxdsl.transforms.stages.frames import Frames
 from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
-
-
-class Root(NamedTuple):
-    """What is to be made of frames.
-
-    Attributes:
-        op: of which the result, or an operand, is made.
-        dim: the dimension.
-        operands: the indices of the operands that are reduced along it, with their
-            dimensions; none where it is the result.
-        start: where their frames begin, which is ahead of them or at their start.
-        size: how long the frames are, once it is planned.
-    """
-
-    op: Operation
-    dim: int
-    operands: tuple[tuple[int, int], ...] = ()
-    start: int = 0
-    size: int = 0
-
-    @property
-    def places(self) -> list[Place]:
-        """The frames that it takes."""
-        if not self.operands:
-            return [Place(self.op.results[0], self.dim, 0, self.size)]
-        return [
-            Place(self.op.operands[at], dim, self.start, self.size)
-            for at, dim in self.operands
-        ]
-
-
-def _reduced(op: Operation, is_uneven: Mapping[int, frozenset[int]]) -> list[Root]:
-    """The uneven dimensions that an op reduces, where what is outside can be masked."""
-    match op:
-        case stablehlo.ReduceOp() if len(op.inputs) == 1:
-            if combiner_of(op.body) is None:
-                return []
-            return [
-                Root(op, dim, ((0, dim),))
-                for dim in op.dimensions.get_values()
-                if dim in is_uneven.get(0, ())
-            ]
-        case stablehlo.DotGeneralOp():
-            dims = op.dot_dimension_numbers.data
-            pairs = zip(
-                dims.lhs_contracting_dimensions,
-                dims.rhs_contracting_dimensions,
-                strict=True,
-            )
-            return [
-                Root(op, left, ((0, left), (1, right)))
-                for left, right in pairs
-                if left in is_uneven.get(0, ()) or right in is_uneven.get(1, ())
-            ]
-        case _:
-            return []
-
 
 _MOVING = (
     stablehlo.SliceOp,
@@ -206,10 +157,10 @@ class _Block:
                 for at, value in enumerate(op.operands)
                 if value in uneven
             }
-            for root in _reduced(op, of_operands):
+            for root in reduced_by(op, of_operands):
                 at, dim = next(
                     (at, dim)
-                    for at, dim in root.operands
+                    for at, dim in root.framed
                     if dim in of_operands.get(at, ())
                 )
                 sharding = sdy.get_sharding(op.operands[at])
@@ -301,7 +252,7 @@ class _Block:
                 is_numeric(element_of(place.value)) for place in root.places
             ):
                 continue
-            root = root._replace(size=-(-count // shards) * shards)
+            root = root._replace(size=-(-count // shards) * shards, shards=shards)
             frames = self._frames(sharding, axes)
             places = frames.plan(root.places, self.block, is_made=not root.operands)
             if places is None:
@@ -312,10 +263,10 @@ class _Block:
                 if found is not None:
                     frames, places = deep, found
             best = frames.sent_for(places), root, frames, places
-            for aligned in _aligned(root, frames, places, count):
-                found = frames.plan(aligned.places, self.block, is_made=False)
+            for moved in aligned(root, frames, places, count):
+                found = frames.plan(moved.places, self.block, is_made=False)
                 if found is not None and frames.sent_for(found) < best[0]:
-                    best = frames.sent_for(found), aligned, frames, found
+                    best = frames.sent_for(found), moved, frames, found
             self.planned[best[1]] = best[2], best[3]
 
     def _frames(
@@ -384,8 +335,7 @@ class _Block:
                     use.operation in dead
                     or (
                         use.operation in reduced
-                        and use.index
-                        in {at for at, _ in reduced[use.operation].operands}
+                        and use.index in {at for at, _ in reduced[use.operation].framed}
                     )
                     for use in uses
                 ):
@@ -407,12 +357,12 @@ class _Block:
                 if not root.operands and root.op in self._dead(rest):
                     chosen = rest
         while chosen:
-            dead = self._dead(chosen)
+            changed = self._dead(chosen) | {root.op for root in chosen}
             useful = [
                 root
                 for root in chosen
                 if not gathers[root]
-                or any(users <= dead | {root.op} for users in gathers[root].values())
+                or any(users <= changed for users in gathers[root].values())
             ]
             if len(useful) == len(chosen):
                 break
@@ -445,6 +395,8 @@ class _Block:
                     (result,) = root.op.results
                     held = value_bytes(result)
                     added += ring_bytes(Ring.ALL_REDUCE, held, frames.shards)
+                if isinstance(root.op, stablehlo.ConvolutionOp) and root.operands:
+                    added += _read_by_kernel(root.op, root, frames)
             gained = sum(n for key, n in saved.items() if key not in kept)
             gained -= added + sum(sent.values())
             if gained > 0:
@@ -473,7 +425,7 @@ class _Block:
             emit = Emitter(Block(), root.op.location)
             frames.write(emit, root.places)
             if root.operands:
-                _mask(emit, frames, root)
+                mask(emit, frames, root)
             else:
                 (result,) = root.op.results
                 frame = frames.written[root.places[0]]
@@ -488,36 +440,13 @@ class _Block:
         return bool(roots)
 
 
-def _aligned(
-    root: Root, frames: Frames, places: Sequence[Place], count: int
-) -> list[Root]:
-    """A reduction in frames that lie as split values do.
-
-    To sum some rows of a value needs none of them moved: where the frames begin makes no
-    difference, if they hold all that is reduced.
-    """
-    if not root.operands:
-        return []
-    found: list[Root] = []
-    for place in places:
-        if frames.made[place] is None and frames.is_split(place.value, place.dim):
-            size, start = place.extent, -place.start
-            if start <= 0 and count - start <= size:
-                found.append(root._replace(start=start, size=size))
-    return list(dict.fromkeys(found))[:4]
-
-
-def _mask(emit: Emitter, frames: Frames, root: Root) -> None:
-    """Let an op reduce frames, with what changes nothing outside of the values."""
-    op = root.op
-    number: SSAValue | float = 0
-    if isinstance(op, stablehlo.ReduceOp):
-        combiner = combiner_of(op.body)
-        assert combiner is not None, "asked before"
-        neutral = combiner.neutral
-        number = op.init_values[0] if neutral is None else neutral
-    for (at, _), place in zip(root.operands, root.places, strict=True):
-        op.operands[at] = frames.masked(emit, place, number)
+def _read_by_kernel(op: stablehlo.ConvolutionOp, root: Root, frames: Frames) -> int:
+    """The bytes that devices send so that each has what its part of a kernel reads."""
+    window = longer_window(root)
+    length = (root.size // frames.shards - 1) * window.step + window.reach
+    kernel = Place(op.lhs, window.dim, -window.padding[0], root.size)
+    extent = root.places[1].size if root.read else kernel.extent
+    return frames.halo_bytes(kernel, extent, length, window.step)
 
 
 def _groups(values: Mapping[Root, Sequence[SSAValue]]) -> list[list[Root]]:

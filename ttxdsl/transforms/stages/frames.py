@@ -171,11 +171,25 @@ class Frames:
     def _sent_for_windows(self, place: Place, made: Windowed) -> int:
         (operand,) = made.operands(place)
         low, _ = made.padding(place, operand.size)
-        held, wanted = operand.size // self.shards, place.size // self.shards
-        length = (wanted - 1) * made.stride + made.window
-        halo = Halo(made.dim, 0, 0, -low, length, wanted * made.stride - held)
+        length = (place.size // self.shards - 1) * made.stride + made.window
+        windows = Place(made.value, made.dim, -low, place.size)
+        return self.halo_bytes(windows, operand.size, length, made.stride)
+
+    def halo_bytes(self, windows: Place, size: int, length: int, step: int) -> int:
+        """Return what a device sends so that each has what its windows read of a value.
+
+        Args:
+            windows: of what, where the first begins, and how many there are.
+            size: of the frame of the value.
+            length: how many places those of one device reach over.
+            step: from the start of one to that of the next.
+        """
+        if self.axes_of(windows.value, windows.dim) != self.axes:
+            return 0  # whole, or gathered for others
+        held, wanted = size // self.shards, windows.size // self.shards
+        halo = Halo(windows.dim, 0, 0, windows.start, length, wanted * step - held)
         rows = min(halo.elements_sent(self.shards, held), (self.shards - 1) * held)
-        return rows * self.row_bytes(made.value, made.dim)
+        return rows * self.row_bytes(windows.value, windows.dim)
 
     def sent_for(self, places: Iterable[Place]) -> int:
         """What a device sends for some frames."""

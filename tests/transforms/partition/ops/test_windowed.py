@@ -1,4 +1,4 @@
-"""Gradients of a convolution's kernel: partial sums where space is split."""
+"""Windows of split space: what crosses is sent, gradients of kernels are partial sums."""
 
 from __future__ import annotations
 
@@ -86,3 +86,37 @@ func.func @main(%a: tensor<1x8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}
   return %0 : tensor<1x{count}x4xf32>
 }}"""
     assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
+
+
+@pytest.mark.parametrize(
+    ("mesh", "axes", "result", "size", "places"),
+    [
+        # pairs of devices share a place of each, neighbours send the third
+        ('"d"=8', '"d"', '"d":(1)4', 8, 1 + 1),
+        ('"a"=2, "b"=4', '"a", "b"', '"a", "b":(1)2', 8, 1 + 1),
+        # then of four windows every device gets those of the others
+        ('"d"=8', '"d"', "", 8, 1 + 1 + 3),
+        ('"d"=8', '"d"', '"d"', 16, 1),
+        # whole axes of which the result has the first
+        ('"a"=2, "b"=4', '"a", "b"', '"a"', 8, 1 + 1 + 1),
+    ],
+)
+def test_fewer_windows_than_devices(
+    mesh: str, axes: str, result: str, size: int, places: int
+):
+    shape, out = f"tensor<2x{size}x3xf32>", f"tensor<2x{size // 2}x3xf32>"
+    text = f"""
+sdy.mesh @mesh = <[{mesh}]>
+func.func @main(
+    %x: {shape} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{{axes}}}, {{}}]>}},
+    %k: tensor<3x3x3xf32>)
+    -> ({out} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{{result}}}, {{}}]>}}) {{
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+      window = {{stride = [2], pad = [[0, 1]]}}
+      {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+      : ({shape}, tensor<3x3x3xf32>) -> {out}
+  return %0 : {out}
+}}"""
+    module = parse_program(text)
+    assert partition_and_compare(module, 0)[0] == EQUAL
+    assert bytes_sent(module) == places * ELEMENT

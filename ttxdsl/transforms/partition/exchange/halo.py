@@ -29,7 +29,7 @@ from xdsl.ir import SSAValue
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, common_prefix, subtract
 from ttxdsl.sharding.devices.replica_groups import groups_along
 from ttxdsl.transforms.partition.exchange.stretches import (
     Exchange,
@@ -100,13 +100,9 @@ def meeting(
     """Both layouts with a dimension split by the axes that both begin with, if any."""
     if result is None or operand.mesh != result.mesh:
         return None
-    common = 0
-    ours, theirs = operand.axes[dim], result.axes[result_dim]
-    while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
-        common += 1
-    if not common:
+    axes = common_prefix(operand.axes[dim], result.axes[result_dim])
+    if not axes:
         return None
-    axes = ours[:common]
     return operand.with_dim(dim, axes), result.with_dim(result_dim, axes)
 
 
@@ -306,7 +302,8 @@ def serve(
         for i, pair in enumerate(met):
             assert pair is not None
             local, layout = now[i], pair[0]
-            rest = local.placed.axes[window.dim][len(layout.axes[window.dim]) :]
+            had, axes = local.placed.axes[window.dim], layout.axes[window.dim]
+            rest = subtract(had, axes, layout.mesh)
             now[i] = ctx.gather(local, window.dim, rest)
             gathered += rest
             planned[i] = pair[1]

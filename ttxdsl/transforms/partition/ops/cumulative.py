@@ -18,6 +18,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.sharding.axes import subtract
 from ttxdsl.transforms.partition.by_factors import Plan, localize_by_factors
 from ttxdsl.transforms.partition.emitter import dims_attr
 from ttxdsl.transforms.partition.exchange.combiner import Combiner, combiner_of
@@ -80,7 +81,7 @@ def localize_running(
     if met is None or operand.placed.uneven is not None or met[1].uneven is not None:
         return False
     before, planned = met
-    rest = operand.placed.axes[dim][len(before.axes[dim]) :]
+    rest = subtract(operand.placed.axes[dim], before.axes[dim], before.mesh)
     operand = ctx.gather(operand, dim, rest)
     rank, size = len(before.shape), before.local_shape[dim]
     sizes = list(op.window_dimensions.get_values())

@@ -7,7 +7,7 @@ from xdsl.ir import Attribute
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.sharding.axes import lists_overlap, total_size
+from ttxdsl.sharding.axes import lists_overlap, subtract, total_size
 from ttxdsl.transforms.partition.by_factors import (
     Plan,
     division_of,
@@ -92,7 +92,8 @@ def select_and_scatter(ctx: Localizer, op: stablehlo.SelectAndScatterOp) -> None
             continue
         # the rule replicates the source; here each device needs its own windows only
         planned, axes = met[1], met[0].axes[dim]
-        operand = ctx.gather(operand, dim, operand.placed.axes[dim][len(axes) :])
+        rest = subtract(operand.placed.axes[dim], axes, operand.placed.mesh)
+        operand = ctx.gather(operand, dim, rest)
         layout = source.placed.with_axes(
             axes if other == dim else had if not lists_overlap(had, axes) else ()
             for other, had in enumerate(source.placed.axes)

@@ -1,0 +1,97 @@
+"""Islands: values that axes divide between values that they do not.
+
+Between values of 50 rows, which four devices do not divide, there may be one of 52. Once
+`even-out-shardings` keeps the others whole, to split it saves nothing: what it is made of
+is there, and whoever reads it gathers it first. An island is a set of such values, linked
+by the dimension that the same axes split, all of whose neighbours are whole along it. In loops
+they stay: whether these are computed in parts is what `pad-carries` weighs.
+
+**Why it is right.** Shardings change no number. Whole, an island sends nothing: each of its
+ops computes from whole values. Split, it sends at least what its readers gather. It ends,
+for each island is looked at once.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.tensors import is_tensor
+from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.factors import TensorMapping
+
+MOST = 64
+"""The values of an island at most: larger ones stay as they are."""
+
+_Dim = tuple[SSAValue, int]
+
+
+def keep_islands_whole(changed: Iterable[Operation]) -> None:
+    """Drop the axes of islands beside ops whose results were made whole."""
+    tried: set[_Dim] = set()
+    for op in changed:
+        if isinstance(op.parent_op(), stablehlo.WhileOp):
+            continue
+        readers = (use.operation for result in op.results for use in result.uses)
+        beside = (result for reader in readers for result in reader.results)
+        for value in dict.fromkeys((*op.operands, *beside)):
+            sharding = sdy.get_sharding(value) if is_tensor(value) else None
+            for dim, one in enumerate(() if sharding is None else sharding.dims):
+                if one.axes and (value, dim) not in tried:
+                    island = _island((value, dim), one.axes)
+                    tried |= island or {(value, dim)}
+                    for member, at in island or ():
+                        known = sdy.get_sharding(member)
+                        assert known is not None, "it is split"
+                        whole = known.with_dim(at, known.dims[at].with_axes(()))
+                        sdy.set_sharding(member, whole)
+
+
+def _island(start: _Dim, axes: Axes) -> set[_Dim] | None:
+    """Return the values that are split together, None if a neighbour is split, too."""
+    island, waiting = {start}, [start]
+    while waiting:
+        if len(island) > MOST:
+            return None
+        neighbours = _neighbours(*waiting.pop())
+        if neighbours is None:
+            return None
+        for value, dim in neighbours:
+            sharding = sdy.get_sharding(value)
+            split = () if sharding is None else sharding.dims[dim].axes
+            if split == axes:
+                if (value, dim) not in island:
+                    island.add((value, dim))
+                    waiting.append((value, dim))
+            elif lists_overlap(split, axes):
+                return None
+    return island
+
+
+def _neighbours(value: SSAValue, dim: int) -> list[_Dim] | None:
+    """Return the dimensions that one op has beside a value's, None if an op needs more."""
+    if not isinstance(value, OpResult) or not sdy.IS_PLAIN[type(value.op)]:
+        return None
+    found: list[_Dim] = []
+    places = [(value.op, len(value.op.operands) + value.index)]
+    places += [(use.operation, use.index) for use in value.uses]
+    for op, index in places:
+        rule, values = sharding_rule(op), (*op.operands, *op.results)
+        if rule is None or op.regions or len(op.results) != 1:
+            return None
+        if len(rule.tensors) != len(values):
+            return None
+        factors = rule.tensors[index][dim]
+        if len(factors) != 1 or not any(map(factors.__eq__, rule.results[0])):
+            return None
+        for other, mapping in zip(values, rule.tensors, strict=True):
+            dims = [*_dims_with(mapping, factors[0])]
+            if any(mapping[at] != factors for at in dims):
+                return None
+            found += [(other, at) for at in dims if other is not value]
+    return found
+
+
+def _dims_with(mapping: TensorMapping, factor: int) -> Iterator[int]:
+    return (at for at, factors in enumerate(mapping) if factor in factors)
