@@ -1,25 +1,15 @@
 """`ttxdsl plan`: whether a step fits a chip, how long it takes, and what would change it."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ttxdsl.cli.console import doing, print_remarks, progress
 from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.options.machines import chip_of_text
 from ttxdsl.cli.programs import read_as_program
-from ttxdsl.costs.chips import CHIPS, Chip, chip_named, chip_of
+from ttxdsl.costs.chips import CHIPS
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.insight.plan.view import print_plan, print_search
-
-
-def _chip(text: str) -> Chip:
-    """Return a chip by its name, or that of a file."""
-    try:
-        if text.endswith(".json"):
-            return chip_of(Path(text).read_text())
-        return chip_named(text)
-    except (OSError, ValueError) as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _search(options: argparse.Namespace) -> int:
@@ -95,7 +85,7 @@ def add_command(commands: Any) -> None:
     flags.add_file_option(parser)
     parser.add_argument(
         "--chip",
-        type=_chip,
+        type=chip_of_text,
         required=True,
         metavar="CHIP",
         help=(

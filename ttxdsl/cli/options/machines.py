@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ttxdsl.costs.chips import CHIPS, Chip, chip_named
+from ttxdsl.costs.chips import CHIPS, Chip, chip_named, chip_of
 from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
 from ttxdsl.diagnostics.display import finite
@@ -93,7 +93,7 @@ def add_chip_options(parser: argparse.ArgumentParser) -> None:
     """Add the chip that each device is, and in how many slices they are."""
     parser.add_argument(
         "--chip",
-        type=_chip,
+        type=chip_of_text,
         metavar="NAME",
         help=(
             f"what each device is: {', '.join(CHIPS)}; times and memory are those of"
@@ -109,10 +109,13 @@ def add_chip_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _chip(name: str) -> Chip:
+def chip_of_text(text: str) -> Chip:
+    """Return the chip of an option: by its name, or that of a file `calibrate` wrote."""
     try:
-        return chip_named(name)
-    except ValueError as error:
+        if text.endswith(".json"):
+            return chip_of(Path(text).read_text())
+        return chip_named(text)
+    except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
