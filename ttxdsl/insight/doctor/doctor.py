@@ -27,6 +27,7 @@ from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
@@ -236,9 +237,11 @@ def _compiled_anew(
     candidate: Candidate,
     machine: Machine,
     trip_count: int | None,
-    fused: bool,
+    compiler: Compiler | None,
 ) -> Measurement | str:
-    return compile_candidate(_parsed(text), candidate, machine, trip_count, fused=fused)
+    return compile_candidate(
+        _parsed(text), candidate, machine, trip_count, compiler=compiler
+    )
 
 
 # The answer
@@ -337,7 +340,7 @@ def diagnose(
         raise CompileError(f"{devices} devices: at most {MOST_DEVICES} are supported")
     if limit is not None and limit < 1:
         raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
-    fused = chip is not None
+    compiler = None if chip is None else chip.compiler
     if chip is not None:
         try:
             machine = chip.machine(devices, slices)
@@ -380,8 +383,10 @@ def diagnose(
     refused: list[Refusal] = []
     results = spread(
         chosen,
-        lambda one: compile_candidate(module, one, machine, trip_count, fused=fused),
-        lambda one: partial(_compiled_anew, text(), one, machine, trip_count, fused),
+        lambda one: compile_candidate(
+            module, one, machine, trip_count, compiler=compiler
+        ),
+        lambda one: partial(_compiled_anew, text(), one, machine, trip_count, compiler),
         jobs=jobs,
         executor=executor,
     )

@@ -18,6 +18,7 @@ from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.timeline import timeline
 from ttxdsl.analysis.usage.work import operations_of
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks, fold_remarks
@@ -54,7 +55,7 @@ def measure(
     machine: Machine,
     trip_count: int | None = None,
     *,
-    fused: bool = False,
+    compiler: Compiler | None = None,
 ) -> Measurement:
     """Count a program that is partitioned.
 
@@ -62,15 +63,15 @@ def measure(
         module: the program.
         machine: for the times.
         trip_count: how often loops turn of which the program does not say it.
-        fused: whether time and memory are those of what XLA's fusions leave.
+        compiler: whose fusions time and memory have; without one nothing is fused.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
     """
     runs = device_runs(module, trip_count)
     collectives = list_collectives(module, runs=runs)
-    memory = memory_profile(module, fused=fused)
-    fusion = Fusion() if fused else None
+    memory = memory_profile(module, compiler=compiler)
+    fusion = None if compiler is None else Fusion(compiler)
     time = timeline(module, machine, runs=runs, collectives=collectives, fusion=fusion)
     return Measurement(
         operations=operations_of(module, runs),
@@ -91,7 +92,7 @@ def compile_candidate(
     machine: Machine,
     trip_count: int | None = None,
     *,
-    fused: bool = False,
+    compiler: Compiler | None = None,
 ) -> Measurement | str:
     """Compile a copy of a program for a candidate and count; see `measure`.
 
@@ -105,7 +106,7 @@ def compile_candidate(
         with collect_remarks() as remarks:
             TTStableHLOPipelinePass().apply(make_context(), copy)
         copy.verify()
-        found = measure(copy, machine, trip_count, fused=fused)
+        found = measure(copy, machine, trip_count, compiler=compiler)
     except CompileError as error:
         return error.message.partition("\n")[0]
     except DiagnosticException as error:

@@ -13,6 +13,7 @@ from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.timeline import timeline
 from ttxdsl.analysis.usage.work import operations_of
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.replica_groups import devices_of
@@ -25,7 +26,7 @@ def measure(
     machine: Machine,
     trip_count: int | None = None,
     *,
-    fused: bool = False,
+    compiler: Compiler | None = None,
 ) -> Figures:
     """The figures of a program of one device, as stage 13 leaves it.
 
@@ -34,15 +35,15 @@ def measure(
         whole: what it was made of.
         machine: what it runs on.
         trip_count: how often loops turn of which the program does not say it.
-        fused: whether time and memory are those of what XLA's fusions leave, as a plan
-            has them.
+        compiler: whose fusions time and memory have, as in a plan; without one nothing
+            is fused.
     """
     runs = device_runs(module, trip_count)
     collectives = list_collectives(module, runs=runs)
-    fusion = Fusion() if fused else None
+    fusion = None if compiler is None else Fusion(compiler)
     time = timeline(module, machine, runs=runs, collectives=collectives, fusion=fusion)
     try:
-        peak = memory_profile(module, fused=fused).peak_bytes
+        peak = memory_profile(module, compiler=compiler).peak_bytes
     except CompileError:
         peak = None  # a value without a size, which other commands tell of
     operations = operations_of(module, runs)

@@ -122,7 +122,7 @@ def prescribe(
         pipeline or TTStableHLOPipelinePass(),
         machine or GENERIC,
         trip_count,
-        fused=chip is not None,
+        compiler=None if chip is None else chip.compiler,
     )
     candidates = Candidates(
         *(module, text or program_text(module), source, meter.pipeline),

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.memory import type_bytes
 from ttxdsl.analysis.usage.work import computes, operations
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
@@ -41,17 +42,19 @@ class Meter:
         pipeline: options of the thirteen stages.
         machine: speeds for times.
         trip_count: iterations of loops of which the program does not say it.
-        fused: whether time and memory are those of what XLA's fusions leave.
+        compiler: whose fusions time and memory have; without one nothing is fused.
     """
 
     pipeline: TTStableHLOPipelinePass
     machine: Machine = GENERIC
     trip_count: int | None = None
-    fused: bool = False
+    compiler: Compiler | None = None
 
     def figures(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
         """Return what a compiled program costs."""
-        return measure(compiled, whole, self.machine, self.trip_count, fused=self.fused)
+        return measure(
+            compiled, whole, self.machine, self.trip_count, compiler=self.compiler
+        )
 
     def compile(self, module: ModuleOp, edits: tuple[Edit, ...]) -> Figures | None:
         """Compile a program with changes; None if the compiler refuses it."""
