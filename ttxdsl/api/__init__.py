@@ -71,20 +71,6 @@ def _asking() -> Generator[None]:
         raise CompileError(f"'{part}' answers this, and it is not installed") from error
 
 
-def _chip(chip: Chip | str) -> Chip:
-    """Return a chip; one by name if it has one.
-
-    Raises:
-        CompileError: nobody knows it.
-    """
-    from ttxdsl.costs.chips import chip_named
-
-    try:
-        return chip_named(chip) if isinstance(chip, str) else chip
-    except ValueError as error:
-        raise CompileError(str(error)) from error
-
-
 class Program(ProgramForm):
     """A program in one of its forms: global, per-device, ttir or ttnn.
 
@@ -417,7 +403,7 @@ class Program(ProgramForm):
             CompileError: the program cannot be compiled, has no static shapes, or its
                 mesh is not so many slices; nobody knows the chip.
         """
-        from ttxdsl.insight.plan.plan import plan_step
+        from ttxdsl.insight.plan.plan import known_chip, plan_step
         from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
 
@@ -425,7 +411,11 @@ class Program(ProgramForm):
         module = program.module
         try:
             plan = plan_step(
-                module, _chip(chip), slices=slices, trip_count=trip_count, tokens=tokens
+                module,
+                known_chip(chip),
+                slices=slices,
+                trip_count=trip_count,
+                tokens=tokens,
             )
         except ValueError as error:
             raise CompileError(str(error)) from error
@@ -452,12 +442,13 @@ class Program(ProgramForm):
         Raises:
             CompileError: it has no mesh, or no candidate compiles; nobody knows the chip.
         """
+        from ttxdsl.insight.plan.plan import known_chip
         from ttxdsl.insight.plan.search import search
         from ttxdsl.insight.plan.variants import Origin
         from ttxdsl.insight.plan.view import print_search
 
         start, pipeline = self._from_the_start(dict(partition or {}))
-        found = search(Origin(start._module, pipeline), _chip(chip), **options)
+        found = search(Origin(start._module, pipeline), known_chip(chip), **options)
         return found.shown_by(partial(print_search, source=self.source, search=found))
 
     @overload

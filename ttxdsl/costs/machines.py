@@ -23,7 +23,7 @@ data sheet. Latencies are round figures: nobody publishes them.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite, log
 from typing import Any, cast
 
@@ -183,6 +183,12 @@ class Machine:
         links += [f"beyond {one.devices} devices {one.link}" for one in self.levels]
         links += [f"along {name} {link}" for name, link in self.axes]
         return ", ".join(links)
+
+
+def machine_data(machine: Machine) -> dict[str, Any]:
+    """Return the figures of a machine for JSON; of a chip, those that any machine has."""
+    names = {field.name for field in fields(Machine)}
+    return {name: value for name, value in asdict(machine).items() if name in names}
 
 
 def _speed(link: Link) -> float:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ttxdsl.analysis.usage.collectives import UNKNOWN_LOOPS
+from ttxdsl.costs.machines import machine_data
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
@@ -297,7 +298,7 @@ def diagnosis_data(diagnosis: Diagnosis) -> dict[str, Any]:
         "operations": diagnosis.operations,
         "keeps_shardings": diagnosis.keeps_shardings,
         "memory_limit": diagnosis.memory,
-        "machine": asdict(machine),
+        "machine": machine_data(machine),
         "groups": [
             {
                 "name": family.name,

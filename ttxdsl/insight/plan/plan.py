@@ -23,7 +23,7 @@ from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile, memory_profil
 from ttxdsl.analysis.usage.timeline import Event, timeline
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.analysis.values.state import results_of_arguments
-from ttxdsl.costs.chips import Chip
+from ttxdsl.costs.chips import Chip, chip_named
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
@@ -244,6 +244,18 @@ class StepPlan(Displayed):
             "variants": [variant.data() for variant in self.variants],
             "assumptions": list(self.assumptions),
         }
+
+
+def known_chip(chip: Chip | str) -> Chip:
+    """Return a chip; one by name if it has one.
+
+    Raises:
+        CompileError: nobody knows it.
+    """
+    try:
+        return chip_named(chip) if isinstance(chip, str) else chip
+    except ValueError as error:
+        raise CompileError(str(error)) from error
 
 
 def plan_step(

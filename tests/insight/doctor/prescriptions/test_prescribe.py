@@ -92,7 +92,7 @@ def applied(text: str, prescriptions: Sequence[Prescription | Candidate]) -> str
 
 
 def test_a_llama_gets_what_its_expert_wrote():
-    answer = search(step_text(), 40)
+    answer = search(step_text(), 16)
     expert = compiled(step_text(held=3))
     line = 'x = jax.lax.with_sharding_constraint(x, P("data"))'
     best = next(one for one in answer.prescriptions if one.write == line)
@@ -113,7 +113,7 @@ def test_a_llama_gets_what_its_expert_wrote():
 
 
 def test_the_constrained_llama_is_not_told_to_hold_what_it_holds():
-    answer = search(step_text(held=3), 15)
+    answer = search(step_text(held=3), 6)
     held = {'x = jax.lax.with_sharding_constraint(x, P("data"))'}
     said = [one for one in answer.prescriptions if one.write in held]
     assert all(one.after.bytes < answer.before.bytes for one in said)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ttxdsl.analysis.calls.execution_counts import NEVER, ONCE, Times
-from ttxdsl.bridges.xla.hlo.trips import Lines, trips_of
+from ttxdsl.bridges.xla.hlo.trips import HloLines, trips_of
 
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?(?P<name>[^\s(]+) \(.*\{$")
 _END = re.compile(r"\}(?:, execution_thread=.*)?$")
@@ -67,7 +67,7 @@ def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
     """The computations in order, and for each line the one that it stands in."""
     found: list[Computation] = []
     places: list[str | None] = []
-    bodies: dict[str, Lines] = {}
+    bodies: dict[str, HloLines] = {}
     loops: list[tuple[str, str, list[_Use]]] = []
     inside: Computation | None = None
     for line in hlo.splitlines():
@@ -75,7 +75,7 @@ def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
         if head is not None:
             inside = Computation(head["name"])
             found.append(inside)
-            bodies[inside.name] = Lines()
+            bodies[inside.name] = HloLines()
         elif _END.match(line):
             inside = None
         elif inside is not None and "=" in line:

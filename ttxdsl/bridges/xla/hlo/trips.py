@@ -66,7 +66,7 @@ class _Op:
 
 
 @dataclass
-class Lines:
+class HloLines:
     """The lines of one computation, read when they are asked for."""
 
     texts: list[str] = field(default_factory=list[str])
@@ -107,8 +107,8 @@ class _Numbers:
 
     def __init__(
         self,
-        computations: Mapping[str, Lines],
-        lines: Lines,
+        computations: Mapping[str, HloLines],
+        lines: HloLines,
         parameter: Callable[[int, Sequence[int]], int],
     ):
         self.computations = computations
@@ -173,7 +173,7 @@ def _integer(text: str) -> int:
         raise _Unknown from None
 
 
-def trips_of(computations: Mapping[str, Lines], place: str, line: str) -> int | None:
+def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int | None:
     """Return how often the loop of a line turns; None if the text does not say it.
 
     Args:

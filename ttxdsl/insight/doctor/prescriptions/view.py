@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
+from ttxdsl.costs.machines import machine_data
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
@@ -208,7 +209,7 @@ def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
     """Return prescriptions for JSON."""
     return {
         "mesh": dict(answer.mesh.axes),
-        "machine": asdict(answer.machine),
+        "machine": machine_data(answer.machine),
         "memory_limit": answer.memory,
         "before": _figures_data(answer.before),
         "prescriptions": [
