@@ -41,6 +41,10 @@ MESH, DEVICES = "2x4", 8
 REASONS: dict[str, str] = {
     "rng_uniform": "all devices get the numbers of the first; XLA's draw their own, so "
     "that replicas differ",
+    "cumsum_reverse": "(seed 1) all devices get the totals of all blocks; XLA's gathers among "
+    "fewer, twice",
+    "take_index": "(seed 1) indices are gathered, then rows that each device has are summed; "
+    "XLA's moves the table's halves first",
 }
 """Why a program moves more than XLA's."""
 
@@ -51,11 +55,11 @@ LAUNCHES: dict[str, str] = {
 """Why a program that moves no less than XLA's launches more collectives."""
 
 
-def sharded_texts() -> dict[str, str]:
-    """Every program that has no shardings of its own, with the random ones."""
+def sharded_texts(seed: int = 0) -> dict[str, str]:
+    """Every program that has no shardings of its own, with the random ones of a seed."""
     texts: dict[str, str] = {}
     for one in programs():
-        module = sharded_program(one.pretty, MESHES[MESH], f"{one.name} {MESH} 0")
+        module = sharded_program(one.pretty, MESHES[MESH], f"{one.name} {MESH} {seed}")
         if module is not None:
             texts[one.name] = str(module)
     return texts
@@ -176,13 +180,14 @@ def main() -> None:
     """Make the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--seed", type=int, default=0, help="of the shardings (0)")
     parser.add_argument("--cache", type=Path, help="XLA's side, read if it is there")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
         _worker(options.worker)
         return
-    texts = sharded_texts()
+    texts = sharded_texts(options.seed)
     theirs: dict[str, list[Moved] | None]
     if options.cache and options.cache.exists():
         stored = json.loads(options.cache.read_text())

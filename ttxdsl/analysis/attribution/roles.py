@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 
-from ttxdsl.analysis.attribution.stacks import stack_texts
+from ttxdsl.analysis.attribution.stacks import names_in
 from ttxdsl.analysis.usage.collectives import collective_ops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
@@ -351,11 +351,10 @@ def _is_forward_only(function: FuncOp) -> bool:
     a mask it brings back by the same mask, in the type of its argument.
     """
     is_known = False
-    for op in function.walk():
-        for text in stack_texts(op.location):
-            if "transpose(" in text:
-                return False
-            is_known |= "/" in text
+    for name in names_in(op.location for op in function.walk()):
+        if "transpose(" in name:
+            return False
+        is_known |= "/" in name
     return is_known
 
 

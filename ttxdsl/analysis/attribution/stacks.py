@@ -1,7 +1,7 @@
 """What a program says of where it comes from: JAX's name stack, and tracebacks."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import cast
@@ -44,20 +44,25 @@ def name_stack(location: Attribute) -> tuple[str, ...]:
     return stack_parts(location.desc.data) if isinstance(location, NameLoc) else ()
 
 
-def stack_texts(location: Attribute) -> Iterator[str]:
-    """Yield the names of a location, of every call it was inlined through as well."""
-    match location:
-        case NameLoc():
-            yield location.desc.data
-            yield from stack_texts(location.location)
-        case CallSiteLoc():
-            yield from stack_texts(location.caller)
-            yield from stack_texts(location.callee)
-        case FusedLoc():
-            for part in cast(ArrayAttr[Attribute], location.locations):
-                yield from stack_texts(part)
-        case _:
-            return
+def names_in(locations: Iterable[Attribute]) -> Iterator[str]:
+    """Yield the names in locations, those of calls as well; a shared part is read once."""
+    pending = list(locations)
+    seen: set[int] = set()
+    while pending:
+        location = pending.pop()
+        if id(location) in seen:
+            continue
+        seen.add(id(location))
+        match location:
+            case NameLoc():
+                yield location.desc.data
+                pending.append(location.location)
+            case CallSiteLoc():
+                pending += (location.callee, location.caller)
+            case FusedLoc():
+                pending += cast(ArrayAttr[Attribute], location.locations)
+            case _:
+                pass
 
 
 def stack_parts(text: str) -> tuple[str, ...]:

@@ -445,7 +445,7 @@ class Localizer:
             after = before.with_axes(axes)
         earlier = None
         if not isinstance(step, AllSlice):  # a slice costs nothing, and was asked for
-            earlier = self._earlier(local, after)
+            earlier = self.earlier(local, after)
         if earlier is not None:
             return Local(
                 earlier.value, after, complete=local.complete, moved=earlier.moved
@@ -466,8 +466,8 @@ class Localizer:
         self._moved[value] = local.value
         return Local(value, after, complete=local.complete, moved=(value, local))
 
-    def _earlier(self, local: Local, wanted: Layout) -> Local | None:
-        """What a value was moved from, if that lay as it shall lie again.
+    def earlier(self, local: Local, wanted: Layout) -> Local | None:
+        """Return what a value was moved from, if that lay as it shall lie again.
 
         Shardy splits the operand of a reshape as its result is, also along axes that the
         reshape itself cannot keep; and each op says anew how its operands shall lie.

@@ -313,3 +313,12 @@ def test_large_scopes_are_cut_where_little_is_alive():
     assert ends
     assert all(at % 21 == 0 for at in ends)
     assert {scope.kind for scope in scopes.scopes} == {"program", "segment"}
+
+
+def test_of_more_devices_than_are_drawn_nobody_is_listed():
+    table = LayoutTable()
+    mesh = Mesh((("x", 8192),))
+    number = table.layout(mesh, TensorSharding("m", (DimSharding((AxisRef("x"),)),)))
+    assert table.layouts[number]["shards"] == []
+    (data,) = table.meshes_data()
+    assert (data["size"], data["devices"]) == (8192, [])

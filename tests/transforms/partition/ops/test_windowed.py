@@ -120,3 +120,51 @@ func.func @main(
     module = parse_program(text)
     assert partition_and_compare(module, 0)[0] == EQUAL
     assert bytes_sent(module) == places * ELEMENT
+
+
+def windows_of_whole(
+    size: int,
+    places: int,
+    window: int,
+    *,
+    pad: tuple[int, int] = (0, 0),
+    stride: int = 1,
+    dilation: int = 1,
+    base: int = 1,
+    rows: int = 1,
+) -> str:
+    """A convolution of a value that all devices have, with its result split along space."""
+    split = 'sdy.sharding = #sdy.sharding<@mesh, [{}, {"h"}, {}]>'
+    out = f"tensor<2x{places}x5xf32>"
+    return f"""
+sdy.mesh @mesh = <["h"=4, "v"={rows}]>
+func.func @main(%x: tensor<2x{size}x3xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}, {{}}]>}},
+                %k: tensor<{window}x3x5xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}, {{}}]>}})
+    -> ({out} {{{split}}}) {{
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+      window = {{stride = [{stride}], pad = [[{pad[0]}, {pad[1]}]], lhs_dilate = [{base}],
+                rhs_dilate = [{dilation}]}}
+      {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+      : (tensor<2x{size}x3xf32>, tensor<{window}x3x5xf32>) -> {out}
+  return %0 : {out}
+}}"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        windows_of_whole(32, 32, 1),
+        windows_of_whole(32, 32, 3, pad=(1, 1)),
+        windows_of_whole(32, 32, 4, pad=(3, 0), rows=2),
+        windows_of_whole(32, 32, 11, pad=(5, 5)),
+        windows_of_whole(32, 16, 3, pad=(0, 1), stride=2),
+        windows_of_whole(32, 32, 3, pad=(2, 2), dilation=2),
+        windows_of_whole(16, 32, 3, pad=(1, 2), base=2),
+        windows_of_whole(32, 28, 5),
+        windows_of_whole(32, 8, 5, pad=(-4, 0), stride=3),
+    ],
+)
+def test_windows_are_cut_from_a_value_that_all_devices_have(text: str):
+    module = parse_program(text)
+    assert partition_and_compare(module, 0)[0] == EQUAL
+    assert bytes_sent(module) == 0

@@ -107,8 +107,9 @@ function pictureOf(value) {
   const held = holders(layout);
   const said = h("div", { class: "said" });
   const groups = [];
-  if (held.size > MOST_CELLS || mesh.devices.length > MOST_CELLS) {
-    root.append(h("p", { class: "muted" }, `${held.size} shards on ${mesh.devices.length} devices: too many to draw`));
+  const shards = layout.parts.reduce((product, size) => product * size, 1);
+  if (shards > MOST_CELLS || mesh.size > mesh.devices.length) {
+    root.append(h("p", { class: "muted" }, `${shards} shards on ${mesh.size} devices: too many to draw`));
     return root;
   }
   const light = (key) => {

@@ -20,6 +20,10 @@ def axis_names(axes: Axes) -> list[str]:
     return [str(axis).replace('"', "") for axis in axes]
 
 
+MOST_DRAWN = 4096
+"""Devices of a mesh of which the page draws who holds what."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Key:
     mesh: int
@@ -72,12 +76,16 @@ class LayoutTable:
         return number
 
     def meshes_data(self) -> list[dict[str, Any]]:
-        """The meshes as plain data: name, axes with sizes, ids of devices in order."""
+        """Return meshes as plain data: name, axes with sizes, ids of devices in order.
+
+        Of more than `MOST_DRAWN` devices there are no ids.
+        """
         return [
             {
                 "name": name,
                 "axes": [[axis, size] for axis, size in mesh.axes],
-                "devices": list(mesh.devices()),
+                "size": mesh.total_size,
+                "devices": list(mesh.devices()) if _is_drawn(mesh) else [],
             }
             for name, mesh in self.meshes
         ]
@@ -94,14 +102,21 @@ def _as_data(
         "parts": [dim.sharded_size(mesh) for dim in sharding.dims],
         "unreduced": axis_names(sharding.unreduced),
         "manual": list(manual),
-        # one entry a device, in the order of the mesh: its shard along each dimension
-        "shards": [
-            list(sharding.shard_index(position, mesh))
-            for position in mesh_positions(mesh)
-        ]
-        if mesh.axes
-        else [[0] * sharding.rank for _ in mesh.devices()],
+        "shards": _shards(sharding, mesh) if _is_drawn(mesh) else [],
     }
+
+
+def _is_drawn(mesh: Mesh) -> bool:
+    return mesh.total_size <= MOST_DRAWN
+
+
+def _shards(sharding: TensorSharding, mesh: Mesh) -> list[list[int]]:
+    """Return for each device, in the mesh's order, its shard along each dimension."""
+    if not mesh.axes:
+        return [[0] * sharding.rank for _ in mesh.devices()]
+    return [
+        list(sharding.shard_index(position, mesh)) for position in mesh_positions(mesh)
+    ]
 
 
 def _text(dims: list[list[str]], manual: tuple[str, ...]) -> str:

@@ -209,6 +209,35 @@ def _nothing(
     return [ctx.emitter.broadcast(filler, shape)]
 
 
+def _from_whole(
+    ctx: Localizer, local: Local, halo: Halo, filler: SSAValue | None
+) -> SSAValue | None:
+    """Return what results read, cut from the value that the shard was cut from.
+
+    Nothing is sent: every device has all of it. None where the value was not whole.
+    """
+    emit, dim, layout = ctx.emitter, halo.dim, local.placed
+    whole = ctx.earlier(local, layout.with_dim(dim, ()))
+    if whole is None or whole.partial is not None or layout.uneven is not None:
+        return None
+    size, shards = layout.local_shape[dim], layout.shards(dim)
+    starts = halo.starts(shards, size)
+    before = max(0, -min(starts))
+    behind = max(0, max(starts) + halo.size - size * shards)
+    value = emit.concatenate(
+        [
+            *_nothing(ctx, whole, dim, before, filler),
+            whole.value,
+            *_nothing(ctx, whole, dim, behind, filler),
+        ],
+        dim,
+    )
+    start = emit.scaled(ctx.index_along(layout, dim), size + halo.drift)
+    if first := halo.start + before:
+        start = emit.add(start, emit.position(first))
+    return emit.dynamic_slice_dim(value, dim, start, halo.size)
+
+
 def with_halo(
     ctx: Localizer, local: Local, halo: Halo, filler: SSAValue | None
 ) -> Local:
@@ -219,6 +248,9 @@ def with_halo(
     emit, dim = ctx.emitter, halo.dim
     layout = local.placed
     size, shards = layout.local_shape[dim], layout.shards(dim)
+    cut = _from_whole(ctx, local, halo, filler)
+    if cut is not None:
+        return replace(local, value=cut)
     if halo.drift:
         starts = halo.starts(shards, size)
         value = stretches(ctx, local, dim, starts, halo.size, filler)
