@@ -235,3 +235,23 @@ def test_a_search_on_the_first_mesh(program: Path, capsys: pytest.CaptureFixture
     assert best["bytes_sent"] == before["bytes"]
     assert best["peak_bytes"] == before["peak_bytes"]
     assert best["seconds"] == before["step_s"]
+
+
+@pytest.mark.parametrize(("option", "mesh"), [((), '<["x"=4]>'), (("--all-axes",), '<["a"=1, "x"=4]>')])  # fmt: skip
+def test_prescriptions_name_axes_above_one(
+    option: tuple[str, ...],
+    mesh: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+):
+    path = tmp_path / "ones.mlir"
+    path.write_text(
+        """sdy.mesh @mesh = <["a"=1, "x"=4]>
+        func.func @main(%x: tensor<8x8xf32>
+            {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+          %0 = stablehlo.tanh %x : tensor<8x8xf32>
+          return %0 : tensor<8x8xf32>
+        }"""
+    )
+    assert main(["doctor", str(path), "--seconds", "2", *option]) == 0
+    assert f"ones.mlir: {mesh};" in capsys.readouterr().out

@@ -76,7 +76,13 @@ def _prescribe(options: argparse.Namespace) -> int:
         flags.print_json(prescriptions_data(answer))
     else:
         console = report_console()
-        print_prescriptions(console, answer, str(options.file), whole=options.all)
+        print_prescriptions(
+            console,
+            answer,
+            str(options.file),
+            whole=options.all,
+            all_axes=options.all_axes,
+        )
     best = (answer.after, *(one.after for one in answer.prescriptions))
     return 0 if any(map(answer.fits, best)) else 1
 

@@ -136,7 +136,12 @@ def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:
 
 
 def print_prescriptions(
-    console: Terminal, answer: Prescriptions, source: str, *, whole: bool = False
+    console: Terminal,
+    answer: Prescriptions,
+    source: str,
+    *,
+    whole: bool = False,
+    all_axes: bool = False,
 ) -> None:
     """Print prescriptions and their code.
 
@@ -145,11 +150,13 @@ def print_prescriptions(
         answer: what was found.
         source: what the program is called.
         whole: whether to list what was tried, too.
+        all_axes: whether to show axes of size one.
     """
     before = answer.before
+    mesh = str(answer.mesh) if all_axes else answer.mesh.title
     head = heading(
         source,
-        f": {answer.mesh}; a device sends {bytes_text(before.bytes)} in"
+        f": {mesh}; a device sends {bytes_text(before.bytes)} in"
         f" {before.launches} collective{'s' if before.launches != 1 else ''}, a step takes"
         f" {seconds_text(before.program_seconds)} and {_memory_text(before)}",
     )
