@@ -45,6 +45,9 @@ REASONS: dict[str, str] = {
     "fewer, twice",
     "take_index": "(seed 1) indices are gathered, then rows that each device has are summed; "
     "XLA's moves the table's halves first",
+    "min_pool": "(seed 2) the four results take no part of an axis, as a convolution's do",
+    "matmul_int": "(seed 2) results of 32 bits are moved; XLA's moves the operand of 8",
+    "conv3d": "(seed 2) channels are summed where they are; XLA's moves them",
 }
 """Why a program moves more than XLA's."""
 
