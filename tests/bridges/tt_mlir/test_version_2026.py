@@ -29,7 +29,6 @@ DIFFERENT = {
     "avg_pool_grad": _ORDER,
     "conv1d": _ORDER,
     "conv2d_batch_group": _HALO,
-    "conv2d_grad": _HALO,
     "conv2d_transposed": _HALO,
     "conv_precision": _HALO,
     "cummin_reverse": _HALO,

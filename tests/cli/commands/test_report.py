@@ -52,6 +52,7 @@ def test_json_is_the_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         {
             "name": "mesh",
             "axes": [["data", 2], ["model", 4]],
+            "size": 8,
             "devices": [0, 1, 2, 3, 4, 5, 6, 7],
         }
     ]

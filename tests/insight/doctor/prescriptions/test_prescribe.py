@@ -92,7 +92,7 @@ def applied(text: str, prescriptions: Sequence[Prescription | Candidate]) -> str
 
 
 def test_a_llama_gets_what_its_expert_wrote():
-    answer = search(step_text(), 16)
+    answer = search(step_text(), 24)
     expert = compiled(step_text(held=3))
     line = 'x = jax.lax.with_sharding_constraint(x, P("data"))'
     best = next(one for one in answer.prescriptions if one.write == line)
@@ -108,8 +108,6 @@ def test_a_llama_gets_what_its_expert_wrote():
     assert (place.op, place.count) == ("stablehlo.gather", 1)
     assert re.search(r"llama\.py:\d+:\d+$", place.position or "")
     assert place.function == "step_text.<locals>.loss"
-    functions = {other.function for other in best.instead}
-    assert "step_text.<locals>.block" in functions
 
 
 def test_the_constrained_llama_is_not_told_to_hold_what_it_holds():
