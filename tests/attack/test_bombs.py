@@ -65,3 +65,8 @@ def test_calls_that_double_are_not_run_for_years(seed: int):
 def test_large_results_are_not_printed():
     with at_most(NO_LONGER):
         assert bomb_commands.check_bombs(1063) == [("interpret", "done")]
+
+
+def test_collectives_in_regions_too_deep_to_follow_are_activations():
+    with at_most(NO_LONGER):
+        assert bomb_commands.check_bombs(2611) == [("run", "done")]

@@ -110,7 +110,7 @@ class Roles:
     def of(self, op: Operation, which: int | None = None) -> Role:
         """Return the role of a tensor that a collective sends, by number; of the largest by default."""
         which = _sent(op)[0] if which is None else which
-        flow, at = self._flow, self._flow.number.get(op.operands[which])
+        flow, at = self._flow, self._number(op, which)
         if at is None:
             return Role.ACTIVATIONS
         sources, made_of = flow.sources[at], self._made_of[at]
@@ -154,7 +154,7 @@ class Roles:
 
     def is_argument(self, op: Operation) -> bool:
         """Whether a collective sends what the caller gave, and nothing computed of data."""
-        at = self._flow.number.get(op.operands[_sent(op)[0]])
+        at = self._number(op, _sent(op)[0])
         return at is not None and not self._made_of[at]
 
     def arguments(self, op: Operation, which: int | None = None) -> list[BlockArgument]:
@@ -170,7 +170,7 @@ class Roles:
         return [self._arguments[index] for index in bits(union(masks))]
 
     def _arguments_of(self, op: Operation, which: int) -> int:
-        flow, at = self._flow, self._flow.number.get(op.operands[which])
+        flow, at = self._flow, self._number(op, which)
         if at is None:
             return 0
         mask = 0 if flow.is_mixed[at] else flow.pieces[at]
@@ -200,6 +200,13 @@ class Roles:
         return union(
             flow.pieces[at] for at in known if at is not None and not flow.is_mixed[at]
         )
+
+    def _number(self, op: Operation, which: int) -> int | None:
+        """Return the number of a tensor that is sent; None in regions too deep to follow."""
+        number = self._flow.number
+        if any(result not in number for result in op.results):
+            return None
+        return number.get(op.operands[which])
 
     def _reached(self, op: Operation, which: int, ends: list[int]) -> int:
         results = op.results[which : which + 1]
