@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ttxdsl.analysis.usage.heap import Heap
 
 Kind = Literal["argument", "constant", "result", "value"]
-"""What a buffer is: a constant is one with different elements, a result goes out."""
+"""Kinds of buffers; a constant has different elements, a result leaves the program."""
 
 
 class Scope:
@@ -26,7 +26,7 @@ class Allocation:
 
     value: SSAValue
     type: Attribute
-    """What a device has of it."""
+    """The type of the part that a device holds."""
     bytes: int
     kind: Kind
     scope: Scope
@@ -56,12 +56,12 @@ class BufferStep:
 
     @property
     def made_bytes(self) -> int:
-        """What its results take."""
+        """Return the bytes of its results."""
         return sum(buffer.bytes for buffer in self.made)
 
     @property
     def bytes(self) -> int:
-        """What it adds to all that is there before it."""
+        """Return the bytes that it adds to those alive before it."""
         if self.exclusive:
             return max(self.made_bytes, self.inside.bytes)
         return self.made_bytes + self.inside.bytes
@@ -74,7 +74,7 @@ class Peak:
     bytes: int = 0
     buffers: tuple[Allocation, ...] = ()
     steps: list[BufferStep] = field(default_factory=list[BufferStep])
-    """Of the program that it is the peak of."""
+    """The steps of the program whose peak this is."""
 
 
 NOTHING = Peak()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,9 +57,9 @@ func.func @main(%w: tensor<64x64xf32> loc("params['w']"), %x: tensor<8x64xf32> {
 """
 
 
-def search(text: str, seconds: float = 30, **options: object) -> Prescriptions:
-    """What is prescribed for a text."""
-    return prescribe(parse_program(text), text=text, seconds=seconds, **options)  # pyright: ignore[reportArgumentType]
+def search(text: str, seconds: float = 30, **options: Any) -> Prescriptions:
+    """Return what is prescribed for a text."""
+    return prescribe(parse_program(text), text=text, seconds=seconds, **options)
 
 
 def compiled(text: str) -> Figures:
