@@ -78,7 +78,11 @@ def measured(*, small: bool) -> list[dict[str, Any]]:
 
 def _row(layers: int, form: str) -> dict[str, Any]:
     command = [sys.executable, str(HERE / "large_step.py"), str(layers), form]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    # who measured before may have set JAX's number of devices, which is not this step's
+    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    answer = subprocess.run(
+        command, env=env, stdout=subprocess.PIPE, text=True, check=True
+    )
     found: dict[str, Any] = json.loads(answer.stdout)
     return {
         "step": f"{layers} layers, {form}",
