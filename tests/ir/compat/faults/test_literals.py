@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
 from tests.differential.oracle import Oracle
 from ttxdsl.diagnostics.errors import CompileError
@@ -95,3 +97,35 @@ def test_value_of_another_kind_is_one_diagnostic(form: str, literal: str):
     with pytest.raises(CompileError, match=r"^in.mlir:1:\d+: error: ") as raised:
         parse_program(f"module attributes {{x.a = {constant}}} {{}}", "in.mlir")
     assert literal in str(raised.value)
+
+
+LONG = 400
+
+
+@pytest.mark.parametrize("type", ["i64", "i32", "ui8", "i8", "i4", "index", "f32"])
+@pytest.mark.parametrize("largest", [7, 127, 255, 1 << 40])
+def test_a_long_list_is_read_as_its_parts_are(type: str, largest: int):
+    """Several hundred numbers at once say what the same, a few at a time, do."""
+    rows = [[n, largest] for n in (1, 2)] * LONG
+
+    def read(rows: list[list[int]]) -> list[Any] | str:
+        text = f"module attributes {{x.a = dense<{rows}> : tensor<{len(rows)}x2x{type}>}} {{}}"
+        try:
+            dense = parse_program(text).attributes["x.a"]
+        except CompileError as error:
+            return str(error).splitlines()[0].partition("error: ")[2]
+        assert isinstance(dense, DenseIntOrFPElementsAttr)
+        return list(dense.get_values())
+
+    few, many = read(rows[:2]), read(rows)
+    assert many == (few if isinstance(few, str) else few * LONG)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [[[1, 2, 3]] * LONG, [[1, 2]] * (LONG + 1), [[1, 2]] * (LONG - 1) + [[1]], [1, 2] * LONG],
+)  # fmt: skip
+def test_a_long_list_of_another_shape(listed: list[object]):
+    text = f"module attributes {{x.a = dense<{listed}> : tensor<{LONG}x2xi64>}} {{}}"
+    with pytest.raises(CompileError):
+        parse_program(text)

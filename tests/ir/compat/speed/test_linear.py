@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from xdsl.dialects import test
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, i32
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ModuleOp,
+    SymbolRefAttr,
+    TensorType,
+    i32,
+)
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove, SymbolTable
 from xdsl.transforms.dead_code_elimination import region_dce
@@ -209,3 +216,14 @@ def test_what_a_function_may_use(inside: bool, nested: bool):
     holder.regions[0].block.add_op(test.TestOp(operands=[holder.results[0]]))
     with pytest.raises(VerifyException, match="defined out of its"):
         IsolatedFromAbove().verify(holder)
+
+
+def test_a_type_of_many_dimensions():
+    """Reading it takes one look at each dimension, not one at all the rest."""
+    dimensions = "x".join(["1", "?"] * 20_000)
+    module = parse_program(f"func.func private @f(tensor<{dimensions}xf32>)")
+    (function,) = module.ops
+    assert isinstance(function, FuncOp)
+    (type,) = function.function_type.inputs
+    assert isinstance(type, TensorType)
+    assert type.get_shape() == (1, DYNAMIC_INDEX) * 20_000

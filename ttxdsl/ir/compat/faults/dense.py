@@ -2,17 +2,22 @@
 
 In a blob (`dense<"0x…">`) an integer narrower than a byte has zeros above its bits, so
 that -2 of i4 is `0E`; xDSL reads 14. Blobs are read and printed here without a Python
-object an element, which xDSL needs several of.
+object an element, which xDSL needs several of. Long lists of numbers, the devices of a
+collective on a pod, are read as the JSON that they are.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import chain
 from math import prod
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
+    IndexType,
     IntegerType,
     Signedness,
 )
@@ -29,6 +34,11 @@ _CHUNK = 1 << 20
 
 _LONGEST_LIST = 100
 """Elements that MLIR still prints one by one."""
+
+_LONG_LIST = 1 << 10
+"""Characters from which on a list is worth being tried as JSON."""
+
+_natural_numbers = re.compile(r"\[[\[\]0-9, \n]*\]").match
 
 Dense = DenseIntOrFPElementsAttr[Any]
 
@@ -136,8 +146,44 @@ def _dense_type(parser: AttrParser, type: Attribute | None) -> Any:
     return parser._parse_dense_literal_type()  # pyright: ignore[reportPrivateUsage]
 
 
+def _parse_long_list(
+    parser: AttrParser, start: int, type: Attribute | None
+) -> Dense | None:
+    """Parse a long list of natural numbers; None for another, or one with a fault."""
+    listed = _natural_numbers(parser.lexer.input.content, start)
+    if listed is None or listed.end() - start < _LONG_LIST:
+        return None
+    try:
+        numbers = json.loads(listed.group())
+    except (ValueError, RecursionError):
+        return None
+    parser._resume_from(listed.end())  # pyright: ignore[reportPrivateUsage]
+    if parser.parse_optional_punctuation(">") is None:
+        return None
+    dense_type = _dense_type(parser, type)
+    element_type = dense_type.element_type
+    if not isinstance(element_type, IntegerType | IndexType):
+        return None
+    values = _flattened(numbers, dense_type.get_shape())
+    width = 64 if isinstance(element_type, IndexType) else element_type.bitwidth
+    if values is None or max(values, default=0) >> (width - 1):
+        return None
+    return DenseIntOrFPElementsAttr(dense_type, BytesAttr(element_type.pack(values)))
+
+
+def _flattened(numbers: Any, shape: tuple[int, ...]) -> list[int] | None:
+    """Return the numbers of nested lists; None if these have another shape."""
+    level: list[Any] = [numbers]
+    for size in shape:
+        rows = [cast(list[Any], row) for row in level if isinstance(row, list)]
+        if len(rows) < len(level) or any(len(row) != size for row in rows):
+            return None
+        level = list(chain.from_iterable(rows))
+    return level if all(isinstance(number, int) for number in level) else None
+
+
 def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | None:
-    """Parse `<"0x…">` or `<element>`; None, with nothing consumed, for a list."""
+    """Parse `<"0x…">`, `<element>` or a long list; None, with nothing consumed, else."""
     start = parser.pos
     parser.parse_punctuation("<", " in dense attribute")
     token = parser._current_token  # pyright: ignore[reportPrivateUsage]
@@ -148,8 +194,10 @@ def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | 
         type = _dense_type(parser, type)
         data = _elements(parser, token.span, blob, type)
     elif token.kind in (MLIRTokenKind.L_SQUARE, MLIRTokenKind.GREATER):
-        parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
-        return None
+        dense = _parse_long_list(parser, token.span.start, type)
+        if dense is None:
+            parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
+        return dense
     else:
         element = parser._parse_tensor_literal_element()  # pyright: ignore[reportPrivateUsage]
         parser.parse_punctuation(">", " in dense attribute")

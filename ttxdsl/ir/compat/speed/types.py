@@ -7,22 +7,29 @@ object, which is what comparing and hashing them ask first.
 
 Its shape as a tuple is made once too: xDSL makes it wherever somebody asks.
 
-Dimensions beyond 64 bits, which MLIR does not read, are read by xDSL: they are refused.
+The dimensions of a shape are read at once: xDSL splits the token `x4x16xf32` at its
+first letter and reads the rest of the shape anew, for each dimension. Dimensions beyond
+64 bits, which MLIR does not read, are read by xDSL: they are refused.
 """
 
 import re
 from functools import cached_property
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import TypeAttribute
 from xdsl.parser.attribute_parser import AttrParser
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 _MOST_KEPT = 1 << 14
 _LARGEST = (1 << 63) - 1
 _DIGITS = 100
 """More are not even counted."""
+
+_DIMENSION_TOKENS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.QUESTION)
+
+_dimensions = re.compile(r"(?:[0-9]+|\?)(?:x(?:[0-9]+|\?))*+").match
 
 _tensor = re.compile(
     r"tensor<(?:(?:[0-9]+|\?)x)*+(?:[a-z][a-zA-Z0-9]*|complex<[a-z][0-9]+>)>"
@@ -62,16 +69,30 @@ def mend() -> None:
             _types[text] = parsed
         return parsed
 
-    parse_dimension = AttrParser.parse_shape_dimension
-
-    def parse_dimension_of_64_bits(self: AttrParser, allow_dynamic: bool = True) -> int:
-        token = self._current_token  # pyright: ignore[reportPrivateUsage]
-        text = token.text  # of `0x4` only the 0 is a dimension
-        if token.kind is MLIRTokenKind.INTEGER_LIT and (
-            len(text) > _DIGITS or ("x" not in text and int(text) > _LARGEST)
-        ):
-            self.raise_error("the dimension does not fit in 64 bits", token.span)
-        return parse_dimension(self, allow_dynamic)
+    def parse_dimensions(self: AttrParser) -> list[int]:
+        dimensions: list[int] = []
+        if self._current_token.kind not in _DIMENSION_TOKENS:  # pyright: ignore[reportPrivateUsage]
+            return dimensions
+        text = self.lexer.input.content
+        resume = self._resume_from  # pyright: ignore[reportPrivateUsage]
+        while True:
+            start = self._current_token.span.start  # pyright: ignore[reportPrivateUsage]
+            listed = _dimensions(text, start)
+            assert listed is not None
+            for size in listed.group().split("x"):
+                digits = len(size)
+                if digits > _DIGITS or (size != "?" and int(size) > _LARGEST):
+                    span = Span(start, start + digits, self.lexer.input)
+                    self.raise_error("the dimension does not fit in 64 bits", span)
+                dimensions.append(DYNAMIC_INDEX if size == "?" else int(size))
+                start += digits + 1
+            resume(listed.end())
+            if not self._parse_optional_shape_delimiter():  # pyright: ignore[reportPrivateUsage]
+                return dimensions
+            if self._current_token.kind not in _DIMENSION_TOKENS:  # pyright: ignore[reportPrivateUsage]
+                # the `x` before the element type is for the caller
+                resume(self._current_token.span.start - 1)  # pyright: ignore[reportPrivateUsage]
+                return dimensions
 
     AttrParser.parse_optional_type = cast(Any, parse_remembered)
-    AttrParser.parse_shape_dimension = parse_dimension_of_64_bits
+    AttrParser.parse_dimension_list = parse_dimensions
