@@ -164,6 +164,8 @@ def compare(
             f"{expected.shape} and {expected.dtype}"
         )
     rtol = tolerance(found.dtype, reduction_length) if rtol is None else rtol
+    if np.array_equal(found, expected):  # most are, and this takes a tenth of the time
+        return Comparison(0.0, 0.0, 1.0, rtol, 0, None, special=special_numbers(found))
     a, b = _exact(found), _exact(expected)
     with np.errstate(all="ignore"):
         equal = (a == b) | ((a != a) & (b != b))
