@@ -40,6 +40,7 @@ from ttxdsl.transforms.stages.batch_counting_indices import (  # noqa: E402
     BatchCountingIndicesPass,
 )
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass  # noqa: E402
+from ttxdsl.transforms.stages.even_islands import KEEP_ISLANDS_WHOLE  # noqa: E402
 from ttxdsl.transforms.stages.frame_uneven_values import (  # noqa: E402
     FrameUnevenValuesPass,
 )
@@ -61,6 +62,7 @@ EARLIER = (
     BatchCountingIndicesPass.name,
     PadCarriesPass.name,
     FrameUnevenValuesPass.name,
+    KEEP_ISLANDS_WHOLE,
     SumDynamicSlicesPass.name,
     GatherBeforeSlicesPass.name,
 )
@@ -208,7 +210,7 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         "## Alone",
         "",
         "Each by itself behind stage 11, `shardy-ccl-canonicalization` behind stage 10; the"
-        " first six are passes before stages 2, 6 and 8 and behind it, and are added to the"
+        " first seven are passes before stages 2, 6 and 8 and behind it, and are added to the"
         " pipeline without the others.",
         "",
         *head,

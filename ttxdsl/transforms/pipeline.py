@@ -170,6 +170,7 @@ from ttxdsl.transforms.stages.batch_counting_indices import (
 )
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
+from ttxdsl.transforms.stages.even_islands import KEEP_ISLANDS_WHOLE
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
@@ -588,7 +589,7 @@ class Version:
                 return [
                     *carries,
                     *frames,
-                    EvenOutShardingsPass(pipeline.strict),
+                    even_out(pipeline),
                     *slices,
                 ]
             case _:
@@ -602,9 +603,8 @@ class Version:
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
-                even = EvenOutShardingsPass(pipeline.strict)
                 gathers = optional(pipeline, GatherBeforeSlicesPass())
-                return [even, *gathers, SimplifyReshardsPass()]
+                return [even_out(pipeline), *gathers, SimplifyReshardsPass()]
             case 10:
                 return optional(pipeline, ShardyCCLCanonicalizationPass())
             case 11:
@@ -617,6 +617,12 @@ class Version:
 def optional(pipeline: TTStableHLOPipelinePass, one: ModulePass) -> list[ModulePass]:
     """Return an optimization, unless it is left out."""
     return [one] if pipeline.optimize and one.name not in pipeline.without else []
+
+
+def even_out(pipeline: TTStableHLOPipelinePass) -> EvenOutShardingsPass:
+    """Return the pass that splits nothing unevenly, as strict as the pipeline."""
+    islands = pipeline.optimize and KEEP_ISLANDS_WHOLE not in pipeline.without
+    return EvenOutShardingsPass(pipeline.strict, islands)
 
 
 def is_to_split(

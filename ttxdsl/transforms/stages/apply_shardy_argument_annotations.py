@@ -12,8 +12,9 @@ Three situations:
 Source: section 1.2.4 of the design request.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 
 from xdsl.context import Context
@@ -64,7 +65,9 @@ def _shardings_of(op: Operation) -> Iterator[TensorSharding]:
             yield from one.data
 
 
-def _tell_of_nothing_sharded(module: ModuleOp, shardings: list[TensorSharding]) -> None:
+def _tell_of_nothing_sharded(
+    module: ModuleOp, shardings: Iterable[TensorSharding]
+) -> None:
     """Say so where no sharding splits a value: nothing was distributed then."""
     mesh_of = mesh_lookup(module)
     if any(
@@ -224,11 +227,14 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         Raises:
             CompileError: `mesh-shape` does not fit the program.
         """
-        shardings = [one for inner in op.walk() for one in _shardings_of(inner)]
-        if not shardings and not _meshes(op):
+        # the first ones answer: those of arguments
+        shardings = (one for inner in op.walk() for one in _shardings_of(inner))
+        first = next(shardings, None)
+        if first is None and not _meshes(op):
             self._make_data_parallel(op)
             return
-        _tell_of_nothing_sharded(op, shardings)
+        written = () if first is None else chain((first,), shardings)
+        _tell_of_nothing_sharded(op, written)
         if self.mesh_shape:
             _check_mesh_shape(op, self.mesh_shape)
         for function in entry_functions(op):

@@ -21,6 +21,9 @@ from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.sharding.factors import TensorMapping
 
+KEEP_ISLANDS_WHOLE = "keep-islands-whole"
+"""What `tt-stablehlo-pipeline{without=…}` leaves out."""
+
 MOST = 64
 """The values of an island at most: larger ones stay as they are."""
 

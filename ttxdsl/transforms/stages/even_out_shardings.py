@@ -369,8 +369,12 @@ def _require_even_collectives(module: ModuleOp) -> None:
                 _require_even(sharding, op.result.type, mesh, op, f"the {name}")
 
 
-def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
+def even_out_shardings(
+    module: ModuleOp, *, strict: bool = False, islands: bool = True
+) -> None:
     """Change all shardings in place and warn of each kind of change once.
+
+    With `islands`, values between those that are made whole are made whole, too.
 
     Raises:
         UnsupportedError: a collective moves axes of a dimension that they do not divide;
@@ -381,7 +385,8 @@ def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
     evener = _Evener(module)
     for op in all_ops(module):
         evener.visit(op)
-    keep_islands_whole(evener.changed)
+    if islands:
+        keep_islands_whole(evener.changed)
     hint = "use sizes that the axes divide, or leave strict off"
     for finding in evener.found.values():
         emit_cost(Cost(finding.judge, hint, strict))
@@ -422,12 +427,14 @@ class EvenOutShardingsPass(ModulePass):
 
     Options:
         strict: raise an error instead of warning.
+        islands: make whole what lies between values that are made whole, too (true).
     """
 
     name = "even-out-shardings"
 
     strict: bool = False
+    islands: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        even_out_shardings(op, strict=self.strict)
+        even_out_shardings(op, strict=self.strict, islands=self.islands)

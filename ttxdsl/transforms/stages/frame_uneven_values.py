@@ -138,9 +138,13 @@ class _Block:
         """What may be made of frames, with the axes that split it."""
         uneven: dict[SSAValue, frozenset[int]] = {}
         known = IdentityMemo[frozenset[int]]()
+        joins = False
         for op in self.block.ops:
             written = op.attributes.get(sdy.SHARDING)
-            for result in op.results if written is not None else ():
+            if written is None:
+                continue
+            joins = joins or (type(op) is stablehlo.ConcatenateOp and _joins(op))
+            for result in op.results:
                 key = id(written), id(result.type), result.index
                 dims = known.get(key)
                 if dims is None:
@@ -149,7 +153,7 @@ class _Block:
                 if dims:
                     uneven[result] = dims
         found: list[tuple[Root, TensorSharding, Axes]] = []
-        if not uneven and not self._joins():
+        if not uneven and not joins:
             return found
         for op in self.block.ops:
             of_operands = {
@@ -206,15 +210,6 @@ class _Block:
             if one.axes and dim not in uneven.get(result, ())
             if (windows := windows_of(result, dim, 2)) and windows.dim in of_operand
         ]
-
-    def _joins(self) -> bool:
-        """Whether there is a concatenation along a split dimension."""
-        for op in self.block.ops:
-            if isinstance(op, stablehlo.ConcatenateOp):
-                sharding = sdy.get_sharding(op.result)
-                if sharding and sharding.dims[op.dimension.value.data].axes:
-                    return True
-        return False
 
     def _in_pieces(self, op: Operation, dim: int, sharding: TensorSharding) -> bool:
         """Whether stage 11 makes a concatenation of pieces of one value."""
@@ -485,11 +480,19 @@ class FrameUnevenValuesPass(ModulePass):
             SupplyShardingRulesPass().apply(ctx, op)
 
 
+def _joins(op: stablehlo.ConcatenateOp) -> bool:
+    """Whether an op concatenates along a split dimension."""
+    sharding = sdy.get_sharding(op.result)
+    return bool(sharding and sharding.dims[op.dimension.value.data].axes)
+
+
 def _blocks(function: FuncOp) -> list[Block]:
     """The blocks that shardings are about: not those that are already per device."""
     manual: set[Operation] = set()
     found = [function.body.block]
     for op in all_ops(function)[1:]:
+        if not op.regions:
+            continue
         parent = op.parent_op()
         if isinstance(op, sdy.ManualComputationOp) or parent in manual:
             manual.add(op)

@@ -43,7 +43,7 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
                 turns = program.trip_counts.of(around)
                 times *= 1 if turns is None else turns
             inner = around.parent
-        for op in block.ops:
+        for op in program.sending(block):
             if type(op) in _RINGS:
                 sent, size = _sent(op)
                 total += times * sent

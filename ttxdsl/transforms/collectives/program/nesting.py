@@ -32,14 +32,15 @@ class Nesting:
         self._inner.pop(block, None)
 
     def blocks(self) -> list[Block]:
-        """The blocks that have collectives."""
-        found = [
-            inner.parent
-            for op in self._block.ops
-            for inner in (ops_of_type(op, *MOVED) if type(op) in _BLOCKS else [op])
-            if type(inner) in MOVED
-        ]
-        return [block for block in dict.fromkeys(found) if block is not None]
+        """The blocks that have collectives, the outermost first."""
+        found = (
+            [self._block] if any(type(op) in MOVED for op in self._block.ops) else []
+        )
+        for op in self.loops_and_branches(self._block):
+            for inner in ops_of_type(op, *MOVED):
+                assert inner.parent is not None, "in the op"
+                found.append(inner.parent)
+        return [*dict.fromkeys(found)]
 
     def loops_and_branches(self, block: Block) -> list[Operation]:
         """Those of a block itself, in program order."""
