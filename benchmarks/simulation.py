@@ -41,11 +41,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.kernels.elements import tensor_of
-from ttxdsl.interpreters.runtime.run import Runner, entry_function
+from ttxdsl.interpreters.runtime.run import Runner
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

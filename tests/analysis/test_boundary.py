@@ -9,8 +9,8 @@ import pytest
 
 import ttxdsl
 from ttxdsl.analysis.boundary import TensorLayout, arguments_of, results_of
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 

@@ -6,11 +6,11 @@ import pytest
 
 from tests.attack.bombs import BOMBS
 from tests.attack.bombs.registry import one_op
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects._tt.attributes import NumberError, dense_i32, i32_array, si32_attr
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

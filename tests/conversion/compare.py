@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from tests.dialects.tt_text import parse, printed
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.kernels.elements import tensor_of
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 
 Array = np.ndarray[Any, Any]
 

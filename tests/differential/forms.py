@@ -19,6 +19,7 @@ from tests.differential.campaign import Outcome
 from tests.differential.oracle import OracleAborted, OracleRejected
 from tests.differential.partitioning import EQUAL, NOT_RUN, REFUSED, reason_of
 from tests.differential.single_device import single_device_text
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
@@ -27,11 +28,7 @@ from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.kernels.elements import is_float
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.runtime.regions import session
-from ttxdsl.interpreters.runtime.run import (
-    entry_function,
-    register_implementations,
-    run_module,
-)
+from ttxdsl.interpreters.runtime.run import register_implementations, run_module
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

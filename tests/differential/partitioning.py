@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
@@ -28,7 +29,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
 from ttxdsl.interpreters.kernels.elements import tensor_of
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, read_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

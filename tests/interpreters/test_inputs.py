@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.interpreters.inputs import random_inputs, tag_modulus, tagged_inputs
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import parse_program
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ttxdsl
-from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.ir.tensors import value_bytes
 
 # what XLA's memory_analysis() says of an argument of 64x64, and what it stores

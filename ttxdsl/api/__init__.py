@@ -21,10 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from numpy.typing import ArrayLike
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.api.forms import Array as Array, ProgramForm, Provenance, Stage as Stage
+from ttxdsl.api.forms import ProgramForm, Provenance, Stage as Stage
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
@@ -35,6 +34,8 @@ from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from numpy.typing import ArrayLike
 
     from ttxdsl.analysis.usage.memory import MemoryProfile
     from ttxdsl.bridges.jax.function import JaxFunction
@@ -82,7 +83,7 @@ class Program(ProgramForm):
         self._explainers: dict[tuple[Machine, int | None, int | None], Explainer] = {}
 
     def __repr__(self) -> str:
-        from ttxdsl.interpreters.runtime.run import entry_function
+        from ttxdsl.analysis.calls.function_attributes import entry_function
 
         types = entry_function(self._module).function_type
         inputs = ", ".join(str(type_) for type_ in types.inputs)
@@ -98,8 +99,8 @@ class Program(ProgramForm):
     @_asking()
     def _repr_html_(self) -> str:
         """For notebooks: what comes in and goes out, and which device holds what."""
+        from ttxdsl.analysis.calls.function_attributes import entry_function
         from ttxdsl.insight.show.picture import program_html
-        from ttxdsl.interpreters.runtime.run import entry_function
 
         known = self._is_partitioned_stablehlo
         return program_html(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -39,9 +38,11 @@ from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 # What compiling does not need is imported by the methods that do: it takes as long to
 # load as a small program takes to compile.
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from ttxdsl.analysis.usage.collectives import CountedCollective
 
-Array = NDArray[Any]
+    Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,9 +346,9 @@ class ProgramForm:
             CompileError: an argument is no tensor of static shape, or they take more
                 memory than they may.
         """
+        from ttxdsl.analysis.calls.function_attributes import entry_function
         from ttxdsl.interpreters.inputs import random_inputs
         from ttxdsl.interpreters.runtime.limits import Limits
-        from ttxdsl.interpreters.runtime.run import entry_function
 
         function = entry_function(self.loaded._module)
         Limits.of(max_memory).require_inputs(function)

@@ -6,9 +6,9 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.dialects import sdy
-from ttxdsl.interpreters.runtime.run import entry_function
 
 _ANNOTATED = 4
 """The stage after which every program has its shardings."""

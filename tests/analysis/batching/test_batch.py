@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.partitioning import arguments_of, assert_same
 from tests.transforms.unsharded_models import MODELS, unsharded_models
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import InterpretationError
 from tests.analysis.training_programs import PROGRAMS
 from tests.differential.corpus import programs
 from ttxdsl import from_jax
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.values.argument_demands import (
     NOTHING,
     ValueDemand,
@@ -23,7 +24,7 @@ from ttxdsl.analysis.values.intervals import ANY, NOT_NEGATIVE, Interval
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.interpreters.compare import special_numbers
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.runtime.run import Runner, entry_function
+from ttxdsl.interpreters.runtime.run import Runner
 from ttxdsl.loading.program import parse_program
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.bridges.xla.comparing import ResultRow, compare_with_xla
 from ttxdsl.bridges.xla.execute import run_with_xla
@@ -15,7 +16,6 @@ from ttxdsl.bridges.xla.hlo.collectives import HloCollective
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.diff.side_by_side import Label, match_collectives
 from ttxdsl.interpreters.compare import compare
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import axes_of_groups

@@ -13,6 +13,7 @@ from tests.differential.sharded_models import sharded_models
 from tests.insight.check.faults import DOT, FAULTS, PROGRAMS, Fault, forget
 from tests.insight.check.optimization_faults import OPTIMIZATION_FAULTS
 from tests.insight.check.training_steps import training_steps
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.conversion.stablehlo_to_ttir.convert import (
     TABLE as TO_TTIR,
     ConvertStableHLOToTTIRPass,
@@ -25,7 +26,6 @@ from ttxdsl.insight.check.minimize import pipeline_text
 from ttxdsl.insight.check.steps import pipeline_steps, steps_of
 from ttxdsl.interpreters.inputs import argument_types
 from ttxdsl.interpreters.runtime.limits import Limits
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

@@ -7,9 +7,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.insight.check.faults import DOT, GATHER_ALL, IOTA
 from ttxdsl.analysis.boundary import arguments_of
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.api import program_of
 from ttxdsl.insight.check.cutting import cut_ops, cuttable_ops, keep_results
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.check.trials import exact_results, trials_of
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import parse_program
 
 T = "tensor<4xf32>"

@@ -16,6 +16,7 @@ import ttxdsl
 from tests.attack.bombs import meshes
 from tests.insight.doctor.jax_models import MODELS, jax, text_of
 from tests.insight.why.test_state import step
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import plain_text
@@ -41,7 +42,6 @@ from ttxdsl.insight.doctor.meshes import (
 )
 from ttxdsl.insight.doctor.schemes import FULLY_SHARDED
 from ttxdsl.insight.doctor.view import print_diagnosis
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.inline import InlinePass

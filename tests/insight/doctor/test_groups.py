@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from tests.insight.doctor.jax_models import text_of
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.insight.doctor.groups import Analysis, Family, analyze, divisors, short_name
 from ttxdsl.insight.doctor.meshes import count_factorizations, factorizations
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.stages.inline import InlinePass
 

@@ -19,10 +19,10 @@ import pytest
 from numpy.lib import format as npy
 
 import ttxdsl
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.cli.main import main as command
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.run.inputs import load_inputs
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import parse_program
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)

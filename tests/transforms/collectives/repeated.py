@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
 from xdsl.ir import SSAValue
 from xdsl.printer import Printer
 
-from ttxdsl.interpreters.runtime.run import entry_function
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.loading.program import parse_program
 
 Values = dict[SSAValue, SSAValue]

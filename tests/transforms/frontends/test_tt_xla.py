@@ -9,7 +9,10 @@ from xdsl.dialects.builtin import StringAttr
 
 import ttxdsl
 from tests.bridges.tt_mlir.oracle import ask, needs_tt
-from ttxdsl.analysis.calls.function_attributes import argument_attributes
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    entry_function,
+)
 from ttxdsl.bridges.tt_mlir.legalize.prepare_for_tt_mlir import PrepareForTTMLIRPass
 from ttxdsl.conversion.driver import lowerings
 from ttxdsl.diagnostics.errors import CompileError
@@ -19,7 +22,6 @@ from ttxdsl.dialects.ttcore import (
     ArgumentType,
     ArgumentTypeAttr,
 )
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import Form, make_context, parse_program, program_text
 
 T = "tensor<64x16xf32>"

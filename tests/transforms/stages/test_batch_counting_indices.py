@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tests.transforms.run_pass import run_passes
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.values.counting import At, count_of
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import stablehlo
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent

@@ -16,12 +16,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr as CHANNEL
 from ttxdsl.interpreters.kernels.elements import tensor_of
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.partition.ops import indexing, reduction
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 
 
@@ -27,6 +28,38 @@ def entry_functions(module: ModuleOp) -> list[FuncOp]:
         and op.sym_visibility != StringAttr("private")
         and not _is_body_of_call(op)
     ]
+
+
+def entry_function(module: ModuleOp, entry: str | None = None) -> FuncOp:
+    """Return the function of a run: `entry`, or `main`, or the only public one.
+
+    Raises:
+        CompileError: there is none, or several could be meant.
+    """
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    if entry is not None:
+        if entry not in functions:
+            raise CompileError(
+                f"the module has no function @{entry}",
+                module,
+                hint=f"it has {', '.join('@' + n for n in functions) or 'none'}",
+            )
+        return functions[entry]
+    if "main" in functions:
+        return functions["main"]
+    public = [
+        op
+        for op in functions.values()
+        if op.sym_visibility is None or op.sym_visibility.data == "public"
+    ]
+    if len(public) != 1:
+        names = ", ".join("@" + op.sym_name.data for op in public) or "none"
+        raise CompileError(
+            f"no function @main, and the public functions are: {names}",
+            module,
+            hint="say which one to run",
+        )
+    return public[0]
 
 
 def _is_body_of_call(function: FuncOp) -> bool:

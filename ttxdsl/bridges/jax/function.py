@@ -20,15 +20,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.analysis.boundary import BoundaryValue
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.bridges.jax.manual_sharding_export import ForXla, export_manual_sharding
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.interpreters.kernels.elements import tensor_of
-from ttxdsl.interpreters.runtime.run import (
-    argument_of,
-    entry_function,
-    require_argument,
-)
+from ttxdsl.interpreters.runtime.run import argument_of, require_argument
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import program_text
 from ttxdsl.loading.trees import Calling, call_arguments

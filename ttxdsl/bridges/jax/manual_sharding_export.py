@@ -24,7 +24,10 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.boundary import BoundaryValue, arguments_of, results_of
-from ttxdsl.analysis.calls.function_attributes import argument_attributes
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    entry_function,
+)
 from ttxdsl.analysis.graph_state import computes_nothing, is_solved
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.bridges.tt_mlir.legalize.exchanging import (
@@ -48,7 +51,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
 )
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traits import Elementwise
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef

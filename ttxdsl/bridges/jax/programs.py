@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.stablehlo import TokenType
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.artifacts.reading import not_readable
 from ttxdsl.loading.artifacts.worker import NotReadable, exported_text
 from ttxdsl.loading.program import parse_program

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     set_argument_attributes,
 )
 from ttxdsl.analysis.usage.memory import MemoryParts
@@ -33,7 +34,7 @@ from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.insight.check.rounding import RoundedRuns, hold_both
 from ttxdsl.interpreters.compare import Comparison
-from ttxdsl.interpreters.runtime.run import Runner, entry_function
+from ttxdsl.interpreters.runtime.run import Runner
 from ttxdsl.loading.program import program_text
 
 Array = NDArray[Any]

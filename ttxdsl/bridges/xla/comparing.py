@@ -17,6 +17,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import MemoryParts, memory_profile
 from ttxdsl.analysis.usage.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
@@ -37,7 +38,7 @@ from ttxdsl.insight.diff.side_by_side import (
 )
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits, bytes_of
-from ttxdsl.interpreters.runtime.run import Runner, entry_function, run_module
+from ttxdsl.interpreters.runtime.run import Runner, run_module
 from ttxdsl.loading.program import program_text
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh

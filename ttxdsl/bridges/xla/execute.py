@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.func import FuncOp
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import MemoryParts
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding
@@ -21,7 +22,7 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.run.engines import EngineKind, RunSettings
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.kernels.elements import DType, tensor_of
-from ttxdsl.interpreters.runtime.run import argument_of, entry_function
+from ttxdsl.interpreters.runtime.run import argument_of
 from ttxdsl.loading.program import program_text
 from ttxdsl.loading.worker import Worker, WorkerEndedError
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.cli.console import print_error, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import read_module
@@ -14,7 +15,6 @@ from ttxdsl.insight.check.check import CheckReport, check_steps
 from ttxdsl.insight.check.steps import Step, pipeline_steps, steps_of
 from ttxdsl.insight.check.view import print_check, report_data
 from ttxdsl.insight.run.inputs import load_inputs
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.files import write_whole
 
 

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
-from ttxdsl.analysis.calls.function_attributes import entry_functions
+from ttxdsl.analysis.calls.function_attributes import entry_function, entry_functions
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import read_input
 from ttxdsl.diagnostics.errors import CompileError
@@ -31,7 +31,7 @@ from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.kernels.elements import constant, widen
 from ttxdsl.interpreters.mesh.local_boundary import whole_type
 from ttxdsl.interpreters.ops.printing import tensor_text
-from ttxdsl.interpreters.runtime.run import Runner, entry_function
+from ttxdsl.interpreters.runtime.run import Runner
 from ttxdsl.loading.files import write_whole
 from ttxdsl.loading.program import make_context, parse_program, split_programs
 

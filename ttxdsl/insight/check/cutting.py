@@ -14,13 +14,13 @@ from xdsl.traits import IsTerminator
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.sharding.spec import TensorSharding
 
 

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from ttxdsl.analysis.boundary import results_of
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.conversion.driver import run_passes
 from ttxdsl.costs.units import number_ranges
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
@@ -33,7 +34,7 @@ from ttxdsl.interpreters.mesh.collectives import same_values
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.runtime.regions import LimitError
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.transforms.partition.layout import without_trivial

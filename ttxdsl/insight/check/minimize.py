@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, InterpretationError
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.insight.check.cutting import cut_ops, cuttable_ops, keep_results
 from ttxdsl.insight.check.failure import Failure, Mode
@@ -18,7 +19,6 @@ from ttxdsl.insight.check.judge import Judge
 from ttxdsl.insight.check.steps import Step, pass_text
 from ttxdsl.insight.check.trials import trials_of
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

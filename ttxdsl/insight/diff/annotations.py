@@ -5,6 +5,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
@@ -18,7 +19,6 @@ from ttxdsl.insight.doctor.meshes import (
     remove_shardings,
     written_meshes,
 )
-from ttxdsl.interpreters.runtime.run import entry_function
 
 _SHARDING = "sdy.sharding"
 

@@ -19,6 +19,7 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     entry_functions,
     result_attributes,
 )
@@ -48,7 +49,6 @@ from ttxdsl.insight.doctor.meshes import (
     written_meshes,
 )
 from ttxdsl.insight.doctor.schemes import schemes
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import (
     counts_of,
     device_runs,
@@ -23,7 +24,6 @@ from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks, fold_remarks
 from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

@@ -22,11 +22,11 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from ttxdsl.analysis.batching.batch import find_batch
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo._syntax import i64_array
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 from ttxdsl.ir.traversal import all_ops

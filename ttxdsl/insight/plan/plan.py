@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.roles import Role, Roles
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import device_runs, list_collectives
 from ttxdsl.analysis.usage.fusion import Fusion, flops, uses
 from ttxdsl.analysis.usage.host import offloads
@@ -31,7 +32,6 @@ from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_name
 from ttxdsl.dialects.traits import Collective
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 

@@ -15,7 +15,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from ttxdsl.analysis.calls.function_attributes import argument_attributes
+from ttxdsl.analysis.calls.function_attributes import (
+    argument_attributes,
+    entry_function,
+)
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
@@ -24,7 +27,6 @@ from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, factorizati
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import plan_step
 from ttxdsl.insight.plan.variants import Origin
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.sharding.spec import TensorSharding

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
@@ -27,7 +28,6 @@ from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step, saved_activations
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef

@@ -6,12 +6,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.sanitize import visible_lines
 from ttxdsl.diagnostics.terminal import Terminal
 from ttxdsl.interpreters.ops.printing import tensor_text
-from ttxdsl.interpreters.runtime.run import entry_function, run_module
+from ttxdsl.interpreters.runtime.run import run_module
 
 
 @dataclass(frozen=True, slots=True)

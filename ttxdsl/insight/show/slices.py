@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ttxdsl.analysis import boundary
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.diagnostics.display import Displayed
@@ -27,7 +28,6 @@ from ttxdsl.insight.show.grid import (
     summary,
 )
 from ttxdsl.insight.why.names import Names
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.sharding.devices.mesh import mesh_positions, mesh_titles
 from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, RESHARDS_STAGE
 

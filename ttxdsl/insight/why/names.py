@@ -13,9 +13,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.ir.compat.speed.scopes import record_names
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import import_foreign_shardings, make_context

@@ -21,6 +21,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 
 from ttxdsl.analysis.calls.copies import MOST_RUN, require_few_copies
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.dialects._tt.modules import device_module
@@ -64,40 +65,6 @@ def register_implementations(interpreter: Interpreter) -> None:
 
     for functions in all_functions():
         interpreter.register_implementations(functions(), override=True)
-
-
-def entry_function(module: ModuleOp, entry: str | None = None) -> func.FuncOp:
-    """Return the function of a run: `entry`, or `main`, or the only public one.
-
-    Raises:
-        CompileError: there is none, or several could be meant.
-    """
-    functions = {
-        op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)
-    }
-    if entry is not None:
-        if entry not in functions:
-            raise CompileError(
-                f"the module has no function @{entry}",
-                module,
-                hint=f"it has {', '.join('@' + n for n in functions) or 'none'}",
-            )
-        return functions[entry]
-    if "main" in functions:
-        return functions["main"]
-    public = [
-        op
-        for op in functions.values()
-        if op.sym_visibility is None or op.sym_visibility.data == "public"
-    ]
-    if len(public) != 1:
-        names = ", ".join("@" + op.sym_name.data for op in public) or "none"
-        raise CompileError(
-            f"no function @main, and the public functions are: {names}",
-            module,
-            hint="say which one to run",
-        )
-    return public[0]
 
 
 def _kind(dtype: DType) -> str:

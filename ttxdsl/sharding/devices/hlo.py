@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 
-import numpy as np
-
 from ttxdsl.sharding.devices.mesh import MOST_DEVICES
 
 
@@ -154,9 +152,11 @@ def iota_devices(shape: Sequence[int], order: Sequence[int] = ()) -> tuple[int, 
     order = order or list(range(len(shape)))
     if sorted(order) != list(range(len(shape))):
         raise ValueError(f"T({', '.join(map(str, order))}) is no order of dimensions")
-    numbers: list[int] = (
-        np.arange(prod(shape)).reshape(shape).transpose(order).ravel().tolist()
-    )
+    numbers = [0]
+    for axis in order:
+        stride = prod(shape[axis + 1 :])
+        steps = range(0, stride * shape[axis], stride) if stride else ()
+        numbers = [number + step for number in numbers for step in steps]
     return tuple(numbers)
 
 

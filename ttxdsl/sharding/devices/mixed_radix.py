@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-import numpy as np
-
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 
@@ -31,10 +29,10 @@ Digits = tuple[tuple[Digit, ...], ...]
 
 def places_in(order: Sequence[int], devices: Sequence[int]) -> list[int]:
     """Where in `order` each of the devices is."""
-    place = np.empty(len(order), np.int64)
-    place[list(order)] = np.arange(len(order))
-    places: list[int] = place[list(devices)].tolist()
-    return places
+    place = [0] * len(order)
+    for at, device in enumerate(order):
+        place[device] = at
+    return [place[device] for device in devices]
 
 
 def mixed_radix(places: Sequence[int]) -> list[Digit] | None:

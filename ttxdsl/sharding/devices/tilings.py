@@ -10,8 +10,6 @@ natural order; here they may be in another, the same for all.
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ttxdsl.sharding.devices.hlo import HloKind, HloSharding
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.mixed_radix import (
@@ -34,19 +32,25 @@ def digits_of(sharding: HloSharding, order: Sequence[int]) -> Digits | None:
     """
     if len(order) != len(sharding.devices):
         return None
-    places = np.array(places_in(order, sharding.devices)).reshape(sharding.dims)
-    same = [
+    places = places_in(order, sharding.devices)
+    same = {
         sharding.rank + index
         for index, kind in enumerate(sharding.subgroups)
         if kind is HloKind.REPLICATED
-    ]
+    }
     if same:
-        last = range(places.ndim - len(same), places.ndim)
-        moved = np.moveaxis(places, same, last)
-        flat = moved.reshape(*moved.shape[: last[0]], -1)
-        places = np.moveaxis(np.sort(flat, -1).reshape(moved.shape), last, same)
-    numbers: list[int] = places.ravel().tolist()
-    digits = mixed_radix(numbers)
+        tiles = [0]  # the number of the tile that each device holds
+        for dim, size in enumerate(sharding.dims):
+            steps = [0] * size if dim in same else range(size)
+            tiles = [tile * size + step for tile in tiles for step in steps]
+        holders: dict[int, list[int]] = {}
+        for at, tile in enumerate(tiles):
+            holders.setdefault(tile, []).append(at)
+        for held_at in holders.values():
+            in_order = sorted(places[at] for at in held_at)
+            for at, place in zip(held_at, in_order, strict=True):
+                places[at] = place
+    digits = mixed_radix(places)
     return None if digits is None else cut_digits(digits, sharding.dims)
 
 

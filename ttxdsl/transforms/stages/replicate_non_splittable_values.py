@@ -11,9 +11,9 @@ Source: the pass of that name in tt-mlir's StableHLO pipeline of 2026.
 """
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Operation
@@ -36,14 +36,19 @@ def _constant_parts_alike(
     value = op.value
     if not isinstance(value, DenseIntOrFPElementsAttr) or value.is_splat():
         return True
-    array = np.array(value.get_values(), dtype=object).reshape(value.get_shape())
+    values, shape = tuple(value.get_values()), value.get_shape()
     for dim, split in enumerate(sharding.dims):
         count = split.sharded_size(mesh)
-        if array.shape[dim] % count:
+        if shape[dim] % count:
             return True  # nobody can, see `even-out-shardings`
-        first, *others = np.split(array, count, axis=dim)
-        if not all(np.array_equal(first, other) for other in others):
-            return False
+        row = prod(shape[dim:])
+        for start in range(0, len(values), row):
+            part = row // count
+            first, *others = (
+                values[at : at + part] for at in range(start, start + row, part)
+            )
+            if any(other != first for other in others):
+                return False
     return True
 
 

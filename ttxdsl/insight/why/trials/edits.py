@@ -9,13 +9,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
+    entry_function,
     set_argument_attributes,
 )
 from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.trials.spellings import respell
-from ttxdsl.interpreters.runtime.run import entry_function
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
