@@ -47,6 +47,7 @@ docs: $(MARK)-docs
 	$(BIN)/python docs/scripts/pictures.py
 	$(BIN)/python -m tests.conversion.lowering_page > docs/reference/lowering.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	$(BIN)/python docs/scripts/playground.py
 
 # the package as users install it: a wheel in an empty environment, far from the sources
 wheel:

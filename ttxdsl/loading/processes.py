@@ -4,24 +4,20 @@ What is to be done elsewhere is a call without arguments that can be pickled, a 
 of a function of a module. Answers come in the order of the work, whoever does it.
 """
 
-import multiprocessing
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-)
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.plugins import load_plugins, named_plugins
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
@@ -53,6 +49,9 @@ def _starting() -> Generator[None]:
     interrupt, which a terminal sends to all of them, is not theirs but the parent's,
     who ends them.
     """
+    # imported here, as below: a browser's Python has no processes
+    from multiprocessing import resource_tracker
+
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -102,7 +101,7 @@ def on_executor(
 class _Processes(Executor):
     """A pool of processes that are started as work comes, and start clean."""
 
-    def __init__(self, pool: ProcessPoolExecutor):
+    def __init__(self, pool: "ProcessPoolExecutor"):
         self._pool = pool
 
     def submit(
@@ -118,6 +117,9 @@ def processes(count: int) -> Generator[Executor]:
 
     They end at once where an error or an interrupt comes first.
     """
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     children = {*multiprocessing.active_children()}
     with _starting():  # the locks of a pool have a process too
         # a fork would copy the threads of a progress bar in a state nobody knows
