@@ -1,13 +1,11 @@
 """Stage 4: the shardings that propagation starts from.
 
-Three situations:
-
-- solved: the arguments and results lose their `sdy.sharding`; the manual computation
-  already says everything.
-- some sharding is written anywhere: somebody decided, so nothing changes.
-- nothing is written: a single-chip program, made data parallel here. `mesh-shape`
-  says how many devices there are; declared inputs (`ttcore.argument_type`) are split
-  along their first dimension, without declarations `batch_analysis` finds the batch.
+- Solved: arguments and results lose their `sdy.sharding`; the manual computation says
+  all.
+- Some sharding is written anywhere: nothing changes.
+- Nothing is written: a single-chip program, made data parallel over `mesh-shape`
+  devices. Declared inputs (`ttcore.argument_type`) are split along their first
+  dimension; without declarations `batch_analysis` finds the batch.
 
 Source: section 1.2.4 of the design request.
 """

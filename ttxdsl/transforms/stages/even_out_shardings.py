@@ -1,17 +1,14 @@
 """`even-out-shardings`: split no dimension by axes that do not divide it.
 
-Propagation looks at axes and not at sizes, so a dimension of 6 may end up split four
-ways. Stage 11 makes all shards of a tensor the same size and would refuse it. This pass
-keeps the leading axes that divide the dimension and drops the others, and all axes of
-quantized tensors with a scale for each slice (`ttxdsl.rules.quantized`): the value is then
-computed whole along them on every device, which is exact and costs what the warning
-says; so are even values that lie between such (`even_islands.py`). The pipeline runs it
-before stage 8, which then puts the reshards in, and warns when it ends, of what is whole
-then: later stages may need parts only.
+Propagation looks at axes and not at sizes, and stage 11 makes all shards of a tensor
+the same size. This pass keeps the leading axes that divide a dimension and drops the
+others, and drops all axes of quantized tensors with a scale for each slice
+(`ttxdsl.rules.quantized`). The value is then computed whole along them, which is exact
+and costs what the warning says; so are even values between such (`even_islands.py`).
+The pipeline runs it before stage 8, and warns at its end of what is whole then.
 
-What users write on the arguments and results of the program says how the world outside
-hands data over, so it is not changed: `pad-borders` pads what they do not divide, and
-`check_boundary_shardings` refuses it where that is not done.
+Shardings of the program's arguments and results are the caller's: `pad-borders` pads
+these, or `check_boundary_shardings` refuses them.
 
 Source: DESIGN section 6.
 """

@@ -1,19 +1,16 @@
 """`unify-meshes`: one mesh for all of a program, before the first stage.
 
-JAX declares a mesh for each `Mesh` that a script has, and two more: the empty one,
-`<[]>`, which scalars and keys are on that nobody placed, and maximal ones, where the host
-is called back. The stages know one mesh:
+JAX declares a mesh for each `Mesh` of a script, the empty one `<[]>` for scalars and
+keys that nobody placed, and maximal ones for host callbacks. The stages know one mesh:
 
-- What is on the empty mesh is replicated over the program's mesh. Where there is no other,
-  the program is for one device, as if it had no shardings.
-- Meshes over the same devices meet in the mesh whose axes make up those of all (see
-  `sharding/devices/common_mesh.py`), and shardings, manual axes and replica groups say it by those.
-  Where there is none, an error names two that are apart; but meshes that differ in nothing
-  but the order of their devices stay, as Shardy moves values between them.
-- What is on one device of several, a maximal mesh, is whole on all of them, with a warning:
-  every device computes it, and nobody has to wait for it. A call there is made by every
-  device if it only tells the host something, or has no side effect, and cannot tell how
-  often it is made.
+- What is on the empty mesh is replicated. Without another mesh the program is for one
+  device.
+- Meshes over the same devices become the mesh whose axes make up those of all
+  (`sharding/devices/common_mesh.py`), in shardings, manual axes and replica groups.
+  Where there is none, an error names two; but meshes that differ only in the order of
+  their devices stay, as Shardy reshards between them.
+- What is on one device of several is whole on all of them, with a warning. A call there
+  is made by every device if it only tells the host something, or has no side effect.
 """
 
 from collections.abc import Iterable, Iterator

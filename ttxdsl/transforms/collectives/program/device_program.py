@@ -1,11 +1,9 @@
 """The per-device program that optimizations look at and change.
 
-Every device runs the same ops on its own values. What an optimization has to know is
-which devices a collective is among, and which values are the same on all of them; what
-it writes are collectives among the same devices.
-
-Axes stand for groups: those of devices that differ only along them, in the order of
-their index. A collective whose groups are none of that kind is left alone.
+Every device runs the same ops on its own values. An optimization asks which devices a
+collective is among and which values are the same on all of them. Axes stand for groups
+of devices that differ only along them, in index order; a collective among other groups
+is left alone.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
