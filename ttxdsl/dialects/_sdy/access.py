@@ -406,10 +406,11 @@ def transform_shardings_of_values(
     ) -> TensorShardingPerValueAttr:
         if not values:
             return old
-        return TensorShardingPerValueAttr(
+        new = tuple(
             change(sharding, op, value.type)
             for sharding, value in zip(old.data, values, strict=True)
         )
+        return old if new == old.data else TensorShardingPerValueAttr(new)
 
     _transform(root, change, new_per_value)
 
