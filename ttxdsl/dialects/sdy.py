@@ -50,6 +50,7 @@ from ttxdsl.dialects._sdy.access import (
     transform_shardings as transform_shardings,
     transform_shardings_of_values as transform_shardings_of_values,
     without_sdy as without_sdy,
+    written_shardings as written_shardings,
 )
 from ttxdsl.dialects._sdy.attributes import (
     ATTRIBUTES,

@@ -115,7 +115,6 @@ from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.doors import PIPELINES
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.collectives.optimize_collectives import (
     OptimizeCollectivesPass,
     remaining_optimizations,
@@ -477,17 +476,10 @@ class WrittenShardings(NamedTuple):
 
 
 def _written_shardings(module: ModuleOp) -> WrittenShardings:
-    meshes: list[Mesh] = []
-    priorities = {0}
-
-    def look(sharding: TensorSharding) -> TensorSharding:
-        if isinstance(sharding.mesh, Mesh):
-            meshes.append(sharding.mesh)
-        priorities.update(dim.priority_or_default for dim in sharding.dims)
-        return sharding
-
-    sdy.transform_shardings(module, look)
-    return WrittenShardings(meshes, max(priorities) > 0)
+    written = sdy.written_shardings(module)
+    meshes = [sharding.mesh for sharding in written if isinstance(sharding.mesh, Mesh)]
+    priorities = {dim.priority_or_default for one in written for dim in one.dims}
+    return WrittenShardings(meshes, max(priorities, default=0) > 0)
 
 
 class Version:

@@ -391,6 +391,18 @@ def transform_shardings(
     _transform(root, lambda sharding, op, type: new(sharding), new_per_value)
 
 
+def written_shardings(root: Operation) -> list[TensorSharding]:
+    """Return the different shardings in and under `root`, in order of the program."""
+    written: dict[TensorSharding, None] = {}
+
+    def see(sharding: TensorSharding) -> TensorSharding:
+        written[sharding] = None
+        return sharding
+
+    transform_shardings(root, see)
+    return list(written)
+
+
 def transform_shardings_of_values(
     root: Operation,
     change: Callable[[TensorSharding, Operation, Attribute], TensorSharding],

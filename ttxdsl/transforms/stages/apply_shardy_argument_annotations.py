@@ -10,23 +10,21 @@
 Source: section 1.2.4 of the design request.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
-    result_attributes,
     set_argument_attributes,
-    set_result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.diagnostics.errors import CompileError
@@ -40,26 +38,6 @@ from ttxdsl.transforms.shardy.meshes import mesh_lookup
 _SHARDING = "sdy.sharding"
 _MESH = "mesh"
 _BATCH = "batch"
-
-
-def _shardings_of(op: Operation) -> Iterator[TensorSharding]:
-    """The shardings that are written on an op, or on arguments and results of it."""
-    written = [op.attributes.get(_SHARDING)]
-    match op:
-        case FuncOp():
-            entries = (*argument_attributes(op), *result_attributes(op))
-            written.extend(entry.get(_SHARDING) for entry in entries)
-        case sdy.ManualComputationOp():
-            written.extend((op.in_shardings, op.out_shardings))
-        case sdy.ShardingConstraintOp() | sdy.ReshardOp():
-            written.append(op.sharding)
-        case _:
-            pass
-    for one in written:
-        if isinstance(one, sdy.TensorShardingAttr):
-            yield one.data
-        elif isinstance(one, sdy.TensorShardingPerValueAttr):
-            yield from one.data
 
 
 def _tell_of_nothing_sharded(module: ModuleOp, shardings: list[TensorSharding]) -> None:
@@ -90,17 +68,6 @@ def _tell_of_nothing_sharded(module: ModuleOp, shardings: list[TensorSharding]) 
 
 def _meshes(module: ModuleOp) -> list[sdy.MeshOp]:
     return [op for op in module.ops if isinstance(op, sdy.MeshOp)]
-
-
-def _drop_function_shardings(function: FuncOp) -> None:
-    for read, write in (
-        (argument_attributes, set_argument_attributes),
-        (result_attributes, set_result_attributes),
-    ):
-        entries = read(function)
-        for entry in entries:
-            entry.pop(_SHARDING, None)
-        write(function, entries)
 
 
 def _check_mesh_shape(module: ModuleOp, mesh_shape: tuple[int, ...]) -> None:
@@ -222,7 +189,7 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         Raises:
             CompileError: `mesh-shape` does not fit the program.
         """
-        shardings = [one for inner in op.walk() for one in _shardings_of(inner)]
+        shardings = sdy.written_shardings(op)
         if not shardings and not _meshes(op):
             self._make_data_parallel(op)
             return
@@ -231,7 +198,11 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
             _check_mesh_shape(op, self.mesh_shape)
         for function in entry_functions(op):
             if is_function_solved(function):
-                _drop_function_shardings(function)
+                type_ = function.function_type
+                no_arguments, no_results = (
+                    [None] * len(t) for t in (type_.inputs, type_.outputs)
+                )
+                sdy.set_func_shardings(function, no_arguments, no_results)
 
     def _make_data_parallel(self, module: ModuleOp) -> None:
         count = _device_count(self.mesh_shape)

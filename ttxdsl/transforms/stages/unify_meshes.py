@@ -67,13 +67,10 @@ class _Named:
         """All that is named in a module."""
         named = _Named(sdy.mesh_table(module))
 
-        def look(sharding: TensorSharding) -> TensorSharding:
+        for sharding in sdy.written_shardings(module):
             if (mesh := named.mesh_of(sharding.mesh)) is not None:
                 names = named.axes.setdefault(mesh, set())
                 names.update(axis.name for axis in sharding.all_axes)
-            return sharding
-
-        sdy.transform_shardings(module, look)
         for op in ops_of_type(module, sdy.ManualComputationOp):
             for sharding in (*op.in_shardings.data, *op.out_shardings.data):
                 mesh = named.mesh_of(sharding.mesh)
