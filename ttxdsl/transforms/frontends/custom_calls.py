@@ -117,12 +117,7 @@ def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorShardin
             raise CompileError(f"{said} is no axis of {mesh.title}: {sharding}", op)
         return mesh.axis_names[int(number[1])]
 
-    dims = [dim.with_axes(named(dim.axes)) for dim in sharding.dims]
-    return (
-        sharding.with_dims(dims)
-        .with_replicated(named(sharding.replicated))
-        .with_unreduced(named(sharding.unreduced))
-    )
+    return sharding.map_axes(named)
 
 
 class CustomCalls:

@@ -131,12 +131,7 @@ def _close(computation: sdy.ManualComputationOp) -> None:
         def kept(axes: Axes) -> Axes:
             return tuple(axis for axis in axes if axis.name in manual)
 
-        return (
-            sharding.with_dims([dim.with_axes(kept(dim.axes)) for dim in sharding.dims])
-            .with_replicated(kept(sharding.replicated))
-            .with_unreduced(kept(sharding.unreduced))
-            .closed_like()
-        )
+        return sharding.map_axes(kept).closed_like()
 
     for name in ("in_shardings", "out_shardings"):
         shardings = cast(sdy.TensorShardingPerValueAttr, computation.properties[name])

@@ -361,16 +361,10 @@ class _Rewrite:
         moved = sharding.with_mesh(self.name)
         if not self._moves(mesh):
             return moved
-        dims = [dim.with_axes(self._axes_of(dim.axes, mesh)) for dim in sharding.dims]
-        return (
-            moved.with_dims(dims)
-            .with_replicated(
-                sort_and_merge(self._axes_of(sharding.replicated, mesh), self.mesh)
-            )
-            .with_unreduced(
-                sort_and_merge(self._axes_of(sharding.unreduced, mesh), self.mesh)
-            )
-        )
+        moved = moved.map_axes(lambda axes: self._axes_of(axes, mesh))
+        return moved.with_replicated(
+            sort_and_merge(moved.replicated, self.mesh)
+        ).with_unreduced(sort_and_merge(moved.unreduced, self.mesh))
 
     def _axes_of(self, axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
         """What axes of a mesh are in the one mesh."""
