@@ -107,10 +107,7 @@ from ttxdsl.dialects.boundary import (
     require_structured,
     require_tensors,
 )
-from ttxdsl.dialects.replica_groups import (
-    require_one_replica,
-    warn_of_other_partitions,
-)
+from ttxdsl.dialects.replica_groups import require_one_replica, warn_of_other_partitions
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.doors import PIPELINES
@@ -152,9 +149,7 @@ from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
     ShardingGroupImportPass,
 )
 from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
-from ttxdsl.transforms.shardy.propagation.user_priority import (
-    UserPriorityPropagatePass,
-)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.stages.apply_argument_shard_status import (
     ApplyArgumentShardStatusPass,
 )
@@ -164,9 +159,7 @@ from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
-from ttxdsl.transforms.stages.batch_counting_indices import (
-    BatchCountingIndicesPass,
-)
+from ttxdsl.transforms.stages.batch_counting_indices import BatchCountingIndicesPass
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_out_shardings import (

@@ -14,12 +14,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-)
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser

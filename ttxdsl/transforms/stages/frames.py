@@ -7,9 +7,7 @@ be made of the operands' frames; here is how each op is looked into, and what is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import (
-    TensorType,
-)
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo

@@ -14,23 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
-    CallSiteLoc,
-    ModuleOp,
-    UnknownLoc,
-)
+from xdsl.dialects.builtin import UNKNOWN_LOC, CallSiteLoc, ModuleOp, UnknownLoc
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.bound_axes import require_free_axes
-from ttxdsl.analysis.calls.call_graph import (
-    call_shardings,
-    callers_first,
-    calls_in,
-)
+from ttxdsl.analysis.calls.call_graph import call_shardings, callers_first, calls_in
 from ttxdsl.analysis.calls.copies import require_few_copies
 from ttxdsl.analysis.calls.symbols import (
     Symbols,

@@ -15,13 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    BoolAttr,
-    IntegerType,
-    ModuleOp,
-    Signedness,
-)
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IntegerType, ModuleOp, Signedness
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
