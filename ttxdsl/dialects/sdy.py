@@ -25,6 +25,7 @@ from ttxdsl.dialects._sdy.access import (
     SHARDING as SHARDING,
     SHARDING_RULE as SHARDING_RULE,
     behind_barriers as behind_barriers,
+    drop_func_shardings as drop_func_shardings,
     edge_owner as edge_owner,
     enclosing_function as enclosing_function,
     enclosing_module as enclosing_module,

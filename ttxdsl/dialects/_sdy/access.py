@@ -322,6 +322,12 @@ def set_func_shardings(
         func.res_attrs = _with_shardings(func.res_attrs, len(results), changes)
 
 
+def drop_func_shardings(func: FuncOp) -> None:
+    """Remove the shardings of all arguments and results."""
+    types = func.function_type
+    set_func_shardings(func, [None] * len(types.inputs), [None] * len(types.outputs))
+
+
 def func_argument_shardings(func: FuncOp) -> list[TensorSharding | None]:
     """The shardings of all arguments."""
     count = len(func.function_type.inputs.data)

@@ -198,11 +198,7 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
             _check_mesh_shape(op, self.mesh_shape)
         for function in entry_functions(op):
             if is_function_solved(function):
-                type_ = function.function_type
-                no_arguments, no_results = (
-                    [None] * len(t) for t in (type_.inputs, type_.outputs)
-                )
-                sdy.set_func_shardings(function, no_arguments, no_results)
+                sdy.drop_func_shardings(function)
 
     def _make_data_parallel(self, module: ModuleOp) -> None:
         count = _device_count(self.mesh_shape)
