@@ -28,9 +28,7 @@ from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import config_of
-from ttxdsl.dialects.stablehlo.attributes import (
-    ChannelHandleAttr,
-)
+from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh

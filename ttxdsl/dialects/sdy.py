@@ -25,6 +25,7 @@ from ttxdsl.dialects._sdy.access import (
     SHARDING as SHARDING,
     SHARDING_RULE as SHARDING_RULE,
     behind_barriers as behind_barriers,
+    drop_func_shardings as drop_func_shardings,
     edge_owner as edge_owner,
     enclosing_function as enclosing_function,
     enclosing_module as enclosing_module,
@@ -50,6 +51,7 @@ from ttxdsl.dialects._sdy.access import (
     transform_shardings as transform_shardings,
     transform_shardings_of_values as transform_shardings_of_values,
     without_sdy as without_sdy,
+    written_shardings as written_shardings,
 )
 from ttxdsl.dialects._sdy.attributes import (
     ATTRIBUTES,

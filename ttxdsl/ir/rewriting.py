@@ -7,11 +7,21 @@ one walk does.
 
 from collections.abc import Iterable
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.ir.traversal import ops_of_type
+
+
+def take_body(holder: Operation, end: type[Operation]) -> Region:
+    """Take the only region of an op, whose terminator becomes one of class `end`."""
+    body = holder.detach_region(holder.regions[0])
+    old = body.block.last_op
+    assert old is not None, "a body ends in a terminator"
+    new = end.create(operands=old.operands, location=old.location)
+    Rewriter.replace_op(old, new, [])
+    return body
 
 
 def rewrite(ops: Iterable[Operation], pattern: RewritePattern) -> None:

@@ -9,7 +9,7 @@ sharding representation document.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -206,6 +206,14 @@ class TensorSharding:
         """The same with other unreduced axes, and perhaps another reduction."""
         kept = (reduction or self.reduction) if axes else ReductionKind.SUM
         return replace(self, unreduced=axes, reduction=kept)
+
+    def map_axes(self, change: Callable[[Axes], Axes]) -> TensorSharding:
+        """The same with `change` of the axes of each dimension, and of the others."""
+        return (
+            self.with_dims([dim.with_axes(change(dim.axes)) for dim in self.dims])
+            .with_replicated(change(self.replicated))
+            .with_unreduced(change(self.unreduced))
+        )
 
     def closed_like(self) -> TensorSharding:
         """The same layout with every dimension closed and no replicated axes."""

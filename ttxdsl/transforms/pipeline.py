@@ -107,15 +107,11 @@ from ttxdsl.dialects.boundary import (
     require_structured,
     require_tensors,
 )
-from ttxdsl.dialects.replica_groups import (
-    require_one_replica,
-    warn_of_other_partitions,
-)
+from ttxdsl.dialects.replica_groups import require_one_replica, warn_of_other_partitions
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.doors import PIPELINES
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.collectives.optimize_collectives import (
     OptimizeCollectivesPass,
     remaining_optimizations,
@@ -153,9 +149,7 @@ from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
     ShardingGroupImportPass,
 )
 from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
-from ttxdsl.transforms.shardy.propagation.user_priority import (
-    UserPriorityPropagatePass,
-)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.stages.apply_argument_shard_status import (
     ApplyArgumentShardStatusPass,
 )
@@ -165,9 +159,7 @@ from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
-from ttxdsl.transforms.stages.batch_counting_indices import (
-    BatchCountingIndicesPass,
-)
+from ttxdsl.transforms.stages.batch_counting_indices import BatchCountingIndicesPass
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_islands import KEEP_ISLANDS_WHOLE
@@ -478,17 +470,10 @@ class WrittenShardings(NamedTuple):
 
 
 def _written_shardings(module: ModuleOp) -> WrittenShardings:
-    meshes: list[Mesh] = []
-    priorities = {0}
-
-    def look(sharding: TensorSharding) -> TensorSharding:
-        if isinstance(sharding.mesh, Mesh):
-            meshes.append(sharding.mesh)
-        priorities.update(dim.priority_or_default for dim in sharding.dims)
-        return sharding
-
-    sdy.transform_shardings(module, look)
-    return WrittenShardings(meshes, max(priorities) > 0)
+    written = sdy.written_shardings(module)
+    meshes = [sharding.mesh for sharding in written if isinstance(sharding.mesh, Mesh)]
+    priorities = {dim.priority_or_default for one in written for dim in one.dims}
+    return WrittenShardings(meshes, max(priorities, default=0) > 0)
 
 
 class Version:

@@ -18,9 +18,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (
 from ttxdsl.transforms.shardy.importing.sdy_manual_axes_cleanup import (
     ManualAxesCleanupPass,
 )
-from ttxdsl.transforms.shardy.propagation.user_priority import (
-    UserPriorityPropagatePass,
-)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.stages.decouple_const_fanout import DecoupleConstFanoutPass
 from ttxdsl.transforms.stages.even_out_shardings import EvenOutShardingsPass
 from ttxdsl.transforms.stages.flatten_composites import FlattenCompositesPass

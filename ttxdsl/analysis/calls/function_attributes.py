@@ -4,7 +4,7 @@ MLIR keeps them as one optional array of dictionaries beside the function type; 
 helpers let passes speak of one entry at a time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -106,3 +106,18 @@ def set_result_attributes(
 ) -> None:
     """Replace the attributes of all results."""
     function.res_attrs = _as_array(entries)
+
+
+def change_attributes(
+    function: FuncOp,
+    change: Callable[[dict[str, Attribute], Attribute], Mapping[str, Attribute]],
+) -> None:
+    """Replace the attributes of each argument and result by `change` of them.
+
+    `change` gets a copy of the attributes, and the type of the value.
+    """
+    types = function.function_type
+    arguments = map(change, argument_attributes(function), types.inputs)
+    results = map(change, result_attributes(function), types.outputs)
+    set_argument_attributes(function, [*arguments])
+    set_result_attributes(function, [*results])

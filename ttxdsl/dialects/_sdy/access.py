@@ -322,6 +322,12 @@ def set_func_shardings(
         func.res_attrs = _with_shardings(func.res_attrs, len(results), changes)
 
 
+def drop_func_shardings(func: FuncOp) -> None:
+    """Remove the shardings of all arguments and results."""
+    types = func.function_type
+    set_func_shardings(func, [None] * len(types.inputs), [None] * len(types.outputs))
+
+
 def func_argument_shardings(func: FuncOp) -> list[TensorSharding | None]:
     """The shardings of all arguments."""
     count = len(func.function_type.inputs.data)
@@ -391,6 +397,18 @@ def transform_shardings(
     _transform(root, lambda sharding, op, type: new(sharding), new_per_value)
 
 
+def written_shardings(root: Operation) -> list[TensorSharding]:
+    """Return the different shardings in and under `root`, in order of the program."""
+    written: dict[TensorSharding, None] = {}
+
+    def see(sharding: TensorSharding) -> TensorSharding:
+        written[sharding] = None
+        return sharding
+
+    transform_shardings(root, see)
+    return list(written)
+
+
 def transform_shardings_of_values(
     root: Operation,
     change: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
@@ -406,10 +424,11 @@ def transform_shardings_of_values(
     ) -> TensorShardingPerValueAttr:
         if not values:
             return old
-        return TensorShardingPerValueAttr(
+        new = tuple(
             change(sharding, op, value.type)
             for sharding, value in zip(old.data, values, strict=True)
         )
+        return old if new == old.data else TensorShardingPerValueAttr(new)
 
     _transform(root, change, new_per_value)
 

@@ -9,12 +9,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    VerificationContext,
-    operand_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import VerificationContext, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _infer as infer

@@ -6,12 +6,7 @@ Source: StableHLO specification, one section an op.
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.irdl import (
-    BaseAttr,
-    operand_def,
-    prop_def,
-    result_def,
-)
+from xdsl.irdl import BaseAttr, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo._base import Field, PrettyOp, PurePrettyOp, enum_codec

@@ -39,12 +39,7 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
-from xdsl.irdl import (
-    AttrConstraint,
-    IntConstraint,
-    VerificationContext,
-    param_def,
-)
+from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException

@@ -3,13 +3,7 @@
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
-    entry_function,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.doctor import has_shardings
@@ -48,15 +42,9 @@ def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
     for mesh in reversed(written_meshes(other)):
         point = InsertPoint.at_start(module.body.block)
         Rewriter.insert_op(sdy.MeshOp(mesh.sym_name.data, mesh.mesh.data), point)
-    for read, write in (
-        (argument_attributes, set_argument_attributes),
-        (result_attributes, set_result_attributes),
-    ):
-        entries = read(function)
-        for entry, taken in zip(entries, read(given), strict=True):
-            if _SHARDING in taken:
-                entry[_SHARDING] = taken[_SHARDING]
-        write(function, entries)
+    sdy.set_func_shardings(
+        function, sdy.func_argument_shardings(given), sdy.func_result_shardings(given)
+    )
 
 
 def on_mesh(module: ModuleOp, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -252,14 +252,7 @@ def remove_shardings(module: ModuleOp) -> None:
             case sdy.ShardingGroupOp() | sdy.MeshOp():
                 Rewriter.erase_op(op)
             case FuncOp():
-                for read, write in (
-                    (argument_attributes, set_argument_attributes),
-                    (result_attributes, set_result_attributes),
-                ):
-                    entries = read(op)
-                    for entry in entries:
-                        entry.pop(_SHARDING, None)
-                    write(op, entries)
+                sdy.drop_func_shardings(op)
             case _:
                 pass
 

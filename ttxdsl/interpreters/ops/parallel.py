@@ -24,9 +24,7 @@ from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.interpreters.kernels.elements import rank_of
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh
 from ttxdsl.interpreters.ops.printing import tensor_text
-from ttxdsl.interpreters.ops.registry import (
-    implements,
-)
+from ttxdsl.interpreters.ops.registry import implements
 from ttxdsl.interpreters.runtime.regions import (
     ChannelEmptyError,
     LocatedError,

@@ -18,13 +18,7 @@ from ttxdsl.interpreters.kernels.elementwise import Array
 from ttxdsl.interpreters.runtime.compiled_op import COMPUTE_ERRORS
 from ttxdsl.interpreters.runtime.memory.pool import empty, release
 from ttxdsl.interpreters.runtime.plan import OpGroup
-from ttxdsl.interpreters.runtime.threads import (
-    LARGE,
-    SIZE,
-    Stretch,
-    share,
-    stretches,
-)
+from ttxdsl.interpreters.runtime.threads import LARGE, SIZE, Stretch, share, stretches
 
 _REFERENCES = 4
 """To an array that only a frame holds: the frame, the operands, a name, a question."""

@@ -1,8 +1,7 @@
-"""Slices of what is gathered, taken apart: one op a dimension can move, both cannot.
+"""Split slices of gathered values in two: one dimension can move, several cannot.
 
-**Why it is right.** Each dimension of a slice says by itself which places are taken, and a
-dynamic slice of a whole dimension begins at its start, whatever it is asked for. So to cut
-all dimensions but one, and that one then, is to cut them all.
+A slice cuts each dimension by itself, and a dynamic slice of a whole dimension starts
+at 0, so cutting all other dimensions first gives the same value.
 """
 
 from __future__ import annotations

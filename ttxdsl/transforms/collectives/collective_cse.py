@@ -1,15 +1,9 @@
 """`collective-cse`: replace a collective by an equal one of the same operands.
 
-A collective of the same values as an earlier one gives what that gave: as the sum that a
-mean needs, and the variance beside it once more.
-
-**Why it is right.** Two ops of one kind, with the same properties, regions and operands,
-make the same of them on every device if what they make depends on nothing else: ops
-without effects, collectives, and slices by device. By induction the same holds of operands
-that such ops made of the same values. So the results of both collectives are the same on
-every device, and those of the first, which stands above, may stand for those of the second,
-which may be in a loop or a branch behind it.
-What is no collective stays where it is, for it costs nothing that is counted here.
+**Why it is right.** Two ops of one kind with the same properties, regions and operands
+compute the same on every device if they depend on nothing else; by induction so do ops
+on operands made that way. The first one dominates the second, which may be in a loop or
+branch behind it. Other ops stay: they cost nothing that is counted here.
 """
 
 from __future__ import annotations

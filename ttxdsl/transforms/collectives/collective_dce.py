@@ -1,14 +1,12 @@
 """`collective-dce`: remove collectives whose results nobody uses.
 
-Ops whose results nobody uses go if they are collectives, or if there are collectives in
-them: loops and branches. So does what a loop carries for itself alone.
+Loops and branches around collectives go too, and so do carries that a loop keeps for
+itself.
 
-**Why it is right.** An op without effects whose results nobody uses changes nothing (a loop
-that would never end ends; XLA and MLIR remove such, too). A carry that the condition does
-not read, of which nobody uses the last value, and which the body reads to make its next
-value or that of other such carries, changes nothing either: what it starts with may stand
-in its place in every turn. Every device runs the same ops, so that what one does not send
-nobody waits for.
+**Why it is right.** An unused op without effects changes nothing. Neither does a carry
+that is not read by the condition nor behind the loop, and in the body only for such
+carries: its initial value stands for it in every iteration. All devices run the same
+ops, so nobody waits for a collective that is gone.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """`combine-all-reduces`: reduce once along two axes instead of along one after the other.
 
-**Why it is right.** The devices that differ along both axes are the groups along one of
-the groups along the other; what they combine to is the same, whether at once or one axis
-after the other, for combinations are associative and commutative. (Sums of floating-point
-numbers are rounded in another order then.)
-
-A ring of m x n devices sends 2 (1 - 1/mn) of the bytes, rings of m and of n one after the
-other 2 (1 - 1/m) + 2 (1 - 1/n), which is more. Hardware that knows only single axes does
-one after the other all the same: the lowering takes a joint all_reduce apart.
+**Why it is right.** The devices that differ along both axes are groups of groups, and
+combinations are associative and commutative (floating-point sums round in another
+order). A ring of m x n devices sends 2 (1 - 1/mn) of the bytes, rings of m and n one
+after the other 2 (1 - 1/m) + 2 (1 - 1/n), which is more. The lowering splits it again
+for hardware that knows single axes only.
 """
 
 from xdsl.ir import Block, Operation

@@ -1,18 +1,13 @@
-"""`combine-collectives`: small collectives that do not wait for each other are one.
+"""`combine-collectives`: make independent small collectives one op of many operands.
 
-Whatever a collective sends, it makes the devices meet: each round takes a latency. Those of
-one kind, among the same devices and of one element type become one op of many operands, as
-XLA's combiners make it: the sums of all gradients, say. They send as many bytes, in fewer
-messages.
+Each collective costs a latency. Those of one kind, device groups and element type are
+joined, as XLA's combiners do: all_reduces up to `Machine.combine_bytes`, gathers and
+exchanges only where latency is half of their time, since their larger results live
+longer.
 
-The first waits for the last then, and whoever uses a result for all of them. So all_reduces
-are joined up to the bytes that XLA joins (`Machine.combine_bytes`), and gathers and
-exchanges only where each of them mostly waits: there latency is half of its time, and what
-they make, which is larger than what they are made of, is not there for long before it is used.
-
-**Why it is right.** A collective of many operands does to each what one of it alone would.
-`independence.py` shows that the block can be put in order, and ops with effects keep theirs.
-It ends, for there are fewer collectives each time. The bytes are those of before.
+**Why it is right.** A collective of many operands does to each what one of it alone
+would. `independence.py` shows that the block can be put in order. Each time there are
+fewer collectives, and as many bytes.
 """
 
 from collections.abc import Hashable, Sequence

@@ -1,21 +1,16 @@
 """`combine-collective-permutes`: join permutes that do not need each other.
 
-Pieces of a value go to other devices by a permute each, and in most of them few devices
-send. Those of which no two have a source or a target in common are one permute, in which
-every device sends what it sent in one of them. Those with the same pairs, of places of one
-value that overlap or follow each other, are one of all these places.
+Permutes without a common source or target become one, in which every device sends what
+it sent in its own. Permutes with the same pairs, of places of one value that overlap or
+follow each other, become one of all these places.
 
-**Why it is right.** In a permute the target of a pair gets what its source holds, and who
-is no target gets zeros. Let the sources of permutes be different devices, and the targets,
-too. If each source puts what it sent in its own permute into the joint one, each target gets
-there what it got; so the result of one of them is, on its own targets, that of the joint
-one, and zeros elsewhere. A permute of a slice along a dimension is that slice of a permute
-of more places with the same pairs, zeros for zeros.
-What the later one sends has to be there when the first one runs: it is made of what was
-there before, by ops without effects that move ahead of it.
+**Why it is right.** The target of a pair gets what its source holds, and other devices
+get zeros. So with disjoint sources and targets, the result of each is that of the joint
+permute on its own targets and zeros elsewhere. A permute of a slice is that slice of
+the permute of more places. What the later one sends is made by ops without effects that
+move ahead of the first.
 
-Each time there is one permute less, and none sends more than those that it replaces
-together, so it ends and never sends more.
+Each join leaves one permute less and sends no more, so it ends.
 """
 
 from __future__ import annotations

@@ -1,26 +1,20 @@
 """`gather-product-operands`: move the operands of a product instead of its partial sums.
 
-Where each device of a group makes a product of its parts along a contracted dimension, and
-these products are summed, the operands may be smaller than the product: gradients of
-weights over few samples, and outer products.
+Operands can be smaller than the product: gradients of weights over few samples, outer
+products.
 
-**Why it is right.** A product sums over the contracted dimension. Let device i hold x_i
-and y_i: then the sum over i of x_i y_i is x y, where x and y are all x_i and all y_i put
-one after the other along a pair of contracted dimensions, in the same order. That is what
-all_gathers along these dimensions give every device. Where the sum is scattered along a
-dimension s, device j needs its part of x y along s alone, which is the product of its parts
-of the operands that have s: these an all_to_all gives it. (Sums of floating-point numbers
-are rounded in another order then.) What only moves elements, on all devices of a group
-alike, may stand between product and sum.
+**Why it is right.** If device i holds x_i and y_i, the sum over i of x_i y_i is x y,
+where x and y are all parts along a pair of contracted dimensions, in one order:
+all_gathers give these. If the sum is scattered along a dimension s, device j needs only
+the parts of the operands that have s: an all_to_all gives these. (Floating-point sums
+round in another order.) Ops that only move elements, alike on all devices of a group,
+may stand between product and sum.
 
-Instead of a part, each device makes the whole of a sum that is not scattered. That is only
-done where it takes few operations for each byte that need not be sent.
+A sum that is not scattered is then computed whole by each device; that is only done
+where it takes few operations for each byte saved. An operand is sent once for all its
+products, and costs nothing where devices have all of it already.
 
-**Why it ends.** Each round takes away sums and makes none: it makes all_gathers and
-all_to_alls, and `move-all-gathers` only moves those.
-
-An operand is sent once for all its products, as the activations that several weights are
-multiplied with, and for nothing where devices have all of it, or took their part of that.
+**Why it ends.** Each round removes sums and adds only all_gathers and all_to_alls.
 """
 
 from collections.abc import Iterable, Sequence

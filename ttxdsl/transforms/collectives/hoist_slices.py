@@ -1,24 +1,18 @@
 """`hoist-slices`: move slices by device up to collectives, which then send parts.
 
-Where everybody who uses a value goes on with this device's part of it, the slice moves
-ahead of the ops between, up to a collective that then sends less:
+Where all users of a value take this device's part of it, the slice moves ahead of the
+ops between, up to a collective: an all_reduce becomes a reduce_scatter, an all_gather
+of just these parts goes, a collective along other axes works on a part. It moves ahead
+of a broadcast in any case.
 
-- An all_reduce becomes a reduce_scatter.
-- An all_gather that put just these parts together is not needed.
-- A collective along other axes works on a part of what it did.
-
-Ahead of a broadcast it goes in any case, where there is less to cut.
-
-**Why it is right.** A slice by device takes the i-th of n equal parts of a dimension,
-where i is the device's index along an axis. It moves ahead of ops of which `dims.py` says
-that `part(f(x, y), d) = f(part(x, dims[0]), part(y, dims[1]))`, on each device by itself.
-An all_reduce along the axis leaves the same s on all devices of a group, so that slicing
-it gives device i the i-th part of s: what a reduce_scatter is. An all_gather along the
-axis puts the devices' x_i in the order of i, of which the i-th part is x_i. A collective
-along other axes is among devices of one i, which all take the same part; it works element
-by element, or on other dimensions, so that it can work on parts.
-A reduce_scatter along one axis of an all_reduce along another is the all_reduce of the
-reduce_scatter for that reason, which sends less.
+**Why it is right.** A slice by device takes the i-th of n equal parts of a dimension, i
+being the device's index along an axis. It moves ahead of ops for which `dims.py` says
+`part(f(x, y), d) = f(part(x, dims[0]), part(y, dims[1]))`. An all_reduce along the axis
+leaves the same s on all devices of a group, so slicing it is a reduce_scatter. The i-th
+part of an all_gather along the axis is x_i. A collective along other axes is among
+devices of one i, which take the same part, and works elementwise or on other
+dimensions. So a reduce_scatter of an all_reduce along another axis is the all_reduce of
+the reduce_scatter, which sends less.
 """
 
 from dataclasses import dataclass, field

@@ -1,14 +1,11 @@
-"""Collectives of a block that do not wait for each other, and the order after joining.
+"""Which collectives of a block do not wait for each other, and the order after joining.
 
-Two ops may become one if neither needs the other, itself or by way of others. An op that
-is joined needs what any of its members needs, and whoever needs a member needs it; so of
-three pairs, each independent alone, not all can be joined. What each op needs is therefore
-kept as a set of numbers that grows with every join.
+A joined op needs what any member needs, and is needed by whoever needs a member; so of
+three pairs that are independent alone, not all can be joined. The set of what each op
+needs is kept, and grows with every join.
 
-**Why it is right.** The ops of a block with what they need are a graph without cycles. To
-make one node of several of which no way leads from one to another makes no cycle: a cycle
-would go through the new node, so it would be such a way. By induction the block can be
-put in order after any number of joins.
+**Why it is right.** Joining nodes of an acyclic graph that have no path between them
+makes no cycle. By induction the block can be put in order after any number of joins.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -1,30 +1,25 @@
 """`hoist-collectives` and `sink-collectives`: run once what each iteration of a loop repeats.
 
-- A collective in a loop whose operands no turn changes is done once, ahead of it.
-- An all_reduce whose sum a loop only accumulates is done once, behind it.
-- An all_gather of a carry of which each turn reads only this device's part is done once,
+- A collective whose operands no iteration changes runs once, ahead of the loop.
+- An all_reduce whose sum the loop only accumulates runs once, behind it.
+- An all_gather of a carry of which iterations read only this device's part runs once,
   behind it.
 
-**Why it is right.** (ahead) No turn changes what the collective reads: values from outside
-the loop, carries that the body hands on as they are, and what ops without effects and other
-such collectives make of them. So each turn makes the same of it, also ahead of the loop,
-where such a carry is what it starts with. It is done there even if the loop never turns,
-which wants its results no less and sends more; only loops that surely turn are changed.
+**Why it is right.** (Ahead.) The operands are values from outside, carries handed on
+unchanged, and what ops without effects and other such collectives make of them: every
+iteration computes the same, as it does ahead of the loop. Only loops that surely
+iterate are changed.
 
-(behind) Let the body carry c on as f(c, s_1, s_2, …), s_j the all_reduces along some axes
-of p_j, and f linear in all of them together (`sink_all_reduces.py` says of which ops that is
-known). If device i carries c_i, and c is the sum of the c_i along the axes, then the
-f(c_i, p_1i, p_2i, …) sum up to f(c, s_1, s_2, …): by induction over the turns the sum of
-what devices carry at the end is what they carried before, if it was so at the start: there
-the first device has c and the others zero. Nothing else in the loop may look at c, nor at
-anything on the way. (Sums of floating-point numbers are rounded in another order then.)
-It is done where the carry sends no more once than the sums do in all turns together.
+(Behind.) Let the body carry on f(c, s_1, …), s_j the all_reduces of p_j along some
+axes, and f linear in all of them together (`sink_all_reduces.py`). If device i carries
+c_i, and c is their sum, then the f(c_i, p_1i, …) sum up to f(c, s_1, …). By induction
+the all_reduce of the last carries is the last c; the first device starts with c, the
+others with zero. Nothing else in the loop may look at c or at what is on the way.
+(Floating-point sums round in another order.) It is done where that sends no more.
 
-(a gather behind) Let the body hand on the all_gather of p_i along an axis and a dimension,
-and read of that carry c nothing but this device's part of it along both. Of what is handed
-on that part is p_i: if device i carries its part of c ahead of the loop, and then p_i, each
-turn reads what it did, and the all_gather of what is carried at the end is the last c. The
-gather is one instead of one a turn.
+(A gather behind.) Let the body hand on the all_gather of p_i, and read of that carry
+only this device's part. That part is p_i, so device i may carry p_i, starting with its
+part of the carry; the all_gather of the last p_i is the last carry.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""What is merged behind a gather and comes apart again stays apart, so that it may be split.
+"""Keep two dimensions apart that are merged behind a gather and split again later.
 
-PyTorch merges batch and heads ahead of a batched product, and takes them apart behind it.
-Where heads are split, what a device has of the merged dimension does not follow each
-other: the heads of both operands are gathered. The ops in between work on two dimensions
-as on one, and `move-all-gathers` then gathers behind them, if anybody needs it.
+PyTorch merges batch and heads ahead of a batched product and takes them apart behind
+it. If heads are split, a device's part of the merged dimension is not consecutive, so
+that both operands are gathered. On two dimensions instead, `move-all-gathers` can
+gather behind the product, if at all.
 
-**Why it is right.** A reshape keeps elements in their order: one dimension of a b elements
-holds at place i b + j what two of a and b hold at (i, j). An op that keeps the dimension
-apart (`held_in` of `dims.py`) makes what it has at a place of what its operands have at the
-same place of theirs; so it does with two dimensions where all have two.
+**Why it is right.** Place i b + j of a dimension of a b elements is place (i, j) of two
+of a and b. An op that keeps the dimension apart (`held_in` of `dims.py`) computes a
+place from the same places of its operands, also where all have two dimensions for it.
 """
 
 from collections.abc import Sequence

@@ -1,33 +1,27 @@
 """`move-all-gathers` and `move-all-to-alls`: move collectives to where values are smallest.
 
-An all_gather, or an all_to_all, moves up or down through ops that work on parts as they
-do on the whole: ahead of a convert to a wider type or a broadcast, behind an op of
-several moved operands, a slice or a reduction. Where several of them have an ancestor in
-common, as a value and its transpose, one of the ancestor serves them.
+They move up or down through ops that work on parts as on the whole: ahead of a convert
+to a wider type or a broadcast, behind an op of several moved operands, a slice or a
+reduction. A common ancestor of several is moved once.
 
-**Why it is right.** Let the devices of a group hold the parts x_i of X along a dimension,
-so that X is what an all_gather makes of them. If f keeps the dimension apart
-(`held_in` of `dims.py`), and its operands that are not split are the same on all devices,
-then the i-th part of f(X, Y) is f(x_i, y_i): so f of gathered operands is the gathered f
-of their parts, and each may stand for the other. A part of what all devices hold whole
-needs no gathering: a device takes it, or makes all of it.
-
-An all_to_all makes of the parts of X along one dimension those along another. Where f
-keeps both apart, f of parts along either is the part of f(X, Y) along the same, so that
-the all_to_all of f is f of the all_to_alls. What comes out of another all_to_all that
-goes back is there in both forms; of what is gathered besides, a device takes its part.
+**Why it is right.** Let the devices of a group hold the parts x_i of X along a
+dimension. If f keeps the dimension apart (`held_in` of `dims.py`) and its other
+operands are the same on all devices, the i-th part of f(X, Y) is f(x_i, y_i): f of
+gathered operands is the gathered f of their parts. A part of what all devices hold
+needs no gathering. An all_to_all makes of parts along one dimension those along
+another; where f keeps both apart, the all_to_all of f is f of the all_to_alls. The
+result of an all_to_all back is there in both forms.
 
 The places are a least vertex cut (`min_cut.py`): vertices are values with dimensions,
 priced by what moving them sends; sources are values that devices have in the first form
-only; sinks are values that an op needs in the second. Only what sends fewer bytes than
-before is changed, or as many in fewer moves.
+only; sinks are values needed in the second. Only what sends fewer bytes, or as many in
+fewer moves, is changed.
 
-**Why it ends.** Each change lowers the pair (bytes, number of moves) along its axes. All
-moves of a group are replaced by those of the cut, whose price is what they send, if what
-is made reads no value that goes with the old moves. A value may have two vertices, one
-behind a move and one ahead of the move back; a cut that drops the one but reads the other
-would keep the old move beside the new ones, unpriced. `_missing` finds these, they become
-sinks, and the cut is looked for again: at most once a vertex, for sinks are not dropped.
+**Why it ends.** Each change lowers the pair (bytes, number of moves) along its axes, if
+no new op reads a value that goes with the old moves. A value may have two vertices,
+behind a move and ahead of the move back; a cut that drops one but reads the other would
+keep the old move unpriced. `_missing` makes those vertices sinks, and the cut is sought
+again: at most once a vertex.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,11 @@
 """`move-collective-permutes`: permute what a value is computed from, if that is less.
 
-It moves ahead of a convert to a wider type, a broadcast, and other ops that every device
-does alike with one operand, and ahead of the slice of such an op.
+A permute moves ahead of a convert to a wider type, a broadcast, and other ops that
+every device does alike with one operand, and ahead of the slice of such an op.
 
-**Why it is right.** Device t of a pair (s, t) gets what device s holds. If s makes f(x_s)
-of what it holds, and f is the same on all devices (its other operands are), then t gets
-f(x_s) as well by making it of x_s, which is sent instead. A device that is no target gets
-zeros and not f of zeros: only permutes that every device is a target of move.
-A slice by device moves ahead of an op first, as `hoist-slices` says.
+**Why it is right.** Device t of a pair (s, t) gets f(x_s) as well by computing it of
+x_s, if f is the same on all devices. Other devices get zeros, not f of zeros: only
+permutes with every device as a target move.
 """
 
 from xdsl.ir import Block, Operation, OpResult

@@ -1,15 +1,12 @@
 """`narrow-all-gathers`: gather only the places that slices read.
 
-The first row of a tensor whose rows are split is on one device, at its first place. Where
-nobody reads more, devices send their first rows; or they add up that row of the first
-device and zeros of the others, which sends less than two rows, however many they are.
+Where only the first row of a split tensor is read, devices gather their first rows, or
+sum that row and zeros of the others, which sends less than two rows.
 
-**Why it is right.** The gathered dimension is the devices' parts one behind the other. Let
-all places that slices read be between `low` and `high` of some part. What is gathered of
-these places alone has them in the same order, part by part, so that place p of part i is at
-i (high - low) + p - low. Slices by static places are all that looks at it. A sum of one
-number and of zeros is that number, also where it is a zero, which floats add negative
-ones to.
+**Why it is right.** The gathered dimension is the devices' parts in order. Let all
+places that static slices read be between `low` and `high` of some part: gathered alone,
+place p of part i is at i (high - low) + p - low. A sum of one number and zeros is that
+number (floats add negative zeros).
 """
 
 from __future__ import annotations

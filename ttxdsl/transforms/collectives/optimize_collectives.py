@@ -1,12 +1,11 @@
 """`optimize-collectives`: fewer bytes between devices, the same numbers.
 
-It works on what every device runs, behind stage 11. There every collective is, those too
-that stage 11 itself wrote (for lookups, halos and sums that no sharding speaks of), and
-why a rewrite is right can be said of one device's values alone, without shardings.
+It runs behind stage 11, where all collectives are there, those of lookups and halos
+too, and where a rewrite can be proved on one device's values, without shardings.
 
-**Why it ends.** Each optimization runs at most `ROUNDS` times on a block, and ends by its
-own docstring. None sends more, by its own proof; should the whole of a body send more
-bytes all the same, or as many in more time, the body is as it was before.
+**Why it ends.** Each optimization runs at most `ROUNDS` times on a block, and ends by
+its own docstring. None sends more by its own proof; a body that would all the same is
+restored.
 """
 
 from collections.abc import Callable, Collection

@@ -1,16 +1,14 @@
 """`reduce-scatter-products`: reduce_scatter products instead of gathering an operand.
 
-The other way round than `gather-product-operands`: where one operand of a product is gathered
-along a contracted dimension and the other one is split along a dimension that stays, as
-what a loop saved of its activations may be, the product may be smaller than the operand.
+The opposite of `gather-product-operands`: one operand is gathered along a contracted
+dimension, the other is split along a dimension that stays, and the product is smaller
+than the operand.
 
-**Why it is right.** Let all devices of a group hold A, which is the a_j put together along
-a contracted dimension, and device i hold B_i; it makes A B_i. Let B be all B_i put together
-along a dimension that is not contracted. An all_to_all gives device j the j-th part B^j of
-B along the dimension that is contracted with that of A. Then the sum over j of a_j B^j is
-A B, whose i-th part is A B_i: what a reduce_scatter gives device i. Each device does as
-many operations as before. (Sums of floating-point numbers are rounded in another order
-then.)
+**Why it is right.** Let A be the a_j put together along a contracted dimension, and B
+the B_i along another one; device i computes A B_i. An all_to_all gives device j the
+j-th part B^j of B along the contracted dimension. The sum over j of a_j B^j is A B,
+whose i-th part is A B_i: a reduce_scatter. Each device does as many operations as
+before. (Floating-point sums round in another order.)
 """
 
 from collections.abc import Sequence

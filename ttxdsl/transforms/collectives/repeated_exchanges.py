@@ -1,13 +1,9 @@
-"""An all_to_all of what is repeated along the dimension that it splits is an all_gather.
+"""Replace an all_to_all of values repeated along the split dimension by an all_gather.
 
-**Why it is right.** In an all_to_all, device j gets the j-th part along one dimension of
-what each device i holds, and puts these together along another. Where every device's value
-is the same at all places of the first dimension, as what was broadcast along it is, its
-j-th part is its first one: so all devices get the same, the first parts of all, which an
-all_gather of these gives them.
-
-That sends as much, but what is gathered need not be repeated: `move-all-gathers` gathers it
-ahead of the broadcast.
+**Why it is right.** Device j gets the j-th part of what each device i holds. Where a
+value is the same at all places of that dimension, as behind a broadcast, all parts are
+the first one: all devices get the first parts of all. That sends as much, but
+`move-all-gathers` can then gather ahead of the broadcast.
 """
 
 from collections.abc import Sequence

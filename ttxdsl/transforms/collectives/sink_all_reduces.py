@@ -1,24 +1,21 @@
 """`sink-all-reduces`: move additive all_reduces past linear ops to the cheapest cut.
 
-An all_reduce that adds is replaced by others further down: what each device holds of the
-sum travels through ops that are linear in it, and is combined where the fewest bytes are.
-So two sums that are added are added first and combined once.
+Each device's part of a sum goes through ops that are linear in it, and is combined
+where the fewest bytes are. So two sums that are added are added first and combined
+once.
 
-**Why it is right.** Let p_i be what device i of a group holds, s = sum of p_i. For f
-linear, f(s) = f(sum of p_i) = sum of f(p_i). f is linear in an operand if its other
-operands are the same number on every device of the group: `_linear` lists what f may be.
-A term w of a sum that all devices hold whole, or that is combined before, counts once if
-the first device adds w and the others zero. So every value between the old all_reduce and the new one is a sum over
-the devices of what they hold of it, and the new one gives the same value as before to
-whoever used it. Integers wrap, which is linear too. Sums of floating-point numbers are
-rounded in another order, as every all_reduce may; a product or quotient with something
-infinite may then be NaN where it was infinite.
+**Why it is right.** If device i holds p_i, s is their sum and f is linear, f(s) is the
+sum of f(p_i). `_linear` lists the ops; their other operands are the same on every
+device of the group. A term that all devices hold whole counts once: the first device
+adds it, the others zero. So every value between the old all_reduce and the new one is a
+sum over devices. Integers wrap, which is linear too. Floating-point sums round in
+another order; a product with something infinite may become NaN.
 
-The places are a least vertex cut (`min_cut.py`): vertices are values that are linear in a
-partial sum, priced by what their all_reduce sends; sources are the operands of today's
-all_reduces; sinks are values that an op needs that is not linear in them. Only what sends
-fewer bytes than before is changed. Of a least cut any part is one for its sources, so a
-block is looked at again only when it has an all_reduce that was not there.
+The places are a least vertex cut (`min_cut.py`): vertices are values linear in a
+partial sum, priced by their all_reduce; sources are the operands of the all_reduces;
+sinks are values needed by ops that are not linear in them. Only what sends fewer bytes
+is changed. Any part of a least cut is one for its sources, so a block is looked at
+again only when it has a new all_reduce.
 """
 
 from collections.abc import Mapping, Sequence

@@ -23,21 +23,14 @@ from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.frontends.frontend_attributes import (
-    DIRECTION,
-    GROUP,
-    Carried,
-)
+from ttxdsl.transforms.frontends.frontend_attributes import DIRECTION, GROUP, Carried
 from ttxdsl.transforms.frontends.hlo_shardings import (
     HloShardings,
     Imported,
     import_of_op,
     is_of_nothing,
 )
-from ttxdsl.transforms.frontends.manual_computations import (
-    CallBorder,
-    border_of_shardy,
-)
+from ttxdsl.transforms.frontends.manual_computations import CallBorder, border_of_shardy
 from ttxdsl.transforms.frontends.signs import (
     BORDERS,
     CONSTRAINT,
@@ -117,12 +110,7 @@ def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorShardin
             raise CompileError(f"{said} is no axis of {mesh.title}: {sharding}", op)
         return mesh.axis_names[int(number[1])]
 
-    dims = [dim.with_axes(named(dim.axes)) for dim in sharding.dims]
-    return (
-        sharding.with_dims(dims)
-        .with_replicated(named(sharding.replicated))
-        .with_unreduced(named(sharding.unreduced))
-    )
+    return sharding.map_axes(named)
 
 
 class CustomCalls:

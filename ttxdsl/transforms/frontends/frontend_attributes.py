@@ -9,17 +9,12 @@ Source: XLA's `SdyRoundTripImportShardyAttrsPass`. It leaves shardings of ordina
 out, as XLA may have copied them to others; here they have to fit.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-)
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
@@ -27,10 +22,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
+    change_attributes,
 )
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
@@ -244,27 +236,14 @@ def _set_all_shardings(module: ModuleOp, said: Mapping[str, Attribute]) -> None:
             sdy.set_func_shardings(main, results=shardings)
 
 
-_Entries = list[dict[str, Attribute]]
-
-
 def _import_of_function(reader: _Reader, function: FuncOp) -> None:
-    sides: tuple[
-        tuple[object, Callable[[FuncOp], _Entries], Callable[[FuncOp, _Entries], None]],
-        ...,
-    ] = (
-        (function.arg_attrs, argument_attributes, set_argument_attributes),
-        (function.res_attrs, result_attributes, set_result_attributes),
-    )
-    for present, read, write in sides:
-        if present is None:
-            continue
-        entries = read(function)
-        if not any(map(carries, entries)):
-            continue
-        for entry in filter(carries, entries):
+    def imported(entry: dict[str, Attribute], _: Attribute) -> dict[str, Attribute]:
+        if carries(entry):
             said = reader.all(
                 _taken(entry), {SHARDING: sdy.TensorShardingAttr}, function
             )
             if SHARDING in said:
                 entry.setdefault(sdy.SHARDING, said[SHARDING])
-        write(function, [dict(sorted(entry.items())) for entry in entries])
+        return entry
+
+    change_attributes(function, imported)

@@ -18,10 +18,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
+    change_attributes,
 )
 from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
@@ -257,35 +254,24 @@ def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
     for function in module.ops:
         if not isinstance(function, FuncOp):
             continue
-        signature = function.function_type
         visibility = function.sym_visibility
         is_called = visibility is not None and visibility.data == "private"
         is_copy = shardings.named and is_called
-        for present, types, read, write in (
-            (
-                function.arg_attrs,
-                signature.inputs,
-                argument_attributes,
-                set_argument_attributes,
-            ),
-            (
-                function.res_attrs,
-                signature.outputs,
-                result_attributes,
-                set_result_attributes,
-            ),
-        ):
-            if present is None or not any(HLO_SHARDING in e.data for e in present):
-                continue
-            entries = read(function)
-            for entry, type in zip(entries, types, strict=True):
-                said = entry.pop(HLO_SHARDING, None)
-                if said is None or sdy.SHARDING in entry or is_copy:
-                    continue
+
+        def imported(
+            entry: dict[str, Attribute],
+            type: Attribute,
+            function: FuncOp = function,
+            is_copy: bool = is_copy,
+        ) -> dict[str, Attribute]:
+            said = entry.pop(HLO_SHARDING, None)
+            if said is not None and sdy.SHARDING not in entry and not is_copy:
                 (one,) = shardings.of(said, [sdy.tensor_rank(type)], function)
                 if not one.manual and not is_of_nothing(one.sharding):
                     entry[sdy.SHARDING] = sdy.TensorShardingAttr(one.sharding)
-            write(function, [dict(sorted(entry.items())) for entry in entries])
+            return entry
+
+        change_attributes(function, imported)
 
 
 def is_of_nothing(sharding: TensorSharding) -> bool:

@@ -1,12 +1,10 @@
-"""How an op lies that stage 8 left alone, where its operands and results disagree.
+"""The sharding of an op whose operands and results disagree behind stage 8.
 
-`sdy-insert-explicit-reshards` makes shardings agree by the rules that Shardy has. An op
-with a rule of its author's or of ours may still get one operand split and another
-whole. Here each factor takes axes that it already has somewhere, those for which the
-moves of operands to the op and of results behind it send least, by the fewest
-collectives; of these those that move results least, as others may want the operands so,
-and that split most. A whole operand is then sliced, which is free, where gathering the
-split one is not.
+Stage 8 makes shardings agree by Shardy's rules. An op with an author's rule or one of
+ours may still have one operand split and another whole. Each factor then takes axes
+that it already has somewhere: those for which moving operands and results sends least,
+in the fewest collectives, then those that move results least and split most. A whole
+operand is sliced, which is free.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,35 +1,30 @@
 """Stage 4: the shardings that propagation starts from.
 
-Three situations:
-
-- solved: the arguments and results lose their `sdy.sharding`; the manual computation
-  already says everything.
-- some sharding is written anywhere: somebody decided, so nothing changes.
-- nothing is written: a single-chip program, made data parallel here. `mesh-shape`
-  says how many devices there are; declared inputs (`ttcore.argument_type`) are split
-  along their first dimension, without declarations `batch_analysis` finds the batch.
+- Solved: arguments and results lose their `sdy.sharding`; the manual computation says
+  all.
+- Some sharding is written anywhere: nothing changes.
+- Nothing is written: a single-chip program, made data parallel over `mesh-shape`
+  devices. Declared inputs (`ttcore.argument_type`) are split along their first
+  dimension; without declarations `batch_analysis` finds the batch.
 
 Source: section 1.2.4 of the design request.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
-    result_attributes,
     set_argument_attributes,
-    set_result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.diagnostics.errors import CompileError
@@ -45,37 +40,19 @@ _MESH = "mesh"
 _BATCH = "batch"
 
 
-def _shardings_of(op: Operation) -> Iterator[TensorSharding]:
-    """The shardings that are written on an op, or on arguments and results of it."""
-    written = [op.attributes.get(_SHARDING)]
-    match op:
-        case FuncOp():
-            entries = (*argument_attributes(op), *result_attributes(op))
-            written.extend(entry.get(_SHARDING) for entry in entries)
-        case sdy.ManualComputationOp():
-            written.extend((op.in_shardings, op.out_shardings))
-        case sdy.ShardingConstraintOp() | sdy.ReshardOp():
-            written.append(op.sharding)
-        case _:
-            pass
-    for one in written:
-        if isinstance(one, sdy.TensorShardingAttr):
-            yield one.data
-        elif isinstance(one, sdy.TensorShardingPerValueAttr):
-            yield from one.data
-
-
-def _tell_of_nothing_sharded(
-    module: ModuleOp, shardings: Iterable[TensorSharding]
-) -> None:
-    """Say so where no sharding splits a value: nothing was distributed then."""
+def _splits(module: ModuleOp, shardings: Iterable[TensorSharding | None]) -> bool:
+    """Whether one of some shardings has an axis of more than one device."""
     mesh_of = mesh_lookup(module)
-    if any(
+    return any(
         axis.size_in(mesh_of(one)) > 1
         for one in shardings
+        if one is not None
         for axis in (*one.sharding_axes, *one.unreduced)
-    ):
-        return
+    )
+
+
+def _tell_of_nothing_sharded(module: ModuleOp) -> None:
+    """Say that no sharding splits a value: nothing was distributed then."""
     devices = max((op.mesh.data.total_size for op in _meshes(module)), default=1)
     if any(isinstance(op, sdy.ManualComputationOp) for op in module.walk()):
         return  # its devices may differ in what they compute
@@ -95,17 +72,6 @@ def _tell_of_nothing_sharded(
 
 def _meshes(module: ModuleOp) -> list[sdy.MeshOp]:
     return [op for op in module.ops if isinstance(op, sdy.MeshOp)]
-
-
-def _drop_function_shardings(function: FuncOp) -> None:
-    for read, write in (
-        (argument_attributes, set_argument_attributes),
-        (result_attributes, set_result_attributes),
-    ):
-        entries = read(function)
-        for entry in entries:
-            entry.pop(_SHARDING, None)
-        write(function, entries)
 
 
 def _check_mesh_shape(module: ModuleOp, mesh_shape: tuple[int, ...]) -> None:
@@ -227,26 +193,30 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         Raises:
             CompileError: `mesh-shape` does not fit the program.
         """
-        # the first ones answer: those of arguments
-        shardings = (one for inner in op.walk() for one in _shardings_of(inner))
-        first = next(shardings, None)
-        if first is None and not _meshes(op):
-            self._make_data_parallel(op)
-            return
-        written = () if first is None else chain((first,), shardings)
-        _tell_of_nothing_sharded(op, written)
+        arguments = (
+            sharding
+            for function in entry_functions(op)
+            for sharding in sdy.func_argument_shardings(function)
+        )
+        if not _splits(op, arguments):  # most programs do, and nobody has to walk
+            shardings = sdy.written_shardings(op)
+            if not shardings and not _meshes(op):
+                self._make_data_parallel(op)
+                return
+            if not _splits(op, shardings):
+                _tell_of_nothing_sharded(op)
         if self.mesh_shape:
             _check_mesh_shape(op, self.mesh_shape)
         for function in entry_functions(op):
             if is_function_solved(function):
-                _drop_function_shardings(function)
+                sdy.drop_func_shardings(function)
 
     def _make_data_parallel(self, module: ModuleOp) -> None:
         count = _device_count(self.mesh_shape)
         mesh = sdy.MeshOp(_MESH, Mesh((("model", 1), (_BATCH, count))))
         Rewriter.insert_op(mesh, InsertPoint.at_start(module.body.block))
         if count == 1:
-            _tell_of_nothing_sharded(module, [])
+            _tell_of_nothing_sharded(module)
             return
         for function in entry_functions(module):
             entries = argument_attributes(function)

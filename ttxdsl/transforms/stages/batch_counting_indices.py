@@ -1,15 +1,14 @@
-"""`batch-counting-indices`: gathers and scatters whose indices count run in batches.
+"""`batch-counting-indices`: make batching dimensions of what gather indices count through.
 
-An index that counts through a dimension of the operand, as those of
 `x[jnp.arange(n), i]`, `x.at[jnp.arange(n), i].add(u)` and torch's `gather` and
-`scatter_` do, reads or writes row `n` for row `n` of the indices: both dimensions are a
-batch, which devices share out without a word. Here they become batching dimensions of
-the op, and the entries of the index vectors go. Otherwise each device would look for
-its rows in all indices, and their results would be summed.
+`scatter_` read or write row `n` for row `n` of the indices. Both dimensions become
+batching dimensions of the op, and the counting entries of the index vectors go.
+Otherwise each device would look for its rows in all indices, and results would be
+summed.
 
-`sdy-explicit-gather-scatter-batching` does it as Shardy does, for the first dimension
-and an iota in plain sight. This pass follows indices through what is between
-(`ttxdsl.analysis.values.counting`), for every dimension and for several of them.
+`sdy-explicit-gather-scatter-batching` does so for the first dimension and an iota in
+plain sight, as Shardy does. This pass follows indices through other ops
+(`ttxdsl.analysis.values.counting`), for all dimensions.
 """
 
 from collections.abc import Sequence

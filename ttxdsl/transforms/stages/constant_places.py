@@ -1,23 +1,20 @@
-"""`constant-places`: a place that the program says is a constant, not data.
+"""`constant-places`: make static what starts at constant indices.
 
-`x.at[1:].set(u)` is a scatter of one window at a constant index, `jnp.take(x, 3)` a
-gather, and a dynamic slice or update may start at what JAX computes from constants. Of
-data nothing is known, so that devices gather what is split; what crosses shards at a
-constant place is known. The pipeline does this before shardings propagate:
+Data at computed places is gathered where it is split; what crosses shards at a constant
+place is known. `x.at[1:].set(u)` is a scatter at a constant index, `jnp.take(x, 3)` a
+gather. Before shardings propagate,
 
 | op, its places constant | becomes |
 |---|---|
 | dynamic_slice | slice |
 | gather of one index | slice, reshape |
-| scatter of one index | dynamic_update_slice, of what is there and the update combined |
+| scatter of one index | dynamic_update_slice of the old window combined with the update |
 | dynamic_update_slice | itself, starting at constants |
-| dynamic_update_slice of all that is there | the update |
+| dynamic_update_slice of the whole | the update |
 
-**Why it is right.** A dynamic slice and a gather clamp their starts so that what they read
-is inside, a dynamic update so that what it writes is; the constants are clamped here, and
-along a dimension that is taken whole every start is clamped to 0. A scatter leaves out a
-window that is not inside: those that are not stay scatters. One that is combines each
-element of its window once, by the op that its body is.
+**Why it is right.** Dynamic slices, updates and gathers clamp their starts, as the
+constants are here; along a dimension that is taken whole every start is clamped to 0. A
+scatter drops a window that is not inside: such stay scatters.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,10 @@
-"""`drop-idle-shardings`: nothing of sdy where nothing can be split.
+"""`drop-idle-shardings`: remove sdy ops and attributes where nothing can be split.
 
-The body of a reduction, a sort or a scatter says what to do with two numbers, wherever
-they are. A constraint, a barrier or a collective there is an identity on a scalar that no
-device shares with another; Shardy would make an all-reduce of a constraint to partial
-sums, once a pair of elements. Neither have they to say anything in a computation that is
-manual on all axes, nor is anything left that could split its border: it is closed, and a
-computation within it is none. All of this happens after stage 1, as solved programs come by no later one.
+In the body of a reduction, a sort or a scatter a constraint, barrier or collective is
+an identity on a scalar. (Shardy would all-reduce a constraint to partial sums there.)
+Inside a computation that is manual on all axes nothing is left to split either: its
+border is closed, and a computation in it is inlined. This happens after stage 1, as
+solved programs skip later stages.
 """
 
 from dataclasses import dataclass, field
@@ -132,12 +131,7 @@ def _close(computation: sdy.ManualComputationOp) -> None:
         def kept(axes: Axes) -> Axes:
             return tuple(axis for axis in axes if axis.name in manual)
 
-        return (
-            sharding.with_dims([dim.with_axes(kept(dim.axes)) for dim in sharding.dims])
-            .with_replicated(kept(sharding.replicated))
-            .with_unreduced(kept(sharding.unreduced))
-            .closed_like()
-        )
+        return sharding.map_axes(kept).closed_like()
 
     for name in ("in_shardings", "out_shardings"):
         shardings = cast(sdy.TensorShardingPerValueAttr, computation.properties[name])

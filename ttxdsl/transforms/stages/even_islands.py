@@ -1,14 +1,12 @@
 """Islands: values that axes divide between values that they do not.
 
-Between values of 50 rows, which four devices do not divide, there may be one of 52. Once
-`even-out-shardings` keeps the others whole, to split it saves nothing: what it is made of
-is there, and whoever reads it gathers it first. An island is a set of such values, linked
-by the dimension that the same axes split, all of whose neighbours are whole along it. In loops
-they stay: whether these are computed in parts is what `pad-carries` weighs.
+Once `even-out-shardings` keeps values of 50 rows whole, splitting one of 52 between
+them saves nothing: its operands are there, and its readers gather it. An island is a
+set of such values, linked by a dimension that the same axes split, all of whose
+neighbours are whole along it. In loops they stay; `pad-carries` weighs those.
 
-**Why it is right.** Shardings change no number. Whole, an island sends nothing: each of its
-ops computes from whole values. Split, it sends at least what its readers gather. It ends,
-for each island is looked at once.
+**Why it is right.** Shardings change no number. Whole, an island sends nothing; split,
+it sends at least what its readers gather. Each island is looked at once.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,17 +1,14 @@
 """`even-out-shardings`: split no dimension by axes that do not divide it.
 
-Propagation looks at axes and not at sizes, so a dimension of 6 may end up split four
-ways. Stage 11 makes all shards of a tensor the same size and would refuse it. This pass
-keeps the leading axes that divide the dimension and drops the others, and all axes of
-quantized tensors with a scale for each slice (`ttxdsl.rules.quantized`): the value is then
-computed whole along them on every device, which is exact and costs what the warning
-says; so are even values that lie between such (`even_islands.py`). The pipeline runs it
-before stage 8, which then puts the reshards in, and warns when it ends, of what is whole
-then: later stages may need parts only.
+Propagation looks at axes and not at sizes, and stage 11 makes all shards of a tensor
+the same size. This pass keeps the leading axes that divide a dimension and drops the
+others, and drops all axes of quantized tensors with a scale for each slice
+(`ttxdsl.rules.quantized`). The value is then computed whole along them, which is exact
+and costs what the warning says; so are even values between such (`even_islands.py`).
+The pipeline runs it before stage 8, and warns at its end of what is whole then.
 
-What users write on the arguments and results of the program says how the world outside
-hands data over, so it is not changed: `pad-borders` pads what they do not divide, and
-`check_boundary_shardings` refuses it where that is not done.
+Shardings of the program's arguments and results are the caller's: `pad-borders` pads
+these, or `check_boundary_shardings` refuses them.
 
 Source: DESIGN section 6.
 """
@@ -33,7 +30,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import tensor_bytes
-from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
@@ -201,148 +198,70 @@ class _Finding:
 
 @dataclass
 class _Evener:
-    """Changes the shardings of one module and remembers which."""
+    """Changes the shardings of one module and remembers which.
+
+    Attributes:
+        module: the module.
+        findings: what was changed, by the size, kind, axes and mesh of the dimension.
+        changed: the ops of other dialects whose shardings have fewer axes than before.
+    """
 
     module: ModuleOp
-    found: dict[tuple[int, bool, Axes, Mesh], _Finding] = field(
+    findings: dict[tuple[int, bool, Axes, Mesh], _Finding] = field(
         default_factory=dict[tuple[int, bool, Axes, Mesh], _Finding]
     )
-
-    changed: list[Operation] = field(default_factory=list[Operation])
-    """The ops whose results have fewer axes than before."""
-
-    even_already: IdentityMemo[bool] = field(default_factory=IdentityMemo[bool])
-    """What an op of one result says and the result's type, if it may stay."""
+    changed: dict[Operation, None] = field(default_factory=dict[Operation, None])
 
     def __post_init__(self) -> None:
-        self.mesh_of = mesh_lookup(self.module)
+        self._mesh_of = mesh_lookup(self.module)
+        self._is_even = IdentityMemo[bool]()
 
     def even(
-        self, sharding: TensorSharding, type_: Attribute, where: Operation
+        self, sharding: TensorSharding, where: Operation, type_: Attribute
     ) -> TensorSharding:
-        """The sharding without the axes that do not divide."""
-        tensor = _static_tensor(type_)
-        if tensor is None:
+        """Return the sharding without the axes that do not divide."""
+        key = id(sharding), id(type_)
+        if key in self._is_even:
             return sharding
-        mesh = self.mesh_of(sharding)
-        shape = tensor.get_shape()
-        if mesh.is_maximal or sharding.rank != len(shape):
-            return sharding
+        tensor, mesh = _static_tensor(type_), self._mesh_of(sharding)
         new = sharding
-        for dim, size in enumerate(_divided_sizes(tensor)):
-            axes = sharding.dims[dim].axes
-            if size % sharding.dims[dim].sharded_size(mesh) == 0:
-                continue
-            kept = leading_axes_that_divide(axes, size, mesh)
-            new = new.with_dim(dim, new.dims[dim].with_axes(kept))
-            is_scaled = _is_scaled(tensor)
-            key = size, is_scaled, axes, mesh
-            finding = self.found.setdefault(
-                key, _Finding(size, is_scaled, axes, kept, mesh)
-            )
-            made, shard = (
-                one.local_shape(shape, mesh, pad=True) for one in (new, sharding)
-            )
-            more = tensor_bytes(made, tensor.element_type)
-            more -= tensor_bytes(shard, tensor.element_type)
-            holder = where
-            if isinstance(where, sdy.ManualComputationOp | sdy.NamedComputationOp):
-                holder = _function_of(where)  # it will be opened
-            finding.values.append(
-                _Whole(holder, holder.location, dim, len(shape), made[dim], more)
-            )
+        if tensor and not mesh.is_maximal and sharding.rank == tensor.get_num_dims():
+            for dim, size in enumerate(_divided_sizes(tensor)):
+                if size % sharding.dims[dim].sharded_size(mesh):
+                    axes = sharding.dims[dim].axes
+                    kept = leading_axes_that_divide(axes, size, mesh)
+                    new = new.with_dim(dim, new.dims[dim].with_axes(kept))
+                    self._record(sharding, new, dim, size, where, tensor)
+        if new is sharding:
+            self._is_even.keep(key, True, sharding, type_)
+        elif not isinstance(where, FuncOp) and where.dialect_name() != "sdy":
+            self.changed[where] = None
         return new
 
-    def _all(
+    def _record(
         self,
-        shardings: Iterable[TensorSharding],
-        types: Sequence[Attribute],
+        old: TensorSharding,
+        new: TensorSharding,
+        dim: int,
+        size: int,
         where: Operation,
-    ) -> sdy.TensorShardingPerValueAttr | None:
-        """New shardings, None if they are the old ones."""
-        old = tuple(shardings)
-        if len(old) != len(types):
-            return None  # an op without results that lives on one device
-        new = tuple(
-            self.even(sharding, type_, where)
-            for sharding, type_ in zip(old, types, strict=True)
+        tensor: TensorType[Attribute],
+    ) -> None:
+        """Remember that a dimension of `size` keeps only some of its axes."""
+        mesh, axes, kept = self._mesh_of(old), old.dims[dim].axes, new.dims[dim].axes
+        key = size, _is_scaled(tensor), axes, mesh
+        finding = self.findings.setdefault(
+            key, _Finding(size, key[1], axes, kept, mesh)
         )
-        return None if new == old else sdy.TensorShardingPerValueAttr(new)
-
-    def visit(self, op: Operation) -> None:
-        """Change the shardings that one op holds."""
-        results = op.results
-        if len(results) == 1 and sdy.IS_PLAIN[type(op)]:
-            written = op.attributes.get(sdy.SHARDING)
-            if written is None:
-                return
-            type_ = results[0].type
-            key = id(written), id(type_)
-            if key not in self.even_already and not self._change_results(op):
-                self.even_already.keep(key, True, written, type_)
-            return
-        match op:
-            case FuncOp():
-                self._visit_function(op)
-            case sdy.ShardingOp():
-                old = op.sharding.data
-                new = self.even(old, op.results[0].type, op)
-                if new != old:
-                    op.sharding = sdy.TensorShardingAttr(new)
-            case sdy.AllReduceOp():
-                # the other collectives say themselves how dimensions change
-                old = op.out_sharding.data
-                new = self.even(old, op.result.type, op)
-                if new != old:
-                    op.out_sharding = sdy.TensorShardingAttr(new)
-            case sdy.DataFlowEdgeOp() if op.sharding is not None:
-                old = op.sharding.data
-                new = self.even(old, op.result.type, op)
-                if new != old:
-                    op.sharding = sdy.TensorShardingAttr(new)
-            case sdy.ManualComputationOp() | sdy.NamedComputationOp():
-                if op.in_shardings is not None:
-                    types = [value.type for value in op.operands]
-                    op.in_shardings = (
-                        self._all(op.in_shardings.data, types, op) or op.in_shardings
-                    )
-                if op.out_shardings is not None:
-                    types = [value.type for value in op.results]
-                    op.out_shardings = (
-                        self._all(op.out_shardings.data, types, op) or op.out_shardings
-                    )
-            case _:
-                self._change_results(op)
-
-    def _change_results(self, op: Operation) -> bool:
-        """Change what an op says of its results in `sdy.sharding`; whether it did."""
-        written = op.attributes.get(sdy.SHARDING)
-        if not isinstance(written, sdy.TensorShardingPerValueAttr):
-            return False
-        types = [value.type for value in op.results]
-        changed = self._all(written.data, types, op)
-        if changed is None:
-            return False
-        op.attributes[sdy.SHARDING] = changed
-        self.changed.append(op)
-        return True
-
-    def _visit_function(self, function: FuncOp) -> None:
-        type_ = function.function_type
-
-        def even(
-            shardings: list[TensorSharding | None], types: Iterable[Attribute]
-        ) -> list[TensorSharding | None]:
-            return [
-                None if sharding is None else self.even(sharding, type_, function)
-                for sharding, type_ in zip(shardings, types, strict=True)
-            ]
-
-        arguments = sdy.func_argument_shardings(function)
-        results = sdy.func_result_shardings(function)
-        new = even(arguments, type_.inputs), even(results, type_.outputs)
-        if new != (arguments, results):
-            sdy.set_func_shardings(function, *new)
+        shape = tensor.get_shape()
+        now, before = (one.local_shape(shape, mesh, pad=True) for one in (new, old))
+        more = tensor_bytes(now, tensor.element_type)
+        more -= tensor_bytes(before, tensor.element_type)
+        if isinstance(where, sdy.ManualComputationOp | sdy.NamedComputationOp):
+            where = _function_of(where)  # it will be opened
+        finding.values.append(
+            _Whole(where, where.location, dim, len(shape), now[dim], more)
+        )
 
 
 def _axes_text(axes: Axes, mesh: Mesh) -> str:
@@ -383,12 +302,11 @@ def even_out_shardings(
     """
     _require_even_collectives(module)
     evener = _Evener(module)
-    for op in all_ops(module):
-        evener.visit(op)
+    sdy.transform_shardings_of_values(module, evener.even)
     if islands:
         keep_islands_whole(evener.changed)
     hint = "use sizes that the axes divide, or leave strict off"
-    for finding in evener.found.values():
+    for finding in evener.findings.values():
         emit_cost(Cost(finding.judge, hint, strict))
 
 

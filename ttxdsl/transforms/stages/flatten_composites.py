@@ -1,14 +1,13 @@
-"""`flatten-or-convert-composites`: composites are taken apart, and it is remembered how.
+"""`flatten-or-convert-composites`: take composites apart, and remember how.
 
-Of a few composites something is known of the whole, as if they were one op: they become
-custom calls of the same name, which have sharding rules. All others are replaced by what
-they are made of. Each of those ops says which composite it is of, so that
-`reoutline-composites` can make one again of what is left on each device:
+Composites of which the whole has a sharding rule become custom calls of the same name.
+All others are inlined; each op says of which composite it is, for
+`reoutline-composites`:
 
     %1 = stablehlo.tanh %0 {reoutline.group = {name = "my.tanh", …},
                             reoutline.result_pos = array<i64: 0>} : tensor<8xf32>
 
-Composites that have a rule of their user's stay as they are.
+Composites with a user's rule stay.
 
 Source: tt-mlir's pass of this name.
 """

@@ -1,55 +1,48 @@
-"""`frame-uneven-values`: values between even ones are computed in even frames.
+"""`frame-uneven-values`: compute uneven values between even ones in even frames.
 
 A shift by one row, `pad(slice(x))`, has 1023 rows in between, which no axis divides; so
-have differences of neighbours and updates at constant places. Kept whole, they cost a
-gather of `x`, although the result needs one row of a neighbour. This pass computes the
-result in frames of its own size instead: a frame of a value is a number of consecutive
-places of one dimension, from any place on; what lies outside of the value does not matter.
+have differences of neighbours and updates at constant places. Kept whole they cost a
+gather of `x`, although the result needs one row of a neighbour. A *frame* of a value is
+a number of consecutive places of one dimension, from any place on; places outside of
+the value do not matter. The result is computed in frames of its own size:
 
     slice %x [0:1023]; pad low = 1      pad %x, low = 1, high = -1
     slice %x [1:1024]; subtract; …      pad %x, low = -1, high = 1; subtract; …
 
-Frames have the size of the result, which its axes divide, so that each is split evenly,
-and stage 11 sends what crosses from shard to shard. Where an uneven dimension is reduced
-or contracted, the frame is the next larger size that its axes divide, and what is outside
-of the value becomes what changes nothing.
+The axes divide the result's size, so each frame is split evenly, and stage 11 sends
+what crosses from shard to shard. For an uneven dimension that is reduced or contracted,
+the frame is the next larger even size, with neutral elements outside of the value.
 
 **Why it is right.** Let F(v, s) be any tensor with F(v, s)[r] = v[r + s] wherever v has
-that place. Along the dimension in question
+that place.
 
-- a slice from place c is v[r] = x[r + c], so F(v, s) may be F(x, s + c);
-- a pad, a concatenation and an update at a constant place are at each place one of their
-  operands, moved by a constant, or the filler: F(v, s) chooses by place between those
-  operands' frames;
-- a reversal is v[r] = x[n - 1 - r], so that the frame of size m from s on is the reversal
-  of the one of x from n - s - m on;
-- an op that keeps the dimension (`held_in` of `dims.py`, with its size unchanged) computes
-  place r of its result from place r of its operands, so that on F(x, s) it makes F(v, s);
-- a convolution or reduce_window reads, for place r, a window of x from r * stride - low on:
-  with other padding it makes F(v, s) of all of x. Where windows of v reach behind x, what
-  is outside of x becomes what the op pads with;
-- a value that is not looked into is padded or cut: that is its frame;
-- the result itself is F(v, 0) of its own size, in which all places are its own. A
-  reduction of F(v, 0) counts what is outside of v as a number that changes nothing. So
-  does a convolution whose kernel F(v, 0) is, as that of the gradient of a kernel: behind v
-  zeros are multiplied with what is there (of infinite numbers that is NaN).
+- For a slice from place c, F(v, s) may be F(x, s + c).
+- A pad, a concatenation and an update at a constant place are at each place one of
+  their operands, moved by a constant, or the filler: F(v, s) selects between those
+  frames.
+- For a reversal, v[r] = x[n - 1 - r], the frame of size m from s is the reversed frame
+  of x from n - s - m.
+- An op that keeps the dimension (`held_in` of `dims.py`, same size) makes F(v, s) of
+  F(x, s).
+- A convolution or reduce_window reads for place r a window of x from r * stride - low:
+  with other padding it makes F(v, s) of all of x. Where windows of v reach behind x,
+  places outside of x hold what the op pads with.
+- Any other value is padded or cut.
+- The result itself is F(v, 0) of its own size. A reduction of F(v, 0) sees neutral
+  elements outside of v. The kernel of a convolution may be a frame too: zeros behind it
+  are multiplied with what is there (NaN for infinite numbers).
 
-Each step goes from a result to operands, of which there are finitely many, and each
-dimension is looked at once, so it ends.
-
-It is done where that sends less: what the frames of split values send, against the
-gathers of those values that nobody needs any more. Even values of another size on the way,
-such as 48 rows between values of 56, lie otherwise than the frames: they are looked into,
-too, where all results together then send less.
+Each step goes from results to operands, and each dimension is looked at once, so it
+ends. It is done where frames send less than the gathers that nobody needs any more.
+Even values of another size (48 rows between values of 56) are looked into too where
+that sends less.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ModuleOp,
-)
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass

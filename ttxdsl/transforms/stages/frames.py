@@ -7,9 +7,7 @@ be made of the operands' frames; here is how each op is looked into, and what is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import (
-    TensorType,
-)
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
@@ -20,8 +18,8 @@ from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
 from ttxdsl.transforms.partition.exchange.halo import Halo, padding_attr
-from ttxdsl.transforms.partition.ops.creation import splat_of
 from ttxdsl.transforms.partition.ops.indexing import in_range
+from ttxdsl.transforms.partition.resized import resized_properties
 from ttxdsl.transforms.shardy.meshes import MeshOf
 from ttxdsl.transforms.stages.frame_sources import (
     Kept,
@@ -470,24 +468,15 @@ def _resized(
     shape = [*shape_of(value)]
     shape[dim] = size
     type_ = TensorType(element_of(value), shape)
-    properties = dict(op.properties)
-    match op:
-        case stablehlo.ConstantOp():
-            splat = splat_of(op.value, tuple(shape))
-            assert splat is not None, "asked before"
-            properties["value"] = splat
-        case stablehlo.IotaOp() if op.iota_dimension.value.data == dim and start:
-            places = emit.one(stablehlo.IotaOp, [], type_, properties)
-            first = emit.number(start, element_of(value))
-            return emit.add(places, emit.broadcast(first, shape))
-        case stablehlo.SliceOp():
-            limits = [*op.limit_indices.get_values()]
-            limits[dim] = size
-            properties["limit_indices"] = dims_attr(limits)
-        case stablehlo.DynamicSliceOp():
-            properties["slice_sizes"] = dims_attr(shape)
-        case _:
-            pass
+    if (
+        isinstance(op, stablehlo.IotaOp)
+        and start
+        and op.iota_dimension.value.data == dim
+    ):
+        places = emit.one(stablehlo.IotaOp, [], type_, op.properties)
+        first = emit.number(start, element_of(value))
+        return emit.add(places, emit.broadcast(first, shape))
+    properties = resized_properties(op, {dim: size})
     attributes = sdy.without_sdy(op.attributes)
     regions = [region.clone() for region in op.regions]
     new = emit.emit(type(op), operands, [type_], properties, attributes, regions)

@@ -1,13 +1,9 @@
-"""`gather-before-slices`: a value of which whole slices are needed is gathered once.
+"""`gather-before-slices`: gather a value once of which whole slices are needed.
 
-A slice of a split dimension is split as its operand is, so that where it is needed whole
-its parts are handed out over the devices first, and then gathered: each slice by itself.
-To gather what they are cut from, and cut then, is one collective, and mostly sends less; of
-what is gathered `narrow-all-gathers` sends what is read.
-
-**Why it is right.** A reshard changes no number, and slices of equal values are equal. What
-is written are a reshard and the same slices, whose results nobody reshards any more, so it
-ends.
+A slice of a split dimension is split like its operand. Where slices are needed whole,
+each is handed out over the devices and then gathered. Gathering the operand and slicing
+it then is one collective, and mostly sends less; `narrow-all-gathers` then sends only
+what is read. The new slices have no reshards behind them, so it ends.
 """
 
 from collections.abc import Sequence

@@ -14,21 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
-    ArrayAttr,
-    CallSiteLoc,
-    DictionaryAttr,
-    ModuleOp,
-    UnknownLoc,
-)
+from xdsl.dialects.builtin import UNKNOWN_LOC, CallSiteLoc, ModuleOp, UnknownLoc
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.bound_axes import require_free_axes
-from ttxdsl.analysis.calls.call_graph import callers_first, calls_in
+from ttxdsl.analysis.calls.call_graph import call_shardings, callers_first, calls_in
 from ttxdsl.analysis.calls.copies import require_few_copies
 from ttxdsl.analysis.calls.symbols import (
     Symbols,
@@ -40,41 +33,25 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
 from ttxdsl.ir.compat.faults.locations import ParsedLoc
 from ttxdsl.ir.traversal import ops_of_type
-
-_SHARDING = "sdy.sharding"
-
-
-def _shardings(
-    attributes: ArrayAttr[DictionaryAttr] | None, count: int
-) -> list[Attribute | None]:
-    if attributes is None:
-        return [None] * count
-    return [entry.data.get(_SHARDING) for entry in attributes]
+from ttxdsl.sharding.spec import TensorSharding
 
 
 def _constrain(
     values: Sequence[SSAValue],
-    shardings: Iterable[Attribute | None],
+    shardings: Iterable[TensorSharding | None],
     rewriter: Rewriter,
     before: Operation,
 ) -> list[SSAValue]:
     """The values, each seen through a constraint where a sharding is given."""
     constrained: list[SSAValue] = []
     for value, sharding in zip(values, shardings, strict=True):
-        if isinstance(sharding, sdy.TensorShardingAttr):
+        if sharding is not None:
             constraint = sdy.ShardingConstraintOp(value, sharding)
             constraint.location = before.location
             rewriter.insert_op(constraint, InsertPoint.before(before))
             value = constraint.result
         constrained.append(value)
     return constrained
-
-
-def _call_shardings(call: CallOp) -> list[Attribute | None]:
-    per_value = call.attributes.get(_SHARDING)
-    if isinstance(per_value, sdy.TensorShardingPerValueAttr):
-        return [sdy.TensorShardingAttr(sharding) for sharding in per_value.data]
-    return [None] * len(call.results)
 
 
 def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
@@ -115,10 +92,8 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Ope
         )
     require_one_block(callee, call)
     rewriter = Rewriter()
-    count = len(callee.function_type.inputs)
-    operands = _constrain(
-        call.operands, _shardings(callee.arg_attrs, count), rewriter, call
-    )
+    arguments = sdy.func_argument_shardings(callee)
+    operands = _constrain(call.operands, arguments, rewriter, call)
     body = (callee.body if move else callee.body.clone()).detach_block(0)
     returned = body.last_op
     assert isinstance(returned, ReturnOp)
@@ -130,10 +105,9 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Ope
     Rewriter.erase_op(returned)
     Rewriter.inline_block(body, InsertPoint.before(call), operands)
     results = [operands[k] if isinstance(k, int) else k for k in keep]
-    results = _constrain(
-        results, _shardings(callee.res_attrs, len(results)), rewriter, call
-    )
-    results = _constrain(results, _call_shardings(call), rewriter, call)
+    results = _constrain(results, sdy.func_result_shardings(callee), rewriter, call)
+    if (written := call_shardings(call)) is not None:
+        results = _constrain(results, written.data, rewriter, call)
     Rewriter.replace_op(call, [], results)
     return copied
 

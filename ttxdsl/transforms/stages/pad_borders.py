@@ -1,13 +1,10 @@
-"""`pad-borders`: arguments and results that their shardings do not divide grow.
+"""`pad-borders`: grow arguments and results that their shardings do not divide.
 
-Devices have shards of one size, so a dimension of 6 that is split four ways comes in as
-one of 8. The program takes its 6 elements off at once and puts the others behind its
-results at the end, so that nothing in between sees them: not a sum, a sort, a gradient.
-`ttxdsl.unpadded_shape` says at the argument or result what it was; whoever runs the
-program pads what he places and cuts what he takes, and callers see the shapes that they
-know (`ttxdsl.interpreters.mesh.local_boundary`).
-
-What is in between is split by what divides it, as `even-out-shardings` says.
+Shards have one size, so a dimension of 6 split four ways comes in as one of 8. The
+program slices its 6 elements off at once and pads its results at the end, so that
+nothing in between sees the others. `ttxdsl.unpadded_shape` on the argument or result
+says what it was; whoever runs the program pads and cuts
+(`ttxdsl.interpreters.mesh.local_boundary`).
 """
 
 from collections.abc import Sequence

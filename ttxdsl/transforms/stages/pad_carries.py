@@ -1,19 +1,13 @@
-"""`pad-carries`: carries of loops that their shardings do not divide grow.
+"""`pad-carries`: grow carries of loops that their shardings do not divide.
 
-A Jacobi iteration carries 50x50 elements. `even-out-shardings` would keep a dimension that
-its axes do not divide whole, on all devices, in every iteration. Here it is carried with as
-many elements as the axes divide: the body takes its 50 off first and pads what it returns,
-as `pad-borders` does at the border of the program. What is in between is then between even
-values, and `frame-uneven-values` computes it in frames that are split.
+`even-out-shardings` would keep a carry of 50x50 elements whole in every iteration. Here
+it is carried with as many elements as the axes divide: the body slices its 50 off first
+and pads what it returns, as `pad-borders` does. What is in between lies between even
+values, and `frame-uneven-values` splits it. Every read goes through the slice and every
+write through the pad, so numbers stay.
 
-**Why it is right.** A carry is read in the condition, in the body and behind the loop, each
-time through the slice that takes the added elements off, and written ahead of the loop and
-at the end of the body, each time through the pad that adds them. It ends: each carry is
-looked at once.
-
-A loop that sends nothing where its carries are whole may send more when they are split. So
-the pipeline compiles the program both ways where a carry would grow, and takes the one that
-sends less.
+A loop that sends nothing with whole carries may send more with split ones, so the
+pipeline compiles both and takes what sends less.
 """
 
 from collections.abc import Callable

@@ -1,14 +1,13 @@
-"""`reoutline-composites`: what is left of composites on each device is one again.
+"""`reoutline-composites`: make composites again of what is left of them on each device.
 
-The ops that `flatten-or-convert-composites` marked become the body of a private function
-of local shapes, which a composite of the old name and attributes calls. They stay as they
-are where that would not be the same composite any more:
+The ops that `flatten-or-convert-composites` marked become a private function of local
+shapes, which a composite of the old name and attributes calls. They stay where that
+would not be the same composite any more:
 
-- something else, such as a collective, came between them, or what they work on;
+- something else, such as a collective, came between them;
 - they are not all in one block, or have effects;
-- an operand that is not used, or a result that is one of the operands: it cannot be told
-  what those are on a device;
-- its attributes say how large something is, which is split.
+- an operand is not used, or a result is one of the operands;
+- the attributes hold the size of something that is split.
 
 Source: tt-mlir's pass of this name, which looks at the first two.
 """

@@ -1,11 +1,9 @@
-"""`replicate-non-splittable-values`: what no device can make a part of is made whole.
+"""`replicate-non-splittable-values`: keep whole what equal code cannot split.
 
-A constant whose parts are not all the same, positions along the split dimension, a slice
-that takes less than a whole split dimension: local code that is the same on every device
-cannot write their parts without asking which device it is. They become replicated, and
-stage 8 puts a reshard, which is a slice, between them and who wants them split.
-
-Our own stage 11 can ask, so that only `tt-stablehlo-pipeline{version=2026}` runs this.
+A constant that is no splat, an iota along the split dimension, and a slice of part of a
+split dimension need the device's number to be written in parts. They become replicated,
+and stage 8 puts a reshard, which is a slice, behind them. Our own stage 11 asks for the
+number, so only `tt-stablehlo-pipeline{version=2026}` runs this.
 
 Source: the pass of that name in tt-mlir's StableHLO pipeline of 2026.
 """

@@ -1,12 +1,8 @@
-"""`shardy-ccl-canonicalization`: Shardy's own rewrites of collectives, and no others.
+"""`shardy-ccl-canonicalization`: Shardy's own rewrites of collectives.
 
-An all_reduce whose result is only sliced becomes a reduce_scatter, what undoes what was
-just done goes with it, and so on (`dialects/_sdy/canonicalize.py`); then collectives that
-nobody uses go.
-
-**Why it ends.** Each rewrite lowers the pair (number of collectives, number of
-all_reduces): it drops a collective, joins two, or puts another kind in the place of an
-all_reduce, and of a slice behind it where there is one.
+An all_reduce whose result is only sliced becomes a reduce_scatter, inverse collectives
+cancel, and so on (`dialects/_sdy/canonicalize.py`); then unused collectives go. Each
+rewrite lowers the pair (number of collectives, number of all_reduces), so it ends.
 
 Source: the pass of that name in tt-mlir's StableHLO pipeline of 2026.
 """

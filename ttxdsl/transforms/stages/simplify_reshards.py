@@ -1,13 +1,12 @@
-"""`simplify-reshards`: a value is sent once to all that want it split alike.
+"""`simplify-reshards`: send a value once to all that want it split alike.
 
-Stage 8 looks at one op at a time. Behind it the pipeline lets the ops of one block that
-want the same value under the same sharding share one reshard.
+Stage 8 looks at one op at a time. Behind it, ops of one block that reshard the same
+value alike share one reshard.
 
-Where the axes of a dimension do not fit the dimensions that a reshape makes of it, stage 8
-hands them out anew, to any dimension that has room, and moves the operand there and the
-result back. The reshape then takes those axes, or parts of them, that it can keep, for
-which the moves before and behind it send least. What only moves elements of values that
-every device has whole is done whole, where stage 8 would send the result on.
+Where the axes of a dimension do not fit the dimensions that a reshape makes of it,
+stage 8 hands them out anew, and reshards operand and result. The reshape then takes
+those axes for which these reshards send least. Ops that only move elements of
+replicated values are done replicated.
 """
 
 from dataclasses import dataclass, field

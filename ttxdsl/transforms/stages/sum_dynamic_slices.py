@@ -1,16 +1,13 @@
-"""`sum-dynamic-slices`: slices at computed starts are taken where their elements are.
+"""`sum-dynamic-slices`: take slices at computed starts where their elements are.
 
-Along a split dimension nobody knows who has a slice whose start is computed. Stage 8
-moves the operand to another dimension, or gathers it. Where that sends more, each device
-takes what of the slice is in its shard, and zeros for the rest, and the parts are summed:
-the slice is written as a gather of its places, one index each, whose operand stays split.
-Slices of one value are priced together, for the value is moved once for all of them, and
-before a loop if it does not change there. A value that is gathered at once for less than
-it is moved and then gathered slice by slice is gathered.
+Stage 8 moves the operand of such a slice to another dimension, or gathers it. Where
+that sends more, each device takes what of the slice is in its shard, and zeros for the
+rest, and the parts are summed: the slice is written as a gather of its places, whose
+operand stays split. Slices of one value are priced together, as it is moved once for
+all of them, and before a loop that does not change it.
 
-Right: a gather clamps each index to the dimension, and the start is clamped before, so it
-reads what the slice reads; all devices but one have zeros, or less than nothing of them.
-It ends, as each slice is looked at once and a gather is none.
+A gather clamps each index, and the start is clamped before, so it reads what the slice
+reads. Each slice is looked at once, so it ends.
 """
 
 from collections.abc import Sequence
@@ -18,13 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    BoolAttr,
-    IntegerType,
-    ModuleOp,
-    Signedness,
-)
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IntegerType, ModuleOp, Signedness
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter

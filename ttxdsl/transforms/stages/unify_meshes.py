@@ -1,19 +1,16 @@
 """`unify-meshes`: one mesh for all of a program, before the first stage.
 
-JAX declares a mesh for each `Mesh` that a script has, and two more: the empty one,
-`<[]>`, which scalars and keys are on that nobody placed, and maximal ones, where the host
-is called back. The stages know one mesh:
+JAX declares a mesh for each `Mesh` of a script, the empty one `<[]>` for scalars and
+keys that nobody placed, and maximal ones for host callbacks. The stages know one mesh:
 
-- What is on the empty mesh is replicated over the program's mesh. Where there is no other,
-  the program is for one device, as if it had no shardings.
-- Meshes over the same devices meet in the mesh whose axes make up those of all (see
-  `sharding/devices/common_mesh.py`), and shardings, manual axes and replica groups say it by those.
-  Where there is none, an error names two that are apart; but meshes that differ in nothing
-  but the order of their devices stay, as Shardy moves values between them.
-- What is on one device of several, a maximal mesh, is whole on all of them, with a warning:
-  every device computes it, and nobody has to wait for it. A call there is made by every
-  device if it only tells the host something, or has no side effect, and cannot tell how
-  often it is made.
+- What is on the empty mesh is replicated. Without another mesh the program is for one
+  device.
+- Meshes over the same devices become the mesh whose axes make up those of all
+  (`sharding/devices/common_mesh.py`), in shardings, manual axes and replica groups.
+  Where there is none, an error names two; but meshes that differ only in the order of
+  their devices stay, as Shardy reshards between them.
+- What is on one device of several is whole on all of them, with a warning. A call there
+  is made by every device if it only tells the host something, or has no side effect.
 """
 
 from collections.abc import Iterable, Iterator
@@ -70,13 +67,10 @@ class _Named:
         """All that is named in a module."""
         named = _Named(sdy.mesh_table(module))
 
-        def look(sharding: TensorSharding) -> TensorSharding:
+        for sharding in sdy.written_shardings(module):
             if (mesh := named.mesh_of(sharding.mesh)) is not None:
                 names = named.axes.setdefault(mesh, set())
                 names.update(axis.name for axis in sharding.all_axes)
-            return sharding
-
-        sdy.transform_shardings(module, look)
         for op in ops_of_type(module, sdy.ManualComputationOp):
             for sharding in (*op.in_shardings.data, *op.out_shardings.data):
                 mesh = named.mesh_of(sharding.mesh)
@@ -367,16 +361,10 @@ class _Rewrite:
         moved = sharding.with_mesh(self.name)
         if not self._moves(mesh):
             return moved
-        dims = [dim.with_axes(self._axes_of(dim.axes, mesh)) for dim in sharding.dims]
-        return (
-            moved.with_dims(dims)
-            .with_replicated(
-                sort_and_merge(self._axes_of(sharding.replicated, mesh), self.mesh)
-            )
-            .with_unreduced(
-                sort_and_merge(self._axes_of(sharding.unreduced, mesh), self.mesh)
-            )
-        )
+        moved = moved.map_axes(lambda axes: self._axes_of(axes, mesh))
+        return moved.with_replicated(
+            sort_and_merge(moved.replicated, self.mesh)
+        ).with_unreduced(sort_and_merge(moved.unreduced, self.mesh))
 
     def _axes_of(self, axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
         """What axes of a mesh are in the one mesh."""

@@ -18,11 +18,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
+    change_attributes,
     entry_functions,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
@@ -49,12 +46,7 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
 def drop_boundary_shardings(function: FuncOp) -> None:
     """Remove what sdy says of a function's arguments and results."""
-    set_argument_attributes(
-        function, [sdy.without_sdy(e) for e in argument_attributes(function)]
-    )
-    set_result_attributes(
-        function, [sdy.without_sdy(e) for e in result_attributes(function)]
-    )
+    change_attributes(function, lambda entry, _: sdy.without_sdy(entry))
 
 
 def _forget_shardings(function: FuncOp) -> None:

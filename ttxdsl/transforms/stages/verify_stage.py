@@ -14,13 +14,9 @@
 | 12    | no open dimension on a manual computation                               |
 | 13    | of `sdy`, only meshes, manual computations and their returns            |
 
-An invariant holds after its stage and all later ones, unless the table says otherwise.
-Programs that somebody else partitioned skip stages 5 to 12; what they look like then is
-the same. The pipeline checks all of it with `verify-each`, and anybody can:
-
-    xdsl-opt model.mlir -p 'tt-stablehlo-pipeline{last-stage=9},verify-stage{stage=9}'
-
-Source: DESIGN sections 2 and 5; issue 5.
+An invariant holds after all later stages, too, unless the table says otherwise. The
+pipeline checks them with `verify-each`, and `xdsl-opt -p 'verify-stage{stage=9}'`
+alone.
 """
 
 from collections.abc import Callable, Iterator

@@ -8,19 +8,15 @@ need global shapes, and stage 11 makes everything local.
 Source: the design request, section 1.2.9; DESIGN section 5.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
-    entry_functions,
-    result_attributes,
-)
+from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
@@ -51,32 +47,13 @@ def wrapper_of(function: FuncOp) -> sdy.ManualComputationOp | None:
     return None
 
 
-def _written_shardings(function: FuncOp) -> list[TensorSharding]:
-    """Shardings on arguments and results first, then on ops of the body, in order."""
-    found: list[TensorSharding] = []
-    for entry in (*argument_attributes(function), *result_attributes(function)):
-        match entry.get(sdy.SHARDING):
-            case sdy.TensorShardingAttr() as sharding:
-                found.append(sharding.data)
-            case _:
-                pass
-    if not found:
-        for op in function.body.walk():
-            match op.attributes.get(sdy.SHARDING):
-                case sdy.TensorShardingPerValueAttr() as per_value:
-                    found.extend(per_value.data)
-                case _:
-                    pass
-    return found
-
-
 def wrapping_mesh(function: FuncOp, meshes: Mapping[str, Mesh]) -> str | Mesh:
     """The mesh for values that say nothing: the one that the function's others use.
 
     Raises:
         CompileError: the module has no mesh with devices.
     """
-    for sharding in _written_shardings(function):
+    for sharding in sdy.written_shardings(function):
         mesh = sharding.mesh
         if isinstance(mesh, Mesh):
             return mesh
@@ -94,19 +71,14 @@ def wrapping_mesh(function: FuncOp, meshes: Mapping[str, Mesh]) -> str | Mesh:
 
 def _boundary_shardings(
     types: Iterable[Attribute],
-    entries: Sequence[Mapping[str, Attribute]],
+    shardings: Iterable[TensorSharding | None],
     mesh: str | Mesh,
-) -> list[TensorSharding]:
+) -> sdy.TensorShardingPerValueAttr:
     """One sharding a value: the written one, else replicated (tokens have rank 0)."""
-    shardings: list[TensorSharding] = []
-    for type_, entry in zip(types, entries, strict=True):
-        match entry.get(sdy.SHARDING):
-            case sdy.TensorShardingAttr() as written:
-                shardings.append(written.data)
-            case _:
-                rank = type_.get_num_dims() if isinstance(type_, TensorType) else 0
-                shardings.append(TensorSharding.fully_closed(mesh, rank))
-    return shardings
+    return sdy.TensorShardingPerValueAttr(
+        written or TensorSharding.fully_closed(mesh, sdy.tensor_rank(type_))
+        for type_, written in zip(types, shardings, strict=True)
+    )
 
 
 def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
@@ -129,12 +101,8 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
         )
     mesh = wrapping_mesh(function, meshes)
     types = function.function_type
-    in_shardings = _boundary_shardings(
-        types.inputs, argument_attributes(function), mesh
-    )
-    out_shardings = _boundary_shardings(
-        types.outputs, result_attributes(function), mesh
-    )
+    arguments = sdy.func_argument_shardings(function)
+    results = sdy.func_result_shardings(function)
 
     body = function.body.detach_block(0)
     old_return = body.last_op
@@ -155,8 +123,8 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
         operands=entry.args,
         result_types=types.outputs.data,
         properties={
-            "in_shardings": sdy.TensorShardingPerValueAttr(in_shardings),
-            "out_shardings": sdy.TensorShardingPerValueAttr(out_shardings),
+            "in_shardings": _boundary_shardings(types.inputs, arguments, mesh),
+            "out_shardings": _boundary_shardings(types.outputs, results, mesh),
             "manual_axes": sdy.ManualAxesAttr(()),
         },
         regions=[Region(body)],

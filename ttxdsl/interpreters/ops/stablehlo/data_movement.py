@@ -14,11 +14,7 @@ from ttxdsl.interpreters.kernels import elementwise, indexing
 from ttxdsl.interpreters.kernels.elements import rank_of, read_constant, tensor_of
 from ttxdsl.interpreters.kernels.elementwise import Array, Kernel
 from ttxdsl.interpreters.ops.registry import compiles, computes
-from ttxdsl.interpreters.runtime.compiled_op import (
-    CompiledOp,
-    reshaping,
-    writing_first,
-)
+from ttxdsl.interpreters.runtime.compiled_op import CompiledOp, reshaping, writing_first
 
 
 def shape_value(x: Array, op: Operation) -> tuple[int, ...]:

@@ -25,12 +25,7 @@ from ttxdsl.interpreters.kernels.elements import (
 from ttxdsl.interpreters.kernels.elementwise import BINARY, Array, Kernel, aligned
 from ttxdsl.interpreters.kernels.reduction import Reducer, reduce_window
 from ttxdsl.interpreters.ops.tt.elementwise import activated
-from ttxdsl.interpreters.ops.tt.table import (
-    compiled,
-    computed,
-    number,
-    with_shape,
-)
+from ttxdsl.interpreters.ops.tt.table import compiled, computed, number, with_shape
 from ttxdsl.interpreters.runtime.compiled_op import CompiledOp
 
 # products

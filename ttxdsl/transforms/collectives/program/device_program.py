@@ -1,11 +1,9 @@
 """The per-device program that optimizations look at and change.
 
-Every device runs the same ops on its own values. What an optimization has to know is
-which devices a collective is among, and which values are the same on all of them; what
-it writes are collectives among the same devices.
-
-Axes stand for groups: those of devices that differ only along them, in the order of
-their index. A collective whose groups are none of that kind is left alone.
+Every device runs the same ops on its own values. An optimization asks which devices a
+collective is among and which values are the same on all of them. Axes stand for groups
+of devices that differ only along them, in index order; a collective among other groups
+is left alone.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,7 +12,6 @@ from functools import cached_property
 from itertools import islice, permutations
 
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     LocationAttr,
     ModuleOp,
     TensorType,
@@ -40,13 +37,14 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     read_by,
     slice_of,
 )
-from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
+from ttxdsl.transforms.partition.emitter import Emitter
 from ttxdsl.transforms.partition.exchange.collectives import (
     CollectiveWriter,
     SliceFunctions,
 )
 from ttxdsl.transforms.partition.exchange.combiner import SUM, combiner_of
 from ttxdsl.transforms.partition.layout import unreduced_axes
+from ttxdsl.transforms.partition.resized import resized_properties
 
 _WHO_ELSE = "use_global_device_ids", "channel_handle"
 """The properties that say among whom a collective is, beside its groups: by being there."""
@@ -468,24 +466,11 @@ class DeviceProgram:
         """
         result = op.results[0]
         type_ = result.type
-        properties = dict(op.properties)
         if sizes:
             shape = list(shape_of(result))
             for dim, size in sizes.items():
                 shape[dim] = size
             type_ = TensorType(element_of(result), shape)
-            if isinstance(op, stablehlo.SliceOp):
-                limits = list(op.limit_indices.get_values())
-                strides = list(op.strides.get_values())
-                for dim, size in sizes.items():
-                    limits[dim], strides[dim] = size, 1
-                properties["limit_indices"] = dims_attr(limits)
-                properties["strides"] = dims_attr(strides)
-            elif isinstance(op, stablehlo.DynamicSliceOp):
-                properties["slice_sizes"] = dims_attr(shape)
-            elif isinstance(op, stablehlo.ConstantOp):
-                with _Writing(self, before or op, op.location, None):
-                    return self._resized_splat(op, shape)
         if isinstance(op, stablehlo.CompositeOp):
             part = slice_of(op)
             assert part is not None, "other composites are not copied"
@@ -494,7 +479,7 @@ class DeviceProgram:
         new = type(op).create(
             operands=operands,
             result_types=[type_],
-            properties=properties,
+            properties=resized_properties(op, sizes) if sizes else op.properties,
             attributes=op.attributes,
             regions=[region.clone() for region in op.regions],
             location=op.location,
@@ -506,13 +491,6 @@ class DeviceProgram:
         if type(new) in SENDING:
             self.has_new_ops(place.parent)
         return new.results[0]
-
-    def _resized_splat(self, op: stablehlo.ConstantOp, shape: list[int]) -> SSAValue:
-        value = op.value
-        assert isinstance(value, DenseIntOrFPElementsAttr)
-        type_ = TensorType(element_of(op.output), shape)
-        attribute = DenseIntOrFPElementsAttr(type_, value.data)  # pyright: ignore[reportArgumentType]
-        return self._scratch.one(stablehlo.ConstantOp, [], type_, {"value": attribute})
 
     def finish(self) -> None:
         """Write what devices know of their place at the start of the body."""

@@ -1,16 +1,13 @@
-"""Which ops may run on parts of a dimension: cutting before them is cutting behind them.
+"""Which ops may run on parts of a dimension, so that slices move ahead of them.
 
-For an op f and a dimension d of its result, `held_in` says which dimension of each
-operand holds d. Then for every n and i, with `part` the i-th of n equal parts,
+`held_in` says which dimension of each operand holds dimension d of the result of f.
+Then for every n and i, with `part` the i-th of n equal parts,
 
     part(f(x, y), d) = f(part(x, dims[0]), part(y, dims[1]))
 
-where an operand without a dimension stays as it is. It follows that what a group of
-devices computes of parts, put together, is what they would compute of the whole, if the
-operands that stay are the same on all of them.
-
-The sharding rules say it (`ttxdsl.rules.division`): d and the operands' dimensions have
-their major factor in common, along which devices share the op out.
+where an operand without a dimension stays as it is. The sharding rules say it
+(`ttxdsl.rules.division`): d and the operands' dimensions have their major factor in
+common.
 """
 
 from collections.abc import Sequence

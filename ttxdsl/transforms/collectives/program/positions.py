@@ -1,13 +1,10 @@
-"""Positions that devices number on their own: each can number those of all the others.
+"""Positions that each device numbers on its own: each can number those of all others.
 
-Stage 11 makes of an iota along a split dimension `iota + offset`, with the offset of the
-device's shard, which follows from the number of the device.
-
-**Why it is right.** Let size be the length of the dimension on one device, and offset_j
-what device j of a group adds. The devices' parts put together are at place j size + p the
-number p + offset_j. If offset_j = base + j size for one base, those are base + q for all
-places q: an iota of the whole dimension and the base, which each device knows from its own
-offset as offset_j - j size. What the offsets of all devices are is computed here.
+Stage 11 makes of an iota along a split dimension `iota + offset`, with the offset of
+the shard, which follows from the device's number. Place p of device j, gathered, is at
+j size + p and holds p + offset_j. If offset_j = base + j size for one base, the whole
+is an iota plus that base, which each device knows from its own offset. The offsets of
+all devices are computed here.
 """
 
 from __future__ import annotations

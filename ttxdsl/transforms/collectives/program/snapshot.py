@@ -1,9 +1,8 @@
-"""A body as it was, to go back to: a tenth of what a clone takes, for it is hardly needed.
+"""A body as it was, to go back to, at a tenth of the cost of a clone.
 
-Optimizations replace and erase ops, and change operands, locations and what blocks take;
-what an op says otherwise is never changed in place. So the ops themselves, with those, are
-all that is needed to write the body again, and for collectives, which have a region of
-their own, the op alone.
+Optimizations replace and erase ops, and change operands, locations and block arguments;
+other fields never change in place. So the ops themselves with these suffice to write
+the body again.
 """
 
 from collections.abc import Sequence

@@ -1,22 +1,19 @@
-"""Windows that reach over the border of a shard: neighbours send the few elements.
+"""Halos: the elements beyond a shard's border that windows read, sent by neighbours.
 
-An op that looks at windows of a split dimension (a convolution, a pooling, a pad, a
-slice) reads, for the results of one device, a stretch that begins and ends somewhere
-near its own shard. What of it others have is sent by collective_permutes, from the next
-shard, then from the one behind it. At the ends of the dimension stands what the op pads
-with. The op then runs on the stretch without padding.
+A convolution, a pooling, a pad or a slice reads, for the results of one device, a
+stretch near its own shard. What others have of it is sent by collective_permutes, from
+the next shard, then from the one behind it. At the ends of the dimension stands the
+padding. The op then runs on the stretch without padding.
 
     shard 0       shard 1       shard 2
     [a b c d]     [e f g h]     [i j k l]
     . a b c d e   d e f g h i   h i j k l .     a window of 3, padded by 1 and 1
 
-With M results and L elements a shard, stride s, windows of w elements and padding p
-before the first, the stretch of shard i begins at i*M*s - p. Relative to its start i*L
-that *drifts* by M*s - L from shard to shard; where it does, shards read different parts
-of others, which `stretches.py` sends.
-
-Elements may have holes between them (the base of a convolution may be dilated): then
-whole elements are sent, and the op pads the few places that are left.
+With M results and L elements a shard, stride s and padding p, the stretch of shard i
+begins at i*M*s - p. Relative to its start i*L it *drifts* by M*s - L from shard to
+shard; then shards read different parts of others (`stretches.py`). Where the base of a
+convolution is dilated, whole elements are sent and the op pads the few places that are
+left.
 """
 
 from collections.abc import Sequence

@@ -1,17 +1,15 @@
-"""Concatenations of what was cut from one split value: each device gets a few pieces.
+"""Concatenations of pieces of one split value: each device receives a few stretches.
 
-A roll is two slices put together the other way around. Where value and result are split
-alike, each device's part of the result is made of stretches of others' parts of the value:
+A roll is two slices put together the other way around. Each device's part of the result
+is made of stretches of others' parts of the value:
 
     shard 0    shard 1    shard 2    shard 3
     [a b c]    [d e f]    [g h i]    [j k l]
     [b c d]    [e f g]    [h i j]    [k l a]     rolled by one
 
-Where all devices' parts are made of stretches that begin and end at the same places of
-somebody's part, and nobody has to give one to two others, a collective_permute for each
-stretch (none for what all have themselves) brings them there, and nothing is gathered.
-
-What all devices have whole is put together whole, and then cut.
+Where the stretches of all devices begin and end at the same places of a part, and
+nobody sends one to two others, a collective_permute for each stretch brings them there,
+and nothing is gathered.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

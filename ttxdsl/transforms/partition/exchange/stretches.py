@@ -1,9 +1,8 @@
-"""Stretches of a split dimension: each device gets the places that it reads from others.
+"""Stretches of a split dimension: each device receives what it reads from others.
 
-Device i of a group reads `length` places from `starts[i]` on. What another device has of
-them is a transfer; in one collective_permute every device gives to one other at most, and
-takes from one. So the transfers are dealt out to rounds, of which each sends as many places
-as its longest transfer has: every device cuts its own places out before it sends them.
+Device i of a group reads `length` places from `starts[i]`. What another device has of
+them is a transfer. In one collective_permute every device sends to and receives from at
+most one, so transfers are dealt out to rounds, each as long as its longest transfer.
 
     shards of 4, stretches of 2        round 1     round 2
     0 reads 0 1, of its own
@@ -11,11 +10,9 @@ as its longest transfer has: every device cuts its own places out before it send
     2 reads 4 5, from 1                1 -> 2
     3 reads 6 7, from 1                            1 -> 3
 
-**Why it is right.** A device that takes part in a round sends places of its shard that
-follow each other, among them those of its transfer; where it takes fewer than the round
-sends, the others are neighbours of them. Put where its own are to be, each is the place of
-the dimension that belongs there. So what a device chooses for a place from a round is right
-wherever it has a transfer there; a place without a transfer is outside of the dimension.
+**Why it is right.** A device sends consecutive places of its shard, its transfer among
+them. Put where its own are to be, each is the place of the dimension that belongs
+there, so what a device selects from a round is right wherever it has a transfer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

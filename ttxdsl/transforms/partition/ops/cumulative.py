@@ -1,10 +1,9 @@
-"""Running sums, maxima and products along a split dimension.
+"""Running sums, maxima and products along a split dimension (`jnp.cumsum`).
 
-A `reduce_window` whose windows reach from each element back to the first, or on to the
-last, is a running combination: `jnp.cumsum` and its like. Every device runs it over its
-own elements, and joins to each what the shards before hold altogether, of which only that
-one combination a shard is sent. Sums of floating-point numbers are rounded in another
-order then, as they are by an all-reduce.
+A `reduce_window` whose windows reach from each element to the first, or the last, is a
+running combination. Every device runs it over its own elements and combines each with
+the totals of the shards before, one number a shard. (Floating-point sums round in
+another order.)
 """
 
 from collections.abc import Mapping

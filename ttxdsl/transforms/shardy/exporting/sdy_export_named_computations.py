@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp as FuncReturnOp
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.calls.call_graph import ORIGINAL_NAME
 from ttxdsl.analysis.calls.symbols import PRIVATE, Symbols
 from ttxdsl.dialects import sdy
+from ttxdsl.ir.rewriting import take_body
 from ttxdsl.transforms.shardy.data_flow_edges import edge_shardings
 from ttxdsl.transforms.shardy.importing.sdy_import_func_calls import EXECUTION_THREAD
 
@@ -22,17 +23,6 @@ def _remove_edges(values: Iterable[SSAValue]) -> None:
         user = value.get_user_of_unique_use()
         if isinstance(user, sdy.DataFlowEdgeOp):
             Rewriter.replace_op(user, [], [value])
-
-
-def _taken_body(op: sdy.NamedComputationOp) -> Region:
-    """The body of a named computation, moved out of it, for a function."""
-    body = op.detach_region(op.body)
-    end = body.block.last_op
-    assert isinstance(end, sdy.ReturnOp)
-    returned = FuncReturnOp(*end.results_)
-    returned.location = end.location
-    Rewriter.replace_op(end, returned, [])
-    return body
 
 
 def export(op: sdy.NamedComputationOp, symbols: Symbols) -> CallOp:
@@ -48,7 +38,9 @@ def export(op: sdy.NamedComputationOp, symbols: Symbols) -> CallOp:
     if results is not None:
         out_shardings = sdy.TensorShardingPerValueAttr(results)
     kind = FunctionType.from_lists(list(op.body.block.arg_types), list(op.result_types))
-    function = FuncOp(op.computation_name.data, kind, _taken_body(op), PRIVATE)
+    function = FuncOp(
+        op.computation_name.data, kind, take_body(op, FuncReturnOp), PRIVATE
+    )
     function.location = op.location
     function.attributes[ORIGINAL_NAME] = StringAttr(op.computation_name.data)
     _remove_edges(function.args)

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp as FuncReturnOp
-from xdsl.ir import Region
+from xdsl.dialects.func import CallOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -17,22 +16,12 @@ from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
 from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
+from ttxdsl.ir.rewriting import take_body
 from ttxdsl.transforms.shardy.data_flow_edges import add_edges_of
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 EXECUTION_THREAD = "execution_thread"
 """Attribute of a function whose calls run elsewhere; XLA's."""
-
-
-def _taken_body(function: FuncOp) -> Region:
-    """The body of a function, moved out of it, for a named computation."""
-    body = function.detach_region(function.body)
-    end = body.block.last_op
-    assert isinstance(end, FuncReturnOp)
-    returned = ReturnOp(*end.arguments)
-    returned.location = end.location
-    Rewriter.replace_op(end, returned, [])
-    return body
 
 
 class _Importer:
@@ -54,7 +43,7 @@ class _Importer:
                 return
             require_one_block(function, call)
         if first is None:
-            body = _taken_body(function)
+            body = take_body(function, ReturnOp)
         else:
             self._warn_of_copies(call, name)
             body = first.body.clone()

@@ -28,15 +28,7 @@ def without_size_one_axes(sharding: TensorSharding, mesh: Mesh) -> TensorShardin
     Sub-axes that become neighbours are merged, which the dialect asks for. (The C++ pass
     does not merge, and then fails.)
     """
-
-    def larger(axes: Iterable[AxisRef]) -> Axes:
-        return _larger(axes, mesh)
-
-    return (
-        sharding.with_dims([dim.with_axes(larger(dim.axes)) for dim in sharding.dims])
-        .with_replicated(larger(sharding.replicated))
-        .with_unreduced(larger(sharding.unreduced))
-    )
+    return sharding.map_axes(lambda axes: _larger(axes, mesh))
 
 
 def _change_collective(op: sdy.CollectiveOp, mesh: Mesh) -> None:
