@@ -13,6 +13,7 @@ from typing import Literal
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.segments import segments_of
 from ttxdsl.analysis.attribution.stacks import ScopeName
+from ttxdsl.diagnostics.errors import is_of_library, own_frame
 
 _Item = tuple[Literal["node", "scope"], int]
 """What stands directly in a scope, with its number."""
@@ -25,15 +26,22 @@ _DENSE = 0.5
 _GAP = 4
 """How far apart two nodes of one stretch are at most."""
 _FEWEST_IN_A_STRETCH = 4
+_FEWEST_OF_LINES = 12
+"""Nodes of a scope that are put together by line."""
+_FEWEST_OF_A_LINE = 3
 
 
 @dataclass(slots=True)
 class Scope:
-    """A scope: its name, the scope that it is in (-1 for the program), and its kind."""
+    """A scope: its name, the scope that it is in (-1 for the program), and its kind.
+
+    `line` is where a function is called, or what a line's scope is of.
+    """
 
     name: str
     parent: int
     kind: str
+    line: str = ""
 
 
 class Scopes:
@@ -54,7 +62,7 @@ class Scopes:
     def _child(self, parent: int, name: ScopeName, kind: str) -> int:
         number = self._numbers.setdefault((parent, name), len(self.scopes))
         if number == len(self.scopes):
-            self.scopes.append(Scope(name.name, parent, kind))
+            self.scopes.append(Scope(name.name, parent, kind, name.line))
         elif kind != "scope":
             self.scopes[number].kind = kind
         return number
@@ -71,6 +79,7 @@ class Scopes:
         """Once all nodes are there: shorten chains, place constants, cut the large."""
         self._place_constants(nodes)
         self._part_scattered(nodes)
+        self._by_line(nodes)
         self._join_chains(nodes)
         self._open_the_only(nodes)
         self._cut(nodes)
@@ -132,7 +141,9 @@ class Scopes:
         for stretch in stretches:
             short = len(stretch) < _FEWEST_IN_A_STRETCH
             if not short:
-                self.scopes.append(Scope(known.name, known.parent, known.kind))
+                self.scopes.append(
+                    Scope(known.name, known.parent, known.kind, known.line)
+                )
             home = known.parent if short else len(self.scopes) - 1
             for at in stretch:
                 if nodes[at].group == scope:
@@ -150,6 +161,31 @@ class Scopes:
                 return inner
             inner = self.scopes[inner].parent
         return None
+
+    def _by_line(self, nodes: Sequence[TraceNode]) -> None:
+        """Give the lines of a function that has many ops a scope each."""
+        users: dict[int, TraceNode] = {}
+        for node in nodes:
+            for source, _ in node.inputs:
+                users.setdefault(source, node)
+        own: dict[int, dict[str, list[TraceNode]]] = defaultdict(dict)
+        for at, node in enumerate(nodes):
+            # a constant is where it is used: JAX moves it out of the function
+            known = node if node.inputs else users.get(at, node)
+            frame = own_frame(known.frames[:1])
+            if node.kind == "op" and frame and not is_of_library(frame.position):
+                line = frame.position.rpartition(":")[0]
+                own[node.group].setdefault(line, []).append(node)
+        for scope, lines in own.items():
+            if len(lines) < 2 or sum(map(len, lines.values())) < _FEWEST_OF_LINES:
+                continue
+            for line, inside in lines.items():
+                if len(inside) >= _FEWEST_OF_A_LINE:
+                    number = line.rpartition(":")[2]
+                    name = ScopeName(f"line {number}", line=line)
+                    child = self._child(scope, name, "line")
+                    for node in inside:
+                        node.group = child
 
     def _join_chains(self, nodes: Sequence[TraceNode]) -> None:
         """A scope that has nothing but one other scope is one with it."""
@@ -266,7 +302,7 @@ class Scopes:
         order = sorted(used, key=lambda scope: len(self.ancestors(scope)))
         new = {old: at for at, old in enumerate(order)}
         self.scopes = [
-            Scope(s.name, new.get(s.parent, -1), s.kind)
+            Scope(s.name, new.get(s.parent, -1), s.kind, s.line)
             for s in (self.scopes[old] for old in order)
         ]
         for node in nodes:

@@ -413,6 +413,8 @@ class Party:
     causes: tuple[AxisCause, ...]
     obstacles: tuple[Obstacle, ...] = ()
     note: str | None = None
+    known: str | None = None
+    """The value by what its author knows: a path, or a line of a function."""
 
 
 @dataclass(frozen=True, slots=True)

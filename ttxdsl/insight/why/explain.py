@@ -13,6 +13,7 @@ from functools import cached_property
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.attribution.locations import row_names
+from ttxdsl.analysis.attribution.marking import mark_authored
 from ttxdsl.analysis.attribution.purposes import purposes
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
@@ -91,6 +92,7 @@ class Explainer:
         self._tries = _tries(ops, _CHANGES) if tries is None else tries
         # `collective` looks at one, the list at all
         self._list_tries = _tries(ops, _TRIALS) if tries is None else 2 * tries
+        mark_authored(module)
         annotated = as_stage_4_annotates(module, self._pipeline)
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)

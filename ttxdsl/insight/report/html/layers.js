@@ -29,11 +29,12 @@ const isBehind = (at) => firstLike[at] !== at && isStacked(at);
 const shownScopes = (at) => children[at].scopes.filter((one) => !isBehind(one));
 const isOpen = (at) => state.open.has(at) && !isStacked(at);
 
-/** ` … layers_11 ×12` of layers that are one box. */
+/** ` … 11, 12 of them, alike` of layers that are one box. */
 function layersText(at) {
   if (!isStacked(at)) return "";
-  const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name.replace(/^segment /, "");
-  return `${last === scopes[at].name ? "" : ` … ${last}`} ×${alike.length}`;
+  const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name.replace(/^\D*/, "");
+  const number = scopes[at].name.replace(/^\D*/, "");
+  return `${last === number ? "" : ` … ${last}`}, ${alike.length} of them, alike`;
 }
 
 /** At the start: as many scopes open, outermost first, as make no more than `most` boxes. */

@@ -74,6 +74,8 @@ class GraphBuilder:
         self.nodes: list[TraceNode] = []
         self.operations: list[Operation | None] = []
         self.sources: dict[SSAValue, tuple[int, int]] = {}
+        self._regions: set[str] = set()
+        """The names of the scopes that stand for regions."""
         self.wrapped = False
         """Whether the program is global, so that no sharding means whole."""
 
@@ -171,12 +173,13 @@ class GraphBuilder:
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
             inner_manual = (*manual, *op.manual_axes.data)
-        outer = (*path, *self.stacks.scopes(op))
+        outer = self._scopes(op, path)
         for index, region in enumerate(op.regions):
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
                 which = (" condition", " body")[index]
             inner = (*outer, ScopeName(f"{short} {name}{which}"))
+            self._regions.add(inner[-1].name)
             for block in region.blocks:
                 self._block_arguments(op, block, inner, inner_manual)
                 self._block(block, inner, inner_manual)
@@ -216,7 +219,7 @@ class GraphBuilder:
         manual: tuple[str, ...],
         inputs: list[tuple[int, int]],
     ) -> None:
-        scopes = (*path, *self.stacks.scopes(op))
+        scopes = self._scopes(op, path)
         scope = self.scopes.scope(scopes, "scope")
         outputs = [self._result(result, manual) for result in op.results]
         short = op.name.rpartition(".")[2]
@@ -228,6 +231,17 @@ class GraphBuilder:
         self._add(node, op)
         for result in op.results:
             self.sources[result] = len(self.nodes) - 1, result.index
+
+    def _scopes(
+        self, op: Operation, path: tuple[ScopeName, ...]
+    ) -> tuple[ScopeName, ...]:
+        """Return the scopes of an op; of those of its region none stands there twice."""
+        own = self.stacks.scopes(op)
+        around = [name for name in path if name.name not in self._regions]
+        shared = 0
+        while shared < min(len(own), len(around)) and own[shared] == around[shared]:
+            shared += 1
+        return (*path, *own[shared:])
 
     def _add(self, node: TraceNode, op: Operation | None = None) -> None:
         self.nodes.append(node)
