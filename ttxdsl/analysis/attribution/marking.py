@@ -84,7 +84,7 @@ class _Place:
     calls: AuthorPath
     library: AuthorPath = ()
     line: str = ""
-    label: tuple[str, ...] = ()
+    label: int = -1
 
     @property
     def is_backward(self) -> bool:
@@ -106,6 +106,7 @@ class _Marking:
         self.functions = [op for op in module.ops if isinstance(op, FuncOp)]
         self._places = IdentityMemo[_Place]()
         self._lines: dict[str, str] = {}
+        self._labels: dict[tuple[str, ...], int] = {}
 
     def mark(self) -> None:
         bodies = [
@@ -175,7 +176,8 @@ class _Marking:
             line = self._line(frame)
         behind = frames[own[-1] + 1 :][:1] if own else []
         library = tuple(AuthorScope(_function_name(one), line) for one in behind)
-        label = (*parts, *(frame.position for frame in frames))
+        written = (*parts, *(frame.position for frame in frames))
+        label = self._labels.setdefault(written, len(self._labels))
         functions = tuple(calls[:_MOST_CALLS])
         return _Place(tuple(stack), named, functions, library, line, label)
 
