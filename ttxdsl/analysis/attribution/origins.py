@@ -200,6 +200,10 @@ class Origins:
         """What it came from: the op of the last marking, of the one before, and so on."""
         return [self._marked[number][0] for number in self._numbers(op.location)[1]]
 
+    def own_numbers(self, location: Attribute) -> Numbers:
+        """Return the numbers of an op without those of calls, the last that was put first."""
+        return self._numbers(location)[1]
+
     def origin(self, op: Operation) -> Operation | None:
         """The op that had the number that was put last."""
         return next(iter(self.origins(op)), None)
