@@ -533,6 +533,7 @@ class Program(ProgramForm):
         tries: int | None = None,
         jobs: int = 1,
         all_axes: bool = False,
+        seconds: float | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows; the keys are those of `ttxdsl.insight.report.trace.data`.
@@ -550,6 +551,8 @@ class Program(ProgramForm):
                 help; None: no reasons.
             jobs: processes to compile these in.
             all_axes: whether to show axes of size one, too.
+            seconds: how long to look for what to write instead, as `prescribe` does;
+                None: not at all.
             options: as for `check`.
 
         Raises:
@@ -569,6 +572,7 @@ class Program(ProgramForm):
             tries=tries,
             jobs=jobs,
             all_axes=all_axes,
+            seconds=seconds,
         )
 
     @_asking()

@@ -91,7 +91,7 @@ function onKey(event) {
   const typing = ["INPUT", "TEXTAREA"].includes(event.target.tagName) && event.target.type !== "range";
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.getElementById("keys").open) return;
   const run = {
-    "/": () => document.getElementById("search").focus(),
+    "/": () => (document.body.dataset.view === "summary" && showView("graph"), document.getElementById("search").focus()),
     t: () => setTheme(dark() ? "light" : "dark"),
     "?": () => document.getElementById("keys").showModal(),
     "[": () => (showView("stages"), showStage(stages.at - 1)),

@@ -58,7 +58,7 @@ function costsOf({ costs }) {
     listen((what) => what === "theme" && paint());
     return h("button", { type: "button", class: "cost", title: `${one.scope || one.place}: show it in the graph`, onclick: () => one.node >= 0 && (showView("graph"), selectNode(one.node)) },
       h("b", { class: "share" }, shareText(one.share)),
-      h("span", { class: "what" }, h("b", {}, one.where || "no line is known"), h("span", { class: "muted" }, ` ${timeText(one.seconds)} of ${BOUNDS[one.bound].label}: ${one.ops.join(", ")}${layers}${phases}`), h("br"), h("code", {}, one.place)),
+      h("span", { class: "what" }, h("b", {}, one.where || "no line is known"), h("span", { class: "muted" }, ` ${timeText(one.seconds)} of ${BOUNDS[one.bound].label}: ${one.ops.join(", ")}${layers}${phases}`), ...(one.place === one.where ? [] : [h("br"), h("code", {}, one.place)])),
       h("span", { class: "meter" }, bar));
   };
   return h("section", { class: "panel", id: "verdict-costs" }, h("h2", {}, costs.length > 1 ? `The ${costs.length === 3 ? "three " : ""}largest costs` : "The largest cost"), ...costs.map(row));

@@ -17,7 +17,8 @@ The keys of the data:
   with its op, the index of its text in `texts`, and what the stage did to it (0 nothing,
   1 changed it from `before`, 2 added it, 3 removed it);
 - `keys`: for each key of an op the node that it belongs to, -1 for none;
-- `verdict`: what the first page says, see `verdict.py`;
+- `verdict`: what the first page says, see `verdict.py`; `advice`: what to write instead,
+  see `advice.py`, null if nobody asked;
 - `timeline`: seconds of all, of computing, of collectives, and `events`, each
   `[lane, name, start, seconds, times, depth, node]`: see `ttxdsl.analysis.usage.timeline`;
 - `collectives`, in program order, each with `why`, the number of its reason in `whys`
@@ -53,6 +54,7 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
+from ttxdsl.insight.report.advice import advice
 from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
@@ -154,7 +156,6 @@ class Trace:
             "texts": self._log.texts,
             "keys": self._nodes_of_keys(),
             "machine": str(self.machine),
-            "advice": None,
             "verdict": self.verdict,
             "timeline": self.timeline,
             "collectives": self.collectives,
@@ -382,6 +383,7 @@ def trace_program(
     tries: int | None = None,
     jobs: int = 1,
     all_axes: bool = False,
+    seconds: float | None = None,
 ) -> dict[str, Any]:
     """Compile a program and return all that its report shows.
 
@@ -398,6 +400,7 @@ def trace_program(
         tries: changes to compile for the reason of a collective; None: no reasons.
         jobs: processes to compile these in.
         all_axes: whether to show axes of size one, too.
+        seconds: how long to look for what to write instead; None: not at all.
 
     Raises:
         CompileError: the program cannot be partitioned.
@@ -462,6 +465,7 @@ def trace_program(
     remarks += told
     shown = [(each.severity, each.message, each.position) for each in remarks]
     data = trace.data(__version__, shown)
+    data["advice"] = None if seconds is None else advice(program, seconds, machine)
     return data if tries is None else {**data, "whys": whys}
 
 
