@@ -73,7 +73,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             tries=options.tries,
             jobs=options.jobs,
             all_axes=options.all_axes,
-            seconds=options.doctor,
+            seconds=options.seconds,
             **flags.partition_options(options),
         )
     if not options.json:
@@ -163,6 +163,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--doctor",
+        dest="seconds",
         type=positive,
         metavar="SECONDS",
         help="look so long for what to write instead, and say it on the first page",
