@@ -83,31 +83,32 @@ def node(condition: str) -> str:
 Step = str | tuple[str, str]
 
 REPORTS: dict[str, tuple[str, list[str], list[Step]]] = {
-    "report-graph": ("block", [], [node("n.outputs[0]?.partial.length")]),
+    "report-graph": ("block", ["2"], [node("n.outputs[0]?.partial.length")]),
+    "report-summary": ("layers", [], []),
     "report-train": (
         "train",
-        [],
-        ["select({ scope: scopes.findIndex((s) => s.name === 'transpose(jvp)') })"],
+        ["2"],
+        ["select({ scope: scopes.findIndex((s) => s.name === 'backward') })"],
     ),
     "report-stages": (
         "train",
-        ["2"],
-        ["showStage(11)", node("n.op === 'sdy.all_reduce'"), "jump(-1)"],
+        ["6"],
+        ["showStage(11)", node("n.name === 'all_reduce'"), "jump(-1)"],
     ),
     "report-collectives": (
         "train",
         ["3"],
-        ["selectNode(data.collectives[8].node)"],
+        ["selectNode(data.collectives[2].node)"],
     ),
-    "report-twelve": ("layers", [], []),
-    "report-scanned": ("scanned", [], []),
+    "report-twelve": ("layers", ["2"], []),
+    "report-scanned": ("scanned", ["2"], []),
     "report-memory": ("layers", ["4", "t"], []),
     "report-search": (
         "layers",
-        [],
+        ["2"],
         [("fill", "op:dot_general axis:model")],
     ),
-    "report-case6": ("case6", [], [node("n.op === 'sdy.all_gather'")]),
+    "report-case6": ("case6", ["2"], [node("n.name === 'all_gather'")]),
 }
 """For each picture its program, keys to press, and what is done then."""
 

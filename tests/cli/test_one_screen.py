@@ -121,7 +121,7 @@ def test_one_screen(
     ("by", "rows"),
     [
         ("layer", [r"│ +2 │ all_reduce +│ .*│ layers_7 +│"]),
-        ("scope", [r"│ 12 │ .*│ bid,bjd->bij +│", r"│ 24 │ .*│ no scope is known"]),
+        ("scope", [r"│ +3 │ all_reduce +│ .*│ iteration 7 +│"]),
         ("parameter", [r"│ +1 │ all_reduce +│ .*│ layers_4\.out\.kernel +│"]),
     ],
 )
@@ -141,7 +141,7 @@ def test_rows_by_place(
     ("by", "row"),
     [
         ("layer", r"│ \d+, \d+ +│ 2 all_reduce +│ .*│ layers_7 +│"),
-        ("scope", r"│ 12 all_reduce +│ .*│ bid,bjd->bij +│"),
+        ("scope", r"│ \d+, \d+, \d+ +│ 3 all_reduce +│ .*│ iteration 7 +│"),
         ("parameter", r"│ all_reduce +│ .*│ layers_4\.out\.kernel +│"),
         ("axis", r"│ 36 all_reduce +│"),
     ],

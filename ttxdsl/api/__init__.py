@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.run.interpretation import Interpretation
     from ttxdsl.insight.run.outcome import RunOutcome
     from ttxdsl.insight.show.slices import Picture
-    from ttxdsl.insight.why.answers import WhyCollective, WhyProgram, WhySharding
+    from ttxdsl.insight.why.answers import Answer
     from ttxdsl.insight.why.explain import Explainer
 
 
@@ -247,22 +247,23 @@ class Program(ProgramForm):
         argument: int | None = None,
         result: int | None = None,
         collective: int | None = None,
+        not_: str | None = None,
         by: str | None = None,
         machine: Machine = GENERIC,
         tries: int | None = None,
         trip_count: int | None = None,
         executor: Executor | None = None,
-    ) -> WhySharding | WhyCollective | WhyProgram:
+    ) -> Answer:
         """Explain a sharding or a collective; all collectives by default.
 
-        It speaks of the program as it was loaded, compiled with the options that it
-        was partitioned with.
+        It speaks of the program as loaded, with the options that it was partitioned with.
 
         Args:
             value: why it is sharded so: `%42`, as the loaded program's `text` has it.
             argument: the same of an argument.
             result: the same of a result.
             collective: why `collectives()[K]` is there, and what would help.
+            not_: `x=P("data")`: what it would cost if x were so, and what is against it.
             by: what the collectives of a row share, `layer`, `scope`, `parameter`, `axis`,
                 `kind`, `cause` or `line`.
             machine: what it runs on, for times.
@@ -277,7 +278,7 @@ class Program(ProgramForm):
         from ttxdsl.insight.why.view import print_answer
 
         asked = value, argument, result, collective
-        if sum(one is not None for one in asked) > 1:
+        if sum(one is not None for one in (*asked, not_)) > 1:
             raise CompileError("why: ask for one thing at a time")
         key = machine, tries, trip_count
         if key not in self._explainers:
@@ -289,7 +290,8 @@ class Program(ProgramForm):
                 tries=tries,
                 trip_count=trip_count,
             )
-        answer = self._explainers[key].answer(*asked, by=by, executor=executor)
+        explainer = self._explainers[key]
+        answer = explainer.answer(*asked, wish=not_, by=by, executor=executor)
         return answer.shown_by(partial(print_answer, answer=answer, machine=machine))
 
     @_asking()
@@ -534,23 +536,23 @@ class Program(ProgramForm):
         tries: int | None = None,
         jobs: int = 1,
         all_axes: bool = False,
+        seconds: float | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows; the keys are those of `ttxdsl.insight.report.trace.data`.
 
-        The program goes through every stage and lowering, from what it was loaded as,
-        with the options that it was partitioned with. A lowering that refuses it is
-        told in a warning of the report.
+        The program goes through every stage and lowering, with the options that it was
+        partitioned with. A lowering that refuses it is told in a warning.
 
         Args:
             num_links: see `lower`; those that it was lowered with by default.
             on_step: called with the name of each step before it starts.
             machine: what it runs on, for times.
             trip_count: iterations of loops of which the program does not say it.
-            tries: changes to compile for the reason of a collective, to say which would
-                help; None: no reasons.
+            tries: changes to compile for a collective's reason; None: no reasons.
             jobs: processes to compile these in.
             all_axes: whether to show axes of size one, too.
+            seconds: how long to look for what to write instead; None: not at all.
             options: as for `check`.
 
         Raises:
@@ -570,6 +572,7 @@ class Program(ProgramForm):
             tries=tries,
             jobs=jobs,
             all_axes=all_axes,
+            seconds=seconds,
         )
 
     @_asking()
@@ -580,7 +583,7 @@ class Program(ProgramForm):
 
         Args:
             path: of the file, which is written whole or not at all.
-            tries: changes to compile for each collective, to say which would help.
+            tries: changes to compile for each collective.
             options: of `report_data`.
 
         Raises:

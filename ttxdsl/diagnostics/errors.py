@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ttxdsl.diagnostics.sanitize import visible, visible_lines
 from ttxdsl.ir.compat.faults.locations import (
     Frame,
+    is_of_library,
     own_first,
     own_frame,
     source_frame,
@@ -55,6 +56,8 @@ __all__ = [
     "CompileError",
     "Frame",
     "UnsupportedError",
+    "is_of_library",
+    "line_text",
     "memory_errors",
     "near",
     "own_first",
@@ -86,6 +89,12 @@ def place_text(position: str | None, function: str | None = None) -> str:
     line = place.rpartition(":")[0] or place
     name = function.rpartition("<locals>.")[2].removesuffix(".__call__")
     return f"{'/'.join((*_fewer(folders, len(line)), line))} in {name}"
+
+
+def line_text(frame: Frame) -> str:
+    """Return a line in words, for a sentence about it: `line 12 of rms`."""
+    function = frame.function.rpartition("<locals>.")[2].removesuffix(".__call__")
+    return f"line {frame.position.rsplit(':', 2)[-2]} of {function}"
 
 
 def _fewer(folders: list[str], rest: int) -> list[str]:

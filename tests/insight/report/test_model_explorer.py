@@ -45,7 +45,7 @@ def test_nodes_and_edges(data: dict[str, Any], graph: dict[str, Any]):
 def test_what_is_said_of_a_node(graph: dict[str, Any]):
     reduce = next(n for n in graph["nodes"] if n["label"] == "all_reduce")
     said = attributes(reduce["attrs"])
-    assert said["op"] == "sdy.all_reduce"
+    assert said["op"] == "stablehlo.all_reduce"
     assert said["sent by a device"] == "1536 B"
     assert said["why"] == "combines what each device has of dot_general"
     assert said["source"].endswith("mlp_train_step.mlir:12:5")

@@ -9,6 +9,12 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
 from xdsl.ir import Attribute, BlockArgument, Operation
 
+from ttxdsl.analysis.attribution.authored import (
+    ITERATION,
+    author_path,
+    layer_of,
+    path_text,
+)
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.attribution.roles import Roles, collective_roles
@@ -26,21 +32,15 @@ class Home:
     """Where a collective is; each text is empty where nobody knows it.
 
     Attributes:
-        scope: JAX's name stack without the function and the primitive, `layers_0/mlp`.
+        scope: the author's scopes; of a program that was not loaded, JAX's name stack
+            without the function and the primitive, `layers_0/mlp`.
         parameter: the arguments that it is there for, `layers_0.up.kernel`.
+        layer: the first numbered part of the scope, or of the parameter's path.
     """
 
     scope: str
     parameter: str
-
-    @property
-    def layer(self) -> str:
-        """The first numbered part of the scope, or of the parameter's path."""
-        for part in self.scope.split("/"):
-            if _LAYER_SCOPE.fullmatch(part):
-                return part
-        found = _LAYER_LEAF.match(self.parameter.partition(", ")[0])
-        return found[0] if found else ""
+    layer: str
 
 
 _OWN: dict[str, Callable[[CountedCollective], str]] = {
@@ -87,9 +87,19 @@ def homes(module: ModuleOp) -> list[Home]:
 
 
 def _home(op: Operation, roles: Roles) -> Home:
-    parts = _scopes(unmarked(op.location))
-    scope = "/".join(part for part in parts if not part.startswith("jit("))
-    return Home(scope, ", ".join(map(_argument_name, roles.arguments(op))))
+    parameter = ", ".join(map(_argument_name, roles.arguments(op)))
+    path = author_path(op.location)
+    layer = layer_of(path)
+    parts = [scope.text for scope in path] or [
+        part for part in _scopes(unmarked(op.location)) if not part.startswith("jit(")
+    ]
+    named = next((part for part in parts if _LAYER_SCOPE.fullmatch(part)), "")
+    match = _LAYER_LEAF.match(parameter.partition(", ")[0])
+    leaf = match[0] if match else ""
+    if layer.startswith(ITERATION):
+        layer = named or leaf or layer
+    layer = layer or named or leaf
+    return Home(path_text(path) or "/".join(parts), parameter, layer)
 
 
 def _scopes(location: Attribute) -> tuple[str, ...]:

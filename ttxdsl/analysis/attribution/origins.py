@@ -35,11 +35,17 @@ _WHOLE = "ttxdsl.whole"
 
 _JOINED = "ttxdsl.joined"
 
+AUTHORED = "ttxdsl.in="
+"""Before the path that `ttxdsl.analysis.attribution.authored` reads."""
+
+_MARKS = (_PREFIX, _OPTIMIZED, _WHOLE, _JOINED, AUTHORED)
+
 Numbers = tuple[int, ...]
 
 
-def _is_mark(location: NameLoc) -> bool:
-    return location.desc.data.startswith((_PREFIX, _OPTIMIZED, _WHOLE, _JOINED))
+def is_mark(location: NameLoc) -> bool:
+    """Return whether a name is one that passes put around a location."""
+    return location.desc.data.startswith(_MARKS)
 
 
 def optimized(location: Attribute, name: str) -> LocationAttr:
@@ -126,7 +132,7 @@ class Unmarked:
                 parts = dict.fromkeys(map(self, joined_parts(location)))
                 leaf = FusedLoc(cast(Any, tuple(parts)), NoneAttr())
                 return self._leaves.setdefault(leaf, cast(Any, leaf))
-            case NameLoc() if _is_mark(location):
+            case NameLoc() if is_mark(location):
                 return self(location.location)
             case CallSiteLoc():
                 callee, caller = self(location.callee), self(location.caller)
@@ -193,6 +199,10 @@ class Origins:
     def origins(self, op: Operation) -> list[Operation]:
         """What it came from: the op of the last marking, of the one before, and so on."""
         return [self._marked[number][0] for number in self._numbers(op.location)[1]]
+
+    def own_numbers(self, location: Attribute) -> Numbers:
+        """Return the numbers of an op without those of calls, the last that was put first."""
+        return self._numbers(location)[1]
 
     def origin(self, op: Operation) -> Operation | None:
         """The op that had the number that was put last."""

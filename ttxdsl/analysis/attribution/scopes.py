@@ -4,15 +4,17 @@ A scope with very many ops of its own is cut into segments (`segments.py`), so t
 program without any debug information can be folded too.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from ttxdsl.analysis.attribution.authored import PHASES
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.segments import segments_of
 from ttxdsl.analysis.attribution.stacks import ScopeName
+from ttxdsl.diagnostics.errors import is_of_library, own_frame
 
 _Item = tuple[Literal["node", "scope"], int]
 """What stands directly in a scope, with its number."""
@@ -20,20 +22,29 @@ _Item = tuple[Literal["node", "scope"], int]
 _MOST_ITEMS = 80
 _LARGEST_TO_MOVE = 64
 """Nodes of a scope that goes into a segment; a larger one stands for itself."""
+_MOST_PIECES = 12
+"""Segments beside each other; more are put together, but for those that repeat."""
 _DENSE = 0.5
 """The part of its stretch of the program that a scope has to fill to be one."""
 _GAP = 4
 """How far apart two nodes of one stretch are at most."""
 _FEWEST_IN_A_STRETCH = 4
+_FEWEST_OF_LINES = 12
+"""Nodes of a scope that are put together by line."""
+_FEWEST_OF_A_LINE = 3
 
 
 @dataclass(slots=True)
 class Scope:
-    """A scope: its name, the scope that it is in (-1 for the program), and its kind."""
+    """A scope: its name, the scope that it is in (-1 for the program), and its kind.
+
+    `line` is where a function is called, or what a line's scope is of.
+    """
 
     name: str
     parent: int
     kind: str
+    line: str = ""
 
 
 class Scopes:
@@ -54,7 +65,7 @@ class Scopes:
     def _child(self, parent: int, name: ScopeName, kind: str) -> int:
         number = self._numbers.setdefault((parent, name), len(self.scopes))
         if number == len(self.scopes):
-            self.scopes.append(Scope(name.name, parent, kind))
+            self.scopes.append(Scope(name.name, parent, kind, name.line))
         elif kind != "scope":
             self.scopes[number].kind = kind
         return number
@@ -70,7 +81,9 @@ class Scopes:
     def settle(self, nodes: Sequence[TraceNode]) -> None:
         """Once all nodes are there: shorten chains, place constants, cut the large."""
         self._place_constants(nodes)
+        self._place_loose(nodes)
         self._part_scattered(nodes)
+        self._by_line(nodes)
         self._join_chains(nodes)
         self._open_the_only(nodes)
         self._cut(nodes)
@@ -89,6 +102,38 @@ class Scopes:
             if node.group in self.ancestors(common):
                 node.group = common
 
+    def _place_loose(self, nodes: Sequence[TraceNode]) -> None:
+        """Put what the compiler made outside of all scopes into that of its first user.
+
+        Gathers of arguments, and which device this is, belong to no line.
+        """
+        if not any(scope.line or scope.name in PHASES for scope in self.scopes):
+            return
+        users: dict[int, list[int]] = defaultdict(list)
+        for at, node in enumerate(nodes):
+            for source, _ in node.inputs:
+                users[source].append(at)
+        for at in reversed(range(len(nodes))):
+            node = nodes[at]
+            if node.kind != "op" or node.path or node.group:
+                continue
+            near = [nodes[user] for user in users[at]]
+            if not any(one.kind == "op" for one in near):
+                near = [nodes[source] for source, _ in node.inputs]
+            homes = [self._outermost(one.group) for one in near if one.kind == "op"]
+            node.group = min(homes, key=self._phase, default=0)
+
+    def _phase(self, scope: int) -> int:
+        """Return a number by which scopes are in the order of a step."""
+        name = self.scopes[scope].name
+        return PHASES.index(name) if name in PHASES else len(PHASES)
+
+    def _outermost(self, scope: int) -> int:
+        """Return the scope of the program that a scope is in, if that is no region."""
+        top = [0, 0, *reversed(self.ancestors(scope)[:-1])]
+        at = top[2] if len(top) > 2 else 0
+        return at if self.scopes[at].kind == "scope" else 0
+
     def _common(self, scopes: Sequence[int]) -> int:
         shared = self.ancestors(scopes[0])
         for scope in scopes[1:]:
@@ -106,6 +151,8 @@ class Scopes:
         for scope in sorted(range(1, len(self.scopes)), key=lambda one: -depths[one]):
             found = inside.get(scope)
             if found is None or self.scopes[scope].kind != "scope":
+                continue
+            if self.scopes[scope].name in PHASES:
                 continue
             if len(found) < (found[-1] - found[0] + 1) * _DENSE:
                 self._part(scope, found, nodes)
@@ -132,7 +179,9 @@ class Scopes:
         for stretch in stretches:
             short = len(stretch) < _FEWEST_IN_A_STRETCH
             if not short:
-                self.scopes.append(Scope(known.name, known.parent, known.kind))
+                self.scopes.append(
+                    Scope(known.name, known.parent, known.kind, known.line)
+                )
             home = known.parent if short else len(self.scopes) - 1
             for at in stretch:
                 if nodes[at].group == scope:
@@ -150,6 +199,31 @@ class Scopes:
                 return inner
             inner = self.scopes[inner].parent
         return None
+
+    def _by_line(self, nodes: Sequence[TraceNode]) -> None:
+        """Give the lines of a function that has many ops a scope each."""
+        users: dict[int, TraceNode] = {}
+        for node in nodes:
+            for source, _ in node.inputs:
+                users.setdefault(source, node)
+        own: dict[int, dict[str, list[TraceNode]]] = defaultdict(dict)
+        for at, node in enumerate(nodes):
+            # a constant is where it is used: JAX moves it out of the function
+            known = node if node.inputs else users.get(at, node)
+            frame = own_frame(known.frames[:1])
+            if node.kind == "op" and frame and not is_of_library(frame.position):
+                line = frame.position.rpartition(":")[0]
+                own[node.group].setdefault(line, []).append(node)
+        for scope, lines in own.items():
+            if len(lines) < 2 or sum(map(len, lines.values())) < _FEWEST_OF_LINES:
+                continue
+            for line, inside in lines.items():
+                if len(inside) >= _FEWEST_OF_A_LINE:
+                    number = line.rpartition(":")[2]
+                    name = ScopeName(f"line {number}", line=line)
+                    child = self._child(scope, name, "line")
+                    for node in inside:
+                        node.group = child
 
     def _join_chains(self, nodes: Sequence[TraceNode]) -> None:
         """A scope that has nothing but one other scope is one with it."""
@@ -223,8 +297,14 @@ class Scopes:
             for which, at in items
         ]
         pieces = segments_of(labels, alive)
-        for number, (start, end) in enumerate(pieces, 1):
-            segment = self._child(scope, ScopeName(f"segment {number}"), "segment")
+        parts = _parts_of(pieces, labels)
+        for number, ((start, end), part) in enumerate(
+            zip(pieces, parts, strict=True), 1
+        ):
+            around = scope
+            if part is not None:
+                around = self._child(scope, ScopeName(f"part {part}"), "segment")
+            segment = self._child(around, ScopeName(f"segment {number}"), "segment")
             for which, at in items[start:end]:
                 if which == "node":
                     nodes[at].group = segment
@@ -266,8 +346,31 @@ class Scopes:
         order = sorted(used, key=lambda scope: len(self.ancestors(scope)))
         new = {old: at for at, old in enumerate(order)}
         self.scopes = [
-            Scope(s.name, new.get(s.parent, -1), s.kind)
+            Scope(s.name, new.get(s.parent, -1), s.kind, s.line)
             for s in (self.scopes[old] for old in order)
         ]
         for node in nodes:
             node.group = new[node.group]
+
+
+def _parts_of(
+    pieces: Sequence[tuple[int, int]], labels: Sequence[str]
+) -> list[int | None]:
+    """Return for each segment the larger part that it is in, None if it is in none."""
+    if len(pieces) <= _MOST_PIECES:
+        return [None] * len(pieces)
+    contents = [tuple(labels[start:end]) for start, end in pieces]
+    counts = Counter(contents)
+    size = -(-sum(counts[one] == 1 for one in contents) // (_MOST_PIECES - 2))
+    parts: list[int | None] = []
+    part = inside = 0
+    for content in contents:
+        if counts[content] > 1:
+            parts.append(None)
+            part, inside = part + 1, 0
+            continue
+        if inside == size:
+            part, inside = part + 1, 0
+        parts.append(part)
+        inside += 1
+    return parts

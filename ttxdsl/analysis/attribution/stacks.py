@@ -16,7 +16,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
-from ttxdsl.analysis.attribution.origins import Origins
+from ttxdsl.analysis.attribution.authored import author_path, is_authored
+from ttxdsl.analysis.attribution.origins import Origins, is_mark
 from ttxdsl.diagnostics.errors import Frame, own_first, source_frames
 from ttxdsl.ir.memo import IdentityMemo
 
@@ -29,10 +30,14 @@ ops of n calls inside each other would take n² lines, which nobody reads."""
 
 @dataclass(frozen=True, slots=True)
 class ScopeName:
-    """One scope on the way to an op: its name, and which call it is if it is one."""
+    """One scope on the way to an op: its name, and which call it is if it is one.
+
+    `line` is where the author calls it, empty where nobody knows it.
+    """
 
     name: str
     call: int = -1
+    line: str = ""
 
 
 def name_stack(location: Attribute) -> tuple[str, ...]:
@@ -55,7 +60,8 @@ def names_in(locations: Iterable[Attribute]) -> Iterator[str]:
         seen.add(id(location))
         match location:
             case NameLoc():
-                yield location.desc.data
+                if not is_mark(location):
+                    yield location.desc.data
                 pending.append(location.location)
             case CallSiteLoc():
                 pending += (location.callee, location.caller)
@@ -94,6 +100,7 @@ class Stacks:
 
     def __init__(self, module: ModuleOp):
         """Number every op of the module, which changes its locations only."""
+        self._is_authored = is_authored(module)
         self.origins = Origins()
         self._read = self.origins.mark(module.walk())
         self._nodes: dict[int, int] = {}
@@ -119,11 +126,14 @@ class Stacks:
         return chain
 
     def scopes(self, op: Operation) -> tuple[ScopeName, ...]:
-        """Where an op belongs, outermost first: functions and parts of JAX's name stack.
+        """Where an op belongs, outermost first: the author's scopes, or else functions.
 
-        Every call is a scope of its own, also where one function is called twice; of
+        Without debug info every call is a scope of its own, also where one function is called twice; of
         more than `MAX_DEPTH` calls, the outermost.
         """
+        if self._is_authored:
+            path = author_path(op.location)
+            return tuple(ScopeName(one.text, line=one.line) for one in path)
         numbers = self.source_chain(op)
         found: list[ScopeName] = []
         for number in numbers[:-1][:MAX_DEPTH]:

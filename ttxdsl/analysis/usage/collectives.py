@@ -8,7 +8,7 @@ Custom calls are listed with them where devices send each other something in the
 `ragged_all_to_all` by its own model, any other as a row that is not priced.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import prod
@@ -23,7 +23,7 @@ from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring, ragged_bytes, ring_bytes
 from ttxdsl.costs.units import bytes_text
-from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
+from ttxdsl.diagnostics.errors import CompileError, Frame, place_text, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import (
     RAGGED_ALL_TO_ALL,
@@ -300,8 +300,31 @@ def _ragged_bytes(op: stablehlo.CustomCallOp, group_size: int) -> int:
     )
 
 
+_MOST_USERS = 16
+"""Ops behind a collective that are looked at for its line."""
+
+
+def place_of(op: Operation) -> Frame | None:
+    """Return the line of a collective: of one that no line asked for, that of its first user.
+
+    An argument that is gathered before the first op has no line of its own.
+    """
+    pending, seen = deque([op]), {op}
+    for _ in range(_MOST_USERS):
+        if not pending:
+            break
+        at = pending.popleft()
+        if (frame := source_frame(unmarked(at.location))) is not None:
+            return frame
+        for result in sorted(at.results, key=value_bytes, reverse=True):
+            users = [use.operation for use in result.uses]
+            pending.extend(user for user in users if user not in seen)
+            seen.update(users)
+    return None
+
+
 def _unpriced(op: Operation, runs: Runs) -> CountedCollective:
-    frame = source_frame(unmarked(op.location))
+    frame = place_of(op)
     return CountedCollective(
         kind=f"@{_short(op)}",
         axes=None,
@@ -325,7 +348,7 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
     axes = where.axes(groups, pairs=permutes)
     times = runs.of(op)
     each = where.sent_bytes(op)
-    frame = source_frame(unmarked(op.location))
+    frame = place_of(op)
     return CountedCollective(
         kind=kind,
         axes=axes,

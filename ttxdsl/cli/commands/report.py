@@ -10,6 +10,7 @@ from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_machine_options,
     machine_of_options,
+    positive,
     require_axes,
 )
 from ttxdsl.cli.programs import read_as_program
@@ -72,6 +73,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             tries=options.tries,
             jobs=options.jobs,
             all_axes=options.all_axes,
+            seconds=options.seconds,
             **flags.partition_options(options),
         )
     if not options.json:
@@ -158,6 +160,13 @@ def add_command(commands: Any) -> None:
         default=0,
         metavar="N",
         help="changes to compile for each reason, to say which would help (none)",
+    )
+    parser.add_argument(
+        "--doctor",
+        dest="seconds",
+        type=positive,
+        metavar="SECONDS",
+        help="look so long for what to write instead, and say it on the first page",
     )
     flags.add_jobs_option(parser)
     flags.add_all_axes_option(parser, "show the mesh's axes of size one, too")

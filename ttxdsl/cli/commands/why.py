@@ -1,6 +1,7 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ttxdsl.cli.console import print_remarks
@@ -11,38 +12,50 @@ from ttxdsl.cli.options.machines import (
     require_axes,
 )
 from ttxdsl.cli.programs import read_input
+from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.insight.why import answers
+from ttxdsl.insight.why.causes.lines import between
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.insight.why.view import answer_data, print_answer
 from ttxdsl.loading.program import parse_program
 
 
+def _explainer(file: Path, options: argparse.Namespace, machine: Machine) -> Explainer:
+    text, source = read_input(file, options)
+    return Explainer(
+        parse_program(text, source),
+        text,
+        source=source,
+        pipeline=flags.pipeline_of(options),
+        machine=machine,
+        tries=options.tries,
+        keep=options.show,
+        trip_count=options.trip_count,
+    )
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     machine = machine_of_options(options)
-    with doing("compiling changes" if options.collective is not None else "compiling"):
-        text, source = read_input(options.file, options)
-        explainer = Explainer(
-            parse_program(text, source),
-            text,
-            source=source,
-            pipeline=flags.pipeline_of(options),
-            machine=machine,
-            tries=options.tries,
-            keep=options.show,
-            trip_count=options.trip_count,
-        )
+    asked = options.collective is not None or options.wish is not None
+    with doing("compiling changes" if asked else "compiling"):
+        explainer = _explainer(options.file, options, machine)
         require_axes(options, explainer.axes)
-        answer = explainer.answer(
-            options.value,
-            options.argument,
-            options.result,
-            options.collective,
-            by=options.by,
-            jobs=options.jobs,
-        )
+        if options.between is not None:
+            other = _explainer(options.between, options, machine)
+            answer = between(explainer.program(), other.program())
+        else:
+            answer = explainer.answer(
+                options.value,
+                options.argument,
+                options.result,
+                options.collective,
+                wish=options.wish,
+                by=options.by,
+                jobs=options.jobs,
+            )
     if options.json:
         flags.print_json(answer_data(answer))
         return 0
@@ -70,6 +83,8 @@ def add_command(commands: Any) -> None:
             "  ttxdsl why model.mlir\n"
             "  ttxdsl why model.mlir %42\n"
             "  ttxdsl why model.mlir --arg 3\n"
+            "  ttxdsl why model.mlir --not 'x=P(\"data\", None)'\n"
+            "  ttxdsl why before.mlir --between after.mlir\n"
             "  ttxdsl why model.mlir --collective 0 --tries 40\n"
             "  ttxdsl why model.mlir --collective 0 --link-gbps 50 --latency-us 2\n"
         ),
@@ -87,6 +102,18 @@ def add_command(commands: Any) -> None:
     what.add_argument("--result", type=int, metavar="K", help="result")
     what.add_argument(
         "--collective", type=int, metavar="N", help="collective, from 0 as listed"
+    )
+    what.add_argument(
+        "--not",
+        dest="wish",
+        metavar="X=P(…)",
+        help="why a value is not sharded so, and what the program would cost if it were",
+    )
+    what.add_argument(
+        "--between",
+        type=Path,
+        metavar="OTHER",
+        help="another program: which lines make the difference in what is sent",
     )
     parser.add_argument(
         "--tries",

@@ -413,6 +413,8 @@ class Party:
     causes: tuple[AxisCause, ...]
     obstacles: tuple[Obstacle, ...] = ()
     note: str | None = None
+    known: str | None = None
+    """The value by what its author knows: a path, or a line of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,6 +479,65 @@ class WhyCollective(Displayed):
 
 
 @dataclass(frozen=True, slots=True)
+class LineCost:
+    """What the collectives of one line of the author's program cost.
+
+    Attributes:
+        where: the line and its function, or the op where nobody knows them.
+        position: of the first of them in the source.
+        kinds: how many of each kind.
+        axes: along which axes.
+        bytes: that a device sends for them.
+        seconds: that they take, each alone.
+        share: of the time of all collectives.
+        annotations: that they come from, of those that take longest first.
+    """
+
+    where: str
+    position: str | None
+    kinds: tuple[tuple[str, int], ...]
+    axes: tuple[str, ...]
+    bytes: int
+    seconds: float
+    share: float
+    annotations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Displayed):
+    """Two programs and the lines that make the difference, before and after.
+
+    `others` are lines that differ, too, and are not told.
+    """
+
+    left: str
+    right: str
+    before: Figures
+    after: Figures
+    lines: tuple[tuple[LineCost | None, LineCost | None], ...]
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot(Displayed):
+    """A program in which a value is sharded otherwise, beside the program as it is.
+
+    Attributes:
+        wish: what was asked.
+        change: what was done for it.
+        outcome: what it costs; None where it does not compile.
+        now: how the value is sharded, and why.
+        against: what stands against the wish, of the dimensions that are otherwise.
+    """
+
+    wish: str
+    change: str
+    outcome: Counterfactual | None
+    now: WhySharding | None
+    against: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WhyProgram(Displayed):
     """All collectives of a program and what they cost together."""
 
@@ -491,3 +552,9 @@ class WhyProgram(Displayed):
     by: str | None = None
     rows: tuple[str, ...] = ()
     """For each collective what all of its row share, if `by` is asked for."""
+    causes: tuple[LineCost, ...] = ()
+    """The lines that cost most, of at most five."""
+
+
+Answer = WhySharding | WhyCollective | WhyProgram | WhyNot
+"""Of one question about one program."""

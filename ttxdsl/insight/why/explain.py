@@ -13,19 +13,23 @@ from functools import cached_property
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.attribution.locations import row_names
+from ttxdsl.analysis.attribution.marking import mark_authored
 from ttxdsl.analysis.attribution.purposes import purposes
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.insight.why.answers import (
+    Answer,
     Counterfactual,
     Necessity,
     WhyCollective,
+    WhyNot,
     WhyProgram,
     WhySharding,
 )
 from ttxdsl.insight.why.causes.collectives import TracedCollective, WhyCollectives
+from ttxdsl.insight.why.causes.lines import line_costs
 from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.layers import fold_collectives
 from ttxdsl.insight.why.names import Names
@@ -41,6 +45,7 @@ from ttxdsl.insight.why.trials.counterfactuals import (
     best,
 )
 from ttxdsl.insight.why.trials.necessity import Necessities
+from ttxdsl.insight.why.trials.wishes import why_not
 from ttxdsl.sharding.devices.mesh import mesh_titles
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -91,6 +96,7 @@ class Explainer:
         self._tries = _tries(ops, _CHANGES) if tries is None else tries
         # `collective` looks at one, the list at all
         self._list_tries = _tries(ops, _TRIALS) if tries is None else 2 * tries
+        mark_authored(module)
         annotated = as_stage_4_annotates(module, self._pipeline)
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)
@@ -162,22 +168,25 @@ class Explainer:
         result: int | None = None,
         collective: int | None = None,
         *,
+        wish: str | None = None,
         by: str | None = None,
         jobs: int = 1,
         executor: Executor | None = None,
-    ) -> WhySharding | WhyCollective | WhyProgram:
+    ) -> Answer:
         """What is asked, of which there is at most one; else all collectives.
 
-        Jobs and executor are those of `collective`, `by` is that of `program`.
+        A wish is that of `why_not`. Jobs and executor are those of `collective`, `by` is that of `program`.
 
         Raises:
             CompileError: there is no such thing.
         """
-        asked = value, argument, result, collective
+        asked = value, argument, result, collective, wish
         if by is not None and any(one is not None for one in asked):
             raise CompileError(
                 f"by='{by}' is of all collectives: ask for no single thing"
             )
+        if wish is not None:
+            return self.why_not(wish)
         if value is not None:
             return self.value(value)
         if argument is not None:
@@ -300,8 +309,23 @@ class Explainer:
             remarks=tuple(self._recorded.remarks),
             by=by,
             rows=rows,
+            causes=line_costs([found.answer for found in collectives])[:MOST_CAUSES],
         )
 
+    def why_not(self, wish: str) -> WhyNot:
+        """Return what the program costs if a value is sharded otherwise, and what is against it.
+
+        Args:
+            wish: `x=P("data", None)`; x is an argument's path, or a value as in `value`.
+
+        Raises:
+            CompileError: there is no such value or axis, or it cannot be split so.
+        """
+        return why_not(wish, self._places, self._shardings, self._counterfactuals)
+
+
+MOST_CAUSES = 5
+"""Lines of the program that are told first."""
 
 _CHANGES, _TRIALS = (FEWEST, 16), (0, 32)
 """Compilations for one collective and for the list: of a large program, of a small one."""

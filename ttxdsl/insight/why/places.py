@@ -9,8 +9,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
-from ttxdsl.diagnostics.errors import Frame, source_frame
-from ttxdsl.dialects import sdy
+from ttxdsl.diagnostics.errors import Frame, line_text, source_frame
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
 from ttxdsl.insight.why.names import Names
 from ttxdsl.insight.why.trials.recording import Recorded
@@ -77,6 +77,15 @@ def _scope(location: Attribute) -> str | None:
             return next((name for part in parts if (name := _scope(part))), None)
         case _:
             return None
+
+
+_MOVING = (
+    stablehlo.BroadcastInDimOp,
+    stablehlo.ConvertOp,
+    stablehlo.ReshapeOp,
+    stablehlo.SliceOp,
+    stablehlo.TransposeOp,
+)
 
 
 def _site(op: str, value: str | None, frame: Frame | None, scope: str | None) -> Site:
@@ -155,13 +164,40 @@ class Places:
         return None if original is None else self.names.name(original)
 
     def called(self, value: SSAValue) -> str:
-        """A value by its name, or else by the op that makes it."""
-        name = self.name(value)
+        """A value by what its author knows, its name in the text, or the op that makes it."""
+        name = self.known(value)
         if name is not None:
             return name
         if isinstance(value, OpResult):
             return f"the result of {self.op(value.op)}"
         return "a block argument"
+
+    def known(self, value: SSAValue) -> str | None:
+        """A value by what its author knows, or by its name in the text that was given."""
+        return self._authored(value) or self.name(value)
+
+    def _authored(self, value: SSAValue) -> str | None:
+        """An argument by its path, also moved; another by the line that computes it."""
+        value = self.recorded.edges.get(value, value)
+        original = self.recorded.original_value(value)
+        moved = ""
+        while (
+            isinstance(original, OpResult)
+            and len(original.op.operands) == 1
+            and isinstance(original.op, _MOVING)
+        ):
+            moved = moved or f" after {original.op.name.rpartition('.')[2]}"
+            original = original.op.operands[0]
+        if isinstance(original, BlockArgument):
+            path = _scope(unmarked(original.location))
+            return f"{leaf_name(path)}{moved}" if path else None
+        original = self.recorded.original_value(value)
+        if not isinstance(original, OpResult):
+            return None
+        frame = source_frame(unmarked(original.op.location))
+        if frame is None or not frame.function:
+            return None
+        return f"{original.op.name.rpartition('.')[2]} at {line_text(frame)}"
 
     def tensor(self, op: Operation, count: int, index: int, value: SSAValue) -> str:
         """An operand or result of an op, by number and name.

@@ -17,6 +17,7 @@ from ttxdsl.diagnostics.folding import unfolded
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.insight.why import answers
+from ttxdsl.insight.why.causes.lines import cost_text
 from ttxdsl.insight.why.layers import fold_collectives
 
 _MOST_LINES = 46
@@ -27,7 +28,7 @@ _STEPS_SHOWN = 6
 
 # --- numbers ----------------------------------------------------------------------
 
-Answer = answers.WhySharding | answers.WhyCollective | answers.WhyProgram
+Answer = answers.Answer | answers.Between
 
 
 def _changed(more: float, text: str) -> str:
@@ -332,6 +333,68 @@ def _program_table(
     return table
 
 
+def _print_causes(console: Terminal, answer: answers.WhyProgram) -> None:
+    """Print the lines that cost most, each in at most two rows."""
+    console.print(styled("what costs most in sending:", "bold"))
+    for cost in answer.causes:
+        head = (
+            f"{cost.share:>5.0%}  {cost.where}: {seconds_text(cost.seconds)},"
+            f" {bytes_text(cost.bytes)} in {cost_text(cost)}"
+        )
+        console.print(styled(head), soft_wrap=True)
+
+
+def _why_not_tree(answer: answers.WhyNot, *, whole: bool) -> Tree:
+    tree = Tree(styled(f"with {answer.wish}", "bold"))
+    tree.add(styled(answer.change))
+    if answer.outcome is None:
+        tree.add(styled("the program does not compile so", "bold red"))
+    else:
+        text = outcome_text(answer.outcome.base, answer.outcome.figures)
+        tree.add(styled(f"it would cost {text}"))
+        before, after = answer.outcome.base, answer.outcome.figures
+        tree.add(
+            styled(
+                f"a step {seconds_text(before.program_seconds)} before,"
+                f" {seconds_text(after.program_seconds)} with it"
+            )
+        )
+    if answer.against:
+        branch = tree.add(styled("against it stands:"))
+        for text in answer.against if whole else answer.against[:_MOST_AGAINST]:
+            branch.add(styled(text))
+    elif answer.now is not None:
+        tree.add(styled("nothing stands against it: it is sharded so"))
+    return tree
+
+
+_MOST_AGAINST = 6
+
+
+def _print_between(console: Terminal, answer: answers.Between) -> None:
+    before, after = answer.before, answer.after
+    times = [seconds_text(one.program_seconds) for one in (before, after)]
+    console.print(
+        styled(
+            f"{answer.left} to {answer.right}: a step {times[0]} to {times[1]}; "
+        ).append_text(styled(outcome_text(before, after))),
+        soft_wrap=True,
+    )
+    for left, right in answer.lines:
+        one = right or left
+        assert one is not None
+        spent = [seconds_text(each.seconds) if each else "0" for each in (left, right)]
+        console.print(styled(f"{one.where}: {spent[0]} to {spent[1]}"), soft_wrap=True)
+        for sign, each in (("-", left), ("+", right)):
+            if each is not None:
+                text = f"  {sign} {bytes_text(each.bytes)} in {cost_text(each)}"
+                console.print(styled(text, "dim"), soft_wrap=True)
+    if answer.others:
+        console.print(f"and {answer.others} more lines")
+    if not answer.lines:
+        console.print("no line sends otherwise")
+
+
 def print_answer(
     console: Terminal, answer: Answer, machine: Machine, *, whole: bool = False
 ) -> None:
@@ -341,6 +404,10 @@ def print_answer(
             console.print(sharding_tree(answer, whole=whole))
         case answers.WhyCollective():
             console.print(collective_tree(answer, machine, whole=whole))
+        case answers.WhyNot():
+            console.print(_why_not_tree(answer, whole=whole))
+        case answers.Between():
+            _print_between(console, answer)
         case answers.WhyProgram():
             meshes = ", ".join(answer.meshes) or "none"
             head = visible(
@@ -350,6 +417,7 @@ def print_answer(
             for note in answer.notes:
                 console.print(styled(note))
             if answer.collectives:
+                _print_causes(console, answer)
                 for purpose in answer.summary:
                     console.print(styled(str(purpose)), soft_wrap=True)
                 narrow = console.width < PLAIN_WIDTH

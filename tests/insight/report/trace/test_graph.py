@@ -34,7 +34,7 @@ def mlp() -> dict[str, Any]:
 
 def test_edges_are_the_operands(mlp: dict[str, Any]):
     nodes = mlp["graph"]["nodes"]
-    text = {row[0]: mlp["texts"][row[1]] for row in mlp["stages"][10]["rows"]}
+    text = {row[0]: mlp["texts"][row[1]] for row in mlp["stages"][13]["rows"]}
     checked = 0
     for node in nodes:
         if node["op"] not in ("stablehlo.multiply", "stablehlo.dot_general"):
@@ -49,14 +49,21 @@ def test_edges_are_the_operands(mlp: dict[str, Any]):
 
 
 def test_every_tensor_has_the_layout_that_the_program_says(mlp: dict[str, Any]):
+    unknown = 0
     for node in mlp["graph"]["nodes"]:
         for value in node["outputs"]:
+            if value["layout"] is None:
+                # of what an optimization made nobody says how it is split
+                assert node["name"] == "all_gather"
+                unknown += 1
+                continue
             layout = mlp["layouts"][value["layout"]]
             local = [
                 -(-size // parts)
                 for size, parts in zip(value["shape"], layout["parts"], strict=True)
             ]
             assert value["local"].startswith("x".join(map(str, local)))
+    assert unknown == 2
     dot = nodes_by_op(mlp)["dot_general"][1]
     assert mlp["layouts"][dot["outputs"][0]["layout"]]["text"] == "[data, -]"
 
@@ -80,14 +87,9 @@ def test_collectives_and_memory_belong_to_nodes(mlp: dict[str, Any]):
     ]
     nodes = mlp["graph"]["nodes"]
     made = [(one["kind"], nodes[one["node"]]["name"]) for one in mlp["collectives"]]
-    # two gathers, as one, took the place of a sum: of the product that it summed up
-    replaced = [one for one in mlp["collectives"] if one["kind"] == "all_gather"]
-    (product,) = {one["node"] for one in replaced}
-    assert [one["tensor"] for one in replaced] == ["2 of 16x64xf32"]
-    assert nodes[product]["name"] == "dot_general"
-    sums = [node for node in nodes if (product, 0) in map(tuple, node["inputs"])]
-    assert [node["name"] for node in sums] == ["all_reduce"]
-    assert all(kind == name for kind, name in made if kind != "all_gather")
+    # the graph is the program that the figures are of
+    assert all(kind == name for kind, name in made)
+    assert len({one["node"] for one in mlp["collectives"]}) == len(made)
     memory = mlp["memory"]
     assert max(point[0] for point in memory["points"]) == memory["peak_bytes"]
     assert memory["points"][memory["peak"]][0] == memory["peak_bytes"]

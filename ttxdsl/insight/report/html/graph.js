@@ -1,5 +1,7 @@
 // The graph on a canvas: only what is in view is drawn, in less detail from afar.
 
+const LEGIBLE = 0.62; // of the scale: below it the text of a box cannot be read
+
 const graph = {
   drawing: null, // what layoutGraph made
   scale: 1, x: 0, y: 0, // the drawing's place: screen = world * scale + (x, y)
@@ -54,6 +56,7 @@ function setUpGraph(view) {
     const box = boxAt(event.offsetX, event.offsetY);
     if (box?.id !== graph.hover) {
       graph.hover = box?.id ?? null;
+      canvas.title = box && box.scope !== 0 ? boxTitle(box) : "";
       canvas.style.cursor = box && !(box.open && box.scope === 0) ? "pointer" : "";
       draw();
     }
@@ -89,6 +92,13 @@ function setUpGraph(view) {
   });
 }
 
+/** All that a box says, also what is cut in it. */
+function boxTitle(box) {
+  if (box.scope !== undefined) return `${scopeLabel(box.scope)}${calledAt(box.scope)}`;
+  const node = nodes[box.node];
+  return [node.kind === "op" ? node.op : node.name, ...node.outputs.map((value) => `${value.name} ${typeText(value)} ${layoutOf(value)?.text ?? ""}`.trim()), shortPlace(sourceOf(node))].filter(Boolean).join("\n");
+}
+
 function resize(holder) {
   const { clientWidth: width, clientHeight: height } = holder;
   if (!width || !height) return;
@@ -96,7 +106,7 @@ function resize(holder) {
   Object.assign(graph.canvas, { width: width * ratio, height: height * ratio });
   Object.assign(graph.canvas.style, { width: `${width}px`, height: `${height}px` });
   Object.assign(graph, { width, height, ratio });
-  if (!graph.drawing) graph.drawing = layoutGraph();
+  if (!graph.drawing) graph.drawing = openFirst(width, height);
   if (!graph.fitted) (graph.fitted = true), fitAll(true);
   else draw();
 }
@@ -118,9 +128,7 @@ function relay(scope) {
 function fitAll(start = false) {
   const { width, height } = graph.drawing;
   const fit = Math.min(graph.width / (width + 60), graph.height / (height + 60), 1.1);
-  // a long program is not made illegible: it starts at its top
-  graph.scale = start ? Math.max(fit, Math.min(0.75, graph.width / (width + 60), 1)) : fit;
-  if (start) graph.scale = Math.max(graph.scale, 0.68);
+  graph.scale = start ? Math.max(fit, LEGIBLE) : fit;
   graph.x = (graph.width - width * graph.scale) / 2;
   graph.y = Math.max((graph.height - height * graph.scale) / 2, 24);
   draw();

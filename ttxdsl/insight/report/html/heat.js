@@ -12,6 +12,11 @@ for (const [lane, name, , seconds, times, , node] of data.timeline?.events ?? []
   if (turns > 1) for (const key of [node, nodes[node].outputs[0]?.name]) turnsOf.set(key, turns);
 }
 
+/** Seconds of each scope. */
+const heatTime = new Map();
+for (const [node, seconds] of secondsOf)
+  for (let scope = nodes[node].scope; scope >= 0; scope = scopes[scope].parent) heatTime.set(scope, (heatTime.get(scope) ?? 0) + seconds);
+
 /** How often the loop turns of which a scope is the condition or the body. */
 function turnsOfScope(at) {
   return turnsOf.get(/^while (\S+) (condition|body)$/.exec(scopes[at].name)?.[1]) ?? 1;

@@ -29,25 +29,37 @@ const isBehind = (at) => firstLike[at] !== at && isStacked(at);
 const shownScopes = (at) => children[at].scopes.filter((one) => !isBehind(one));
 const isOpen = (at) => state.open.has(at) && !isStacked(at);
 
-/** ` … layers_11 ×12` of layers that are one box. */
-function layersText(at) {
+/** ` … 11, 12 of them, alike` of layers that are one box; in short ` … 11 ×12`. */
+function layersText(at, short = false) {
   if (!isStacked(at)) return "";
-  const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name.replace(/^segment /, "");
-  return `${last === scopes[at].name ? "" : ` … ${last}`} ×${alike.length}`;
+  const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name.replace(/^\D*/, "");
+  const number = scopes[at].name.replace(/^\D*/, "");
+  return `${last === number ? "" : ` … ${last}`}${short ? ` ×${alike.length}` : `, ${alike.length} of them, alike`}`;
 }
 
-/** At the start: as many scopes open, outermost first, as make no more than `most` boxes. */
-function openFirst(most) {
-  let shown = children[0].nodes.length + shownScopes(0).length;
-  const waiting = shownScopes(0);
-  while (waiting.length) {
-    const scope = waiting.shift();
-    if (isStacked(scope)) continue;
-    const inside = children[scope].nodes.length + shownScopes(scope).length;
-    if (shown + inside > most || (["arguments", "results"].includes(scopes[scope].kind) && inside > 12)) continue;
-    state.open.add(scope);
-    shown += inside;
-    waiting.push(...shownScopes(scope));
-  }
+/** What a scope weighs: the time it takes, else its ops. */
+function weightOf(at) {
+  return scopes[at].kind === "arguments" || scopes[at].kind === "results" ? 0 : (heatTime.get(at) ?? 0) || totals[at].ops * 1e-15;
 }
-openFirst(90);
+
+/**
+ * At the start: the heaviest scopes open, as many as can be seen whole and be read.
+ * The drawing that this makes.
+ */
+function openFirst(width, height) {
+  let drawing = layoutGraph();
+  const waiting = shownScopes(0);
+  for (let tries = 0; waiting.length && tries < 16; tries++) {
+    waiting.sort((a, b) => weightOf(b) - weightOf(a));
+    const scope = waiting.shift();
+    if (isStacked(scope) || !weightOf(scope)) continue;
+    const inside = children[scope].nodes.length + shownScopes(scope).length;
+    if (inside > 60) continue;
+    state.open.add(scope);
+    const larger = layoutGraph();
+    if (Math.min(width / (larger.width + 60), height / (larger.height + 60)) < LEGIBLE) state.open.delete(scope);
+    else (drawing = larger), waiting.push(...shownScopes(scope));
+  }
+  if (state.open.size > 1) changed("fold");
+  return drawing;
+}

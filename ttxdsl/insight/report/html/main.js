@@ -1,11 +1,12 @@
 // Views, theme and keys.
 
 const VIEWS = [
+  ["summary", "Summary", setUpSummary, null],
   ["graph", "Graph", setUpGraph, null],
-  ["stages", "Stages", setUpStages, () => data.stages.length - 1],
   ["collectives", "Collectives", setUpCollectives, () => data.collectives.length],
   ["memory", "Memory", setUpMemory, null],
   ["time", "Time", setUpTime, null],
+  ["stages", "Stages", setUpStages, () => data.stages.length - 1],
   ["remarks", "Remarks", setUpRemarks, () => data.remarks.length],
 ];
 
@@ -16,7 +17,14 @@ function showView(name) {
     tab.setAttribute("aria-selected", other === name);
     tab.tabIndex = other === name ? 0 : -1;
   }
+  document.body.dataset.view = name;
   changed("view");
+}
+
+/** What is cut on the screen is told whole where the pointer is. */
+function tellCut({ target }) {
+  if (!(target instanceof HTMLElement) || target.title || target.children.length > 3) return;
+  if (target.scrollWidth > target.clientWidth + 1 && getComputedStyle(target).overflow !== "visible") target.title = target.textContent;
 }
 
 /** Of two reports in one page each shows the view, and has the search, of the other. */
@@ -68,7 +76,7 @@ function setUpHead() {
   document.getElementById("theme").onclick = () => setTheme(dark() ? "light" : "dark");
   const keys = document.getElementById("keys");
   const rows = [
-    ["1 … 6", "views"], ["/", "search; Enter goes to the first, Esc clears"], ["↑ ↓ ← →", "outline: move and fold; graph: follow the data"],
+    ["1 … 7", "views"], ["/", "search; Enter goes to the first, Esc clears"], ["↑ ↓ ← →", "outline: move and fold; graph: follow the data"],
     ["Enter", "fold or unfold a scope"], ["+ − 0", "graph: zoom, show all"], ["[ ]", "stage before, next stage"], ["p n", "change before, next change"],
     ["o", "only changes"], ["t", "light or dark"], ["Esc", "select nothing"],
   ];
@@ -83,7 +91,7 @@ function onKey(event) {
   const typing = ["INPUT", "TEXTAREA"].includes(event.target.tagName) && event.target.type !== "range";
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.getElementById("keys").open) return;
   const run = {
-    "/": () => document.getElementById("search").focus(),
+    "/": () => (document.body.dataset.view === "summary" && showView("graph"), document.getElementById("search").focus()),
     t: () => setTheme(dark() ? "light" : "dark"),
     "?": () => document.getElementById("keys").showModal(),
     "[": () => (showView("stages"), showStage(stages.at - 1)),
@@ -107,5 +115,6 @@ setUpOutline();
 setUpDetails();
 document.addEventListener("keydown", onKey);
 addEventListener("message", hearOther);
-showView("graph");
+document.addEventListener("pointerover", tellCut);
+showView("summary");
 requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = Math.round(performance.now()))));

@@ -139,16 +139,18 @@ function roundTicks(most, ofBytes = false) {
   return Array.from({ length: Math.floor((most * 1.0001) / step) + 1 }, (_, at) => at * step);
 }
 
-/** What a scope is called; a segment says what is special in it. */
-function scopeLabel(at) {
+/** What a scope is called; what nobody named by what is in it. */
+function scopeLabel(at, short = false) {
   const scope = scopes[at];
-  if (scope.kind !== "segment") return scope.name + layersText(at) + turnsText(turnsOfScope(at));
-  const told = [...totals[at].names].filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
-  told.sort((a, b) => b[1] - a[1]);
-  const what = told.slice(0, 2).map(([name, count]) => `${count} ${name}`);
-  const number = scope.name.replace("segment ", "") + layersText(at);
-  return what.length ? `${number} · ${what.join(", ")}` : `segment ${number}`;
+  if (scope.kind !== "segment") return scope.name + layersText(at, short) + turnsText(turnsOfScope(at));
+  const all = [...totals[at].names].sort((a, b) => b[1] - a[1]);
+  const told = all.filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
+  const what = [...told, ...all.filter((one) => !told.includes(one))].slice(0, 2).map(([name, count]) => `${count} ${name}`);
+  return `${what.join(", ")}${isStacked(at) ? `, ${alikeOf.get(firstLike[at]).length} times` : ""}`;
 }
+
+/** Where a function is called, of a scope that has a line. */
+const calledAt = (at) => (scopes[at].line && scopes[at].kind !== "line" ? ` called at ${shortPlace(scopes[at].line)}` : "");
 
 function ancestors(scope) {
   const found = [];

@@ -15,7 +15,7 @@ from ttxdsl.insight.report.html.packing import packed
 SCRIPTS = (
     *("packed.js", "model.js", "layers.js", "heat.js", "layout.js", "picture.js"),
     *("graph.js", "minimap.js", "svg.js", "outline.js", "details.js"),
-    *("stages.js", "tables.js", "time.js", "main.js"),
+    *("stages.js", "tables.js", "time.js", "summary.js", "main.js"),
 )
 """In the order in which they run, behind `start.js`; they share one scope."""
 

@@ -88,29 +88,43 @@ function setUpCollectives(view) {
       h("span", { class: "mono" }, one.axes),
       meterOf(one.bytes, largest, commColor(one.kind)), h("span", { class: "num" }, timeText(one.seconds)),
       h("span", { class: "mono", title: one.tensor }, one.tensor),
-      h("span", { class: "mono muted", title: one.position ?? "" }, one.place),
+      h("span", { class: "mono muted", title: `${one.scope} ${one.position ?? ""}`.trim() }, one.place),
       h("div", { class: "why", title: one.reason }, one.reason)),
   });
-  const groups = new Map();
-  for (const one of rows) {
-    const name = `${one.kind} along ${one.axes}`;
-    const group = groups.get(name) ?? { kind: one.kind, name, count: 0, bytes: 0, seconds: 0 };
-    (group.count += one.count), (group.bytes += one.bytes), (group.seconds += one.seconds);
-    groups.set(name, group);
-  }
-  let chosen = null;
+  const WAYS = { kind: (one) => `${one.kind} along ${one.axes}`, layer: (one) => one.layer || "no layer", line: (one) => one.place || "no line" };
+  let groupOf = WAYS.kind, chosen = null;
+  const groups = () => {
+    const found = new Map();
+    for (const one of rows) {
+      const name = groupOf(one);
+      const group = found.get(name) ?? { kind: one.kind, name, count: 0, bytes: 0, seconds: 0 };
+      (group.count += one.count), (group.bytes += one.bytes), (group.seconds += one.seconds);
+      found.set(name, group);
+    }
+    return [...found.values()].sort((a, b) => b.bytes - a.bytes);
+  };
   const chips = h("div", { class: "groups" });
-  for (const group of [...groups.values()].sort((a, b) => b.bytes - a.bytes)) {
+  const makeChips = () => {
+    chips.replaceChildren();
+    for (const group of groups().slice(0, 24)) {
     const dot = h("i", { class: "dot" });
     dot.style.setProperty("--c", commColor(group.kind));
     const chip = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
       chosen = chosen === group.name ? null : group.name;
       for (const other of chips.children) other.setAttribute("aria-pressed", other === chip && chosen !== null);
-      table.filter(chosen && ((one) => `${one.kind} along ${one.axes}` === chosen));
+      table.filter(chosen && ((one) => groupOf(one) === chosen));
       timeline.draw();
     } }, dot, h("span", {}, h("b", {}, `${group.count} × ${group.name}`), h("br"), h("span", { class: "muted" }, `${bytesText(group.bytes)}, ${timeText(group.seconds)}`)));
     chips.append(chip);
-  }
+    }
+  };
+  const ways = h("p", { class: "radios", role: "radiogroup", "aria-label": "Grouped by" }, "grouped by: ",
+    ...Object.entries(WAYS).map(([name, way]) => h("button", { type: "button", role: "radio", "data-way": name, "aria-checked": way === groupOf ? "true" : "false", onclick: (event) => {
+      (groupOf = way), (chosen = null);
+      for (const other of ways.children) other.setAttribute("aria-checked", other === event.currentTarget);
+      makeChips(), table.filter(null), timeline.draw();
+    } }, name)));
+  makeChips();
   const last = Math.max(1, rows.at(-1).order);
   const timeline = new Chart({
     height: 110,
@@ -128,7 +142,7 @@ function setUpCollectives(view) {
       const wide = Math.max(2, Math.min(10, (width / rows.length) * 0.6));
       for (const one of rows) {
         const tall = Math.max(2, (height - 16) * (largest ? one.bytes / largest : 0));
-        const off = chosen && `${one.kind} along ${one.axes}` !== chosen;
+        const off = chosen && groupOf(one) !== chosen;
         c.fillStyle = commColor(one.kind, off ? 0.15 : state.selected?.node === one.node && one.node >= 0 ? 1 : 0.7);
         c.beginPath();
         c.roundRect(xOf(one, width) - wide / 2, height - 4 - tall, wide, tall, [2, 2, 0, 0]);
@@ -140,7 +154,7 @@ function setUpCollectives(view) {
     return 8 + ((width - 16) * one.order) / last;
   }
   const sum = data.summary;
-  view.append(h("div", { class: "fill" }, chips,
+  view.append(h("div", { class: "fill" }, ways, chips,
     h("div", { class: "panel" }, h("h2", {}, "Over the program"), h("p", { class: "sub" }, `first op left, last right; height is bytes. ${bytesText(sum.bytes)} sent by each device in all; times are of each alone, on ${data.machine}`), timeline.element),
     table.element));
   listen((what) => what === "select" || what === "theme" ? (table.list.refresh(), timeline.draw()) : null);

@@ -17,6 +17,8 @@ The keys of the data:
   with its op, the index of its text in `texts`, and what the stage did to it (0 nothing,
   1 changed it from `before`, 2 added it, 3 removed it);
 - `keys`: for each key of an op the node that it belongs to, -1 for none;
+- `verdict`: what the first page says, see `verdict.py`; `advice`: what to write instead,
+  see `advice.py`, null if nobody asked;
 - `timeline`: seconds of all, of computing, of collectives, and `events`, each
   `[lane, name, start, seconds, times, depth, node]`: see `ttxdsl.analysis.usage.timeline`;
 - `collectives`, in program order, each with `why`, the number of its reason in `whys`
@@ -33,6 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
+from ttxdsl.analysis.attribution.locations import homes
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
 from ttxdsl.analysis.attribution.stacks import Stacks
@@ -51,6 +54,7 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
+from ttxdsl.insight.report.advice import advice
 from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
@@ -62,16 +66,18 @@ from ttxdsl.insight.report.trace.listing import (
     StageLog,
     StageRecord,
 )
+from ttxdsl.insight.report.trace.verdict import verdict
+from ttxdsl.insight.report.trace.wholes import Wholes
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.loading.program import make_context
 from ttxdsl.loading.version import __version__
 from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
 
-GRAPH_STAGE = 10
-"""After it tensors still have global shapes, and all collectives are there."""
+LAYOUT_STAGE = 10
+"""After it tensors still have global shapes, each with its sharding."""
 DEVICE_STAGE = 13
-"""After it the program is what one device runs."""
+"""After it the program is what one device runs, which the graph shows."""
 
 
 @dataclass(slots=True)
@@ -92,11 +98,14 @@ class Trace:
     axes: list[str] = field(default_factory=list[str])
     purposes: Sequence[Purpose] = ()
     timeline: dict[str, Any] | None = None
+    verdict: dict[str, Any] | None = None
     _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
+    _wholes: Wholes = field(init=False)
 
     def __post_init__(self) -> None:
         self._stacks = Stacks(self.module)
+        self._wholes = Wholes()
         self._log = StageLog(self._stacks.origins)
         self._log.record(0, "as read", self.module)
 
@@ -107,11 +116,10 @@ class Trace:
         listing = self._log.record(
             number, name, self.module, seconds=seconds, skipped=skipped
         )
-        if number == GRAPH_STAGE and not skipped:
-            self._draw(listing, number)
+        if number == LAYOUT_STAGE and not skipped:
+            self._read_wholes(listing)
         if number == DEVICE_STAGE:
-            if self.graph is None:
-                self._draw(listing, number)
+            self._draw(listing, number)
             self._count()
 
     def data(
@@ -148,6 +156,7 @@ class Trace:
             "texts": self._log.texts,
             "keys": self._nodes_of_keys(),
             "machine": str(self.machine),
+            "verdict": self.verdict,
             "timeline": self.timeline,
             "collectives": self.collectives,
             "memory": self.memory,
@@ -157,18 +166,27 @@ class Trace:
 
     # --- what is read of the module at its stages ---------------------------
 
-    def _draw(self, listing: Listing, number: int | None) -> None:
-        self.graph_stage = number
-        for name, mesh in sdy.mesh_table(self.module).items():
-            self.layouts.mesh(name, mesh)
-            self.axes += mesh.axis_names
-        self.graph = GraphBuilder(
+    def _builder(self, listing: Listing) -> GraphBuilder:
+        return GraphBuilder(
             _entry(self.module),
             self._stacks,
             listing.names,
             self.layouts,
             self._log.keys,
-        ).build()
+            self._wholes,
+        )
+
+    def _read_wholes(self, listing: Listing) -> None:
+        """Read how values are split, which the program of one device does not say."""
+        builder = self._builder(listing)
+        self._wholes.read(builder.function, self._stacks.origins, builder.result)
+
+    def _draw(self, listing: Listing, number: int | None) -> None:
+        self.graph_stage = number
+        for name, mesh in sdy.mesh_table(self.module).items():
+            self.layouts.mesh(name, mesh)
+            self.axes += mesh.axis_names
+        self.graph = self._builder(listing).build()
         self._stacks.mark_nodes(self.graph.operations)
 
     def _count(self) -> None:
@@ -180,13 +198,25 @@ class Trace:
         self.timeline = self._timeline(time)
         order = {op: at for at, op in enumerate(self.module.walk())}
         self.collectives += [
-            self._collective(one, op, order[op])
-            for one, op in zip(found, collective_ops(self.module), strict=True)
+            {
+                **self._collective(one, op, order[op]),
+                "scope": at.scope,
+                "layer": at.layer,
+            }
+            for one, op, at in zip(
+                found,
+                collective_ops(self.module),
+                homes(self.module),
+                strict=True,
+            )
         ]
+        profile = None
         try:
-            self.memory = self._memory(memory_profile(self.module))
+            profile = memory_profile(self.module)
+            self.memory = self._memory(profile)
         except CompileError as error:
             self.no_memory = error.message
+        self.verdict = verdict(self.module, time, self.machine, profile, self._node)
 
     def _collective(
         self, one: CountedCollective, op: Operation, order: int
@@ -206,19 +236,8 @@ class Trace:
             "place": one.place,
             "order": order,
             "key": self._log.keys[op],
-            "node": self._node_of_collective(op),
+            "node": self._node(op),
         }
-
-    def _node_of_collective(self, op: Operation) -> int:
-        """Its node; of one that an optimization put before that, the op that it is for.
-
-        A sum may become gathers of what is summed up: those are of the product, of which
-        the sum is no more than the end.
-        """
-        node = self._node(op)
-        users = [self._node(use.operation) for one in op.results for use in one.uses]
-        first = min((user for user in users if user >= 0), default=node)
-        return min(node, first)
 
     def _timeline(self, time: Timeline) -> dict[str, Any]:
         return {
@@ -364,6 +383,7 @@ def trace_program(
     tries: int | None = None,
     jobs: int = 1,
     all_axes: bool = False,
+    seconds: float | None = None,
 ) -> dict[str, Any]:
     """Compile a program and return all that its report shows.
 
@@ -380,6 +400,7 @@ def trace_program(
         tries: changes to compile for the reason of a collective; None: no reasons.
         jobs: processes to compile these in.
         all_axes: whether to show axes of size one, too.
+        seconds: how long to look for what to write instead; None: not at all.
 
     Raises:
         CompileError: the program cannot be partitioned.
@@ -444,6 +465,7 @@ def trace_program(
     remarks += told
     shown = [(each.severity, each.message, each.position) for each in remarks]
     data = trace.data(__version__, shown)
+    data["advice"] = None if seconds is None else advice(program, seconds, machine)
     return data if tries is None else {**data, "whys": whys}
 
 

@@ -1,8 +1,8 @@
 """A program as a graph: ops with what they use and make, in scopes that can be folded.
 
-The form that shows most is the one after stage 10: tensors still have their global
-shapes, each with its sharding, and every collective is there. A program that came
-partitioned is shown per device.
+It shows what one device runs, after stage 13: every collective that is counted is there,
+and no other. How a value is split, and the whole that it is a part of, is known from
+before (`wholes.py`).
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from ttxdsl.analysis.boundary import BoundaryValue, arguments_of, results_of
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.report.trace.layouts import LayoutTable, axis_names
+from ttxdsl.insight.report.trace.wholes import Wholes
 from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -55,6 +56,7 @@ class GraphBuilder:
         names: dict[SSAValue, str],
         layouts: LayoutTable,
         keys: dict[Operation, int],
+        wholes: Wholes,
     ):
         """Take what is known of the module.
 
@@ -64,26 +66,29 @@ class GraphBuilder:
             names: of values as they are printed.
             layouts: where the layouts of values go.
             keys: of ops in the listings.
+            wholes: of a program of one device, what its values are parts of.
         """
         self.function = function
         self.stacks = stacks
         self.names = names
         self.layouts = layouts
         self.keys = keys
+        self.wholes = wholes
+        self.wrapped = any(
+            isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data
+            for op in function.body.block.ops
+        )
+        """Whether the program is global, so that no sharding means whole."""
         self.scopes = Scopes()
         self.nodes: list[TraceNode] = []
         self.operations: list[Operation | None] = []
         self.sources: dict[SSAValue, tuple[int, int]] = {}
-        self.wrapped = False
-        """Whether the program is global, so that no sharding means whole."""
+        self._regions: set[str] = set()
+        """The names of the scopes that stand for regions."""
 
     def build(self) -> Graph:
         """The graph of the function."""
         block = self.function.body.block
-        self.wrapped = any(
-            isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data
-            for op in block.ops
-        )
         self._arguments(block)
         self._block(block, (), ())
         self._results(block)
@@ -136,12 +141,19 @@ class GraphBuilder:
         for op in block.ops:
             if op is block.last_op and op.next_op is None and _ends(op):
                 continue
-            if isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data:
+            if isinstance(op, sdy.ManualComputationOp) and self._only_wraps(op):
                 self._through(op, path, manual)
             elif isinstance(op, _PROGRAMS) and op.regions:
                 self._program(op, path, manual)
             else:
                 self._op(op, path, manual, self._inputs(op.operands))
+
+    def _only_wraps(self, op: sdy.ManualComputationOp) -> bool:
+        """Return whether a computation is the program itself, as one device runs it."""
+        is_all = op.prev_op is None and op.next_op is self.function.body.block.last_op
+        return not op.manual_axes.data or (
+            self.wholes.known and is_all and op.parent_op() is self.function
+        )
 
     def _through(
         self,
@@ -149,7 +161,7 @@ class GraphBuilder:
         path: tuple[ScopeName, ...],
         manual: tuple[str, ...],
     ) -> None:
-        """A computation that is manual on nothing only wraps what is in it."""
+        """A computation that only wraps what is in it."""
         body = op.body.block
         for outer, inner in zip(op.operands, body.args, strict=True):
             if outer in self.sources:
@@ -171,12 +183,13 @@ class GraphBuilder:
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
             inner_manual = (*manual, *op.manual_axes.data)
-        outer = (*path, *self.stacks.scopes(op))
+        outer = self._scopes(op, path)
         for index, region in enumerate(op.regions):
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
                 which = (" condition", " body")[index]
             inner = (*outer, ScopeName(f"{short} {name}{which}"))
+            self._regions.add(inner[-1].name)
             for block in region.blocks:
                 self._block_arguments(op, block, inner, inner_manual)
                 self._block(block, inner, inner_manual)
@@ -216,9 +229,9 @@ class GraphBuilder:
         manual: tuple[str, ...],
         inputs: list[tuple[int, int]],
     ) -> None:
-        scopes = (*path, *self.stacks.scopes(op))
+        scopes = self._scopes(op, path)
         scope = self.scopes.scope(scopes, "scope")
-        outputs = [self._result(result, manual) for result in op.results]
+        outputs = [self.result(result, manual) for result in op.results]
         short = op.name.rpartition(".")[2]
         frames = self.stacks.frames(op)
         path_names = tuple(name.name for name in scopes)
@@ -229,6 +242,17 @@ class GraphBuilder:
         for result in op.results:
             self.sources[result] = len(self.nodes) - 1, result.index
 
+    def _scopes(
+        self, op: Operation, path: tuple[ScopeName, ...]
+    ) -> tuple[ScopeName, ...]:
+        """Return the scopes of an op; of those of its region none stands there twice."""
+        own = self.stacks.scopes(op)
+        around = [name for name in path if name.name not in self._regions]
+        shared = 0
+        while shared < min(len(own), len(around)) and own[shared] == around[shared]:
+            shared += 1
+        return (*path, *own[shared:])
+
     def _add(self, node: TraceNode, op: Operation | None = None) -> None:
         self.nodes.append(node)
         self.operations.append(op)
@@ -238,8 +262,11 @@ class GraphBuilder:
 
     # --- values -------------------------------------------------------------
 
-    def _result(self, value: SSAValue, manual: tuple[str, ...]) -> Value:
+    def result(self, value: SSAValue, manual: tuple[str, ...]) -> Value:
+        """Read a value in regions that are manual on some axes."""
         name = self.names.get(value, "")
+        if (whole := self.wholes.of(value, name)) is not None:
+            return whole
         sharding = sdy.get_sharding(value)
         owner = value.owner
         scope = owner.parent_op() if isinstance(owner, Block) else owner
@@ -254,7 +281,7 @@ class GraphBuilder:
         self, op: Operation, argument: BlockArgument, manual: tuple[str, ...]
     ) -> Value:
         """An argument of a region: of a manual computation it is a part of a tensor."""
-        value = self._result(argument, manual)
+        value = self.result(argument, manual)
         if not isinstance(op, sdy.ManualComputationOp):
             return value
         outer = op.operands[argument.index]

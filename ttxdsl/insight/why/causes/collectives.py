@@ -244,7 +244,7 @@ class WhyCollectives:
             f" ({what or 'its own'}): each device has a partial result"
         )
         short = ", ".join(
-            f"dimension {dim} of {side.value or side.label}"
+            f"dimension {dim} of {side.known or side.label}"
             for dim, side in zip(dims, sides, strict=True)
         )
         return _Story(
@@ -276,7 +276,7 @@ class WhyCollectives:
             had = given.dims[dim].axes if given is not None else ()
             gets = wanted.dims[dim].axes if wanted is not None else ()
             reasons.append(_clash(place, note.side, dim, label, had, gets))
-            name = self.places.name(value) or label
+            name = self.places.known(value) or label
             short.append(_clash_in_short(note.side, dim, name, had, gets))
             sides.append(self._side(demand, tensor, dim, had))
             for factor in demand.rule.tensors[tensor][dim]:
@@ -559,6 +559,7 @@ class WhyCollectives:
             sharding=sharding_text(known),
             causes=causes,
             obstacles=obstacles,
+            known=self.places.known(value),
         )
 
     def _value_side(self, label: str, value: SSAValue, dims: Sequence[int]) -> Party:
@@ -578,6 +579,7 @@ class WhyCollectives:
             sharding_text(known),
             tuple(causes),
             tuple(obstacles),
+            known=self.places.known(value),
         )
 
 

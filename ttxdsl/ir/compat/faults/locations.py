@@ -188,16 +188,21 @@ def source_frames(location: Attribute) -> Iterator[Frame]:
                 continue
 
 
+def is_of_library(position: str) -> bool:
+    """Return whether a file is of an installed package or of Python itself."""
+    return _LIBRARY.search(position) is not None
+
+
 def own_first(frames: Iterable[Frame]) -> list[Frame]:
     """Frames of libraries behind those of the user, else in their order."""
-    return sorted(frames, key=lambda frame: bool(_LIBRARY.search(frame.position)))
+    return sorted(frames, key=lambda frame: is_of_library(frame.position))
 
 
 def own_frame(frames: Iterable[Frame]) -> Frame | None:
     """The first frame that is not in a library, else the first; None of none."""
     first: Frame | None = None
     for frame in frames:
-        if not _LIBRARY.search(frame.position):
+        if not is_of_library(frame.position):
             return frame
         first = first or frame
     return first

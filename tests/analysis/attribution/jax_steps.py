@@ -1,0 +1,85 @@
+"""Small steps as JAX writes them: layers in a loop, jitted, with checkpoints, named."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+WIDTH = 8
+
+
+def norm(x: Any) -> Any:
+    """Call it twice in a layer."""
+    return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6)
+
+
+def block(x: Any, w: Any) -> Any:
+    """One layer."""
+    h = norm(x)
+    x = x + jnp.tanh(h @ w)
+    return x + norm(x) @ w.T
+
+
+def trained(layer: Any) -> Any:
+    """A step of gradient descent over layers of a kind."""
+
+    def loss(weights: Any, x: Any) -> Any:
+        x = x * 2.0
+        for w in weights:
+            x = layer(x, w)
+        return jnp.sum(x**2)
+
+    def step(weights: Any, x: Any) -> Any:
+        value, gradients = jax.value_and_grad(loss)(weights, x)
+        return jax.tree.map(lambda w, g: w - 0.1 * g, weights, gradients), value
+
+    return step
+
+
+def loop(weights: Any, x: Any) -> Any:
+    """Layers without a function of their own."""
+    for w in weights:
+        x = jnp.tanh(x @ w) + jnp.exp(x)
+    return x
+
+
+def named(weights: Any, x: Any) -> Any:
+    """Scopes that the author named."""
+    with jax.named_scope("encoder"):
+        for name, w in zip(("first", "second"), weights, strict=False):
+            with jax.named_scope(name):
+                x = block(x, w)
+    return x
+
+
+def update(weights: Any, x: Any) -> Any:
+    """One function over all leaves."""
+    return jax.tree.map(lambda w: w - 0.1 * w * w, weights)
+
+
+def mapped(weights: Any, x: Any) -> Any:
+    """One call that maps."""
+    return update(weights, x), x + 1.0
+
+
+STEPS = {
+    "layers": (trained(block), 3),
+    "checkpoints": (trained(jax.checkpoint(block)), 3),
+    "jitted": (trained(jax.jit(block)), 3),
+    "loop": (loop, 4),
+    "named": (named, 2),
+    "mapped": (mapped, 5),
+}
+"""Each with how many layers it has."""
+
+
+@cache
+def text_of(name: str, *, debug_info: bool = True) -> str:
+    """The text of a step."""
+    function, layers = STEPS[name]
+    weights = [jax.ShapeDtypeStruct((WIDTH, WIDTH), jnp.float32)] * layers
+    x = jax.ShapeDtypeStruct((4, WIDTH), jnp.float32)
+    return jax.jit(function).lower(weights, x).as_text(debug_info=debug_info)

@@ -1,0 +1,177 @@
+"""What a person sees first: a verdict, a graph that is whole, words of the author's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+from playwright.sync_api import Browser, Page, expect
+
+import ttxdsl
+from tests.analysis.attribution.jax_steps import block, trained
+from tests.insight.report.browser import chromium, open_page
+from ttxdsl.insight.report.html.page import report_page
+
+LAYERS, WIDTH = 4, 64
+
+
+@cache
+def fsdp(debug_info: bool) -> dict[str, Any]:
+    """The report of an FSDP step."""
+    mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+    split = NamedSharding(mesh, P("data"))
+    weight = jax.ShapeDtypeStruct((WIDTH, WIDTH), jnp.float32, sharding=split)
+    x = jax.ShapeDtypeStruct((16, WIDTH), jnp.float32, sharding=split)
+    step = jax.jit(trained(block)).lower([weight] * LAYERS, x)
+    return ttxdsl.load(step.as_text(debug_info=debug_info)).report_data()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("first") / "step.html"
+    file.write_text(report_page(fsdp(True)), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def page(browser: Browser, path: Path) -> Iterator[Page]:
+    opened, said = open_page(browser, path)
+    yield opened
+    assert said == []
+    opened.close()
+
+
+def test_the_first_page_is_a_verdict(page: Page):
+    text = page.locator("#view-summary").inner_text()
+    assert "Fits every chip" in text
+    assert "a step" in text and "bound by sending" in text
+    costs = page.locator("#verdict-costs .cost .what").all_inner_texts()
+    assert len(costs) == 3
+    # whose lines they are
+    assert all(" of block" in cost or " of norm" in cost for cost in costs)
+    assert any("in 4 layers" in cost for cost in costs)
+    # all of it without scrolling
+    for name in ("memory", "time", "costs", "advice"):
+        box = page.locator(f"#verdict-{name}").bounding_box()
+        assert box and box["y"] + box["height"] < 880
+    # a cost leads to its op in the graph
+    page.locator("#verdict-costs .cost").first.click()
+    expect(page.locator("#tab-graph")).to_have_attribute("aria-selected", "true")
+    assert page.evaluate("state.selected.node") >= 0
+
+
+def test_the_graph_opens_whole_and_legible(page: Page):
+    page.click("#tab-graph")
+    assert page.evaluate(
+        """() => graph.x >= 0 && graph.y >= 0
+             && graph.x + graph.drawing.width * graph.scale <= graph.width
+             && graph.y + graph.drawing.height * graph.scale <= graph.height"""
+    )
+    assert page.evaluate("graph.scale") >= page.evaluate("LEGIBLE")
+    # something heavy is open
+    assert page.evaluate("state.open.size") > 1
+    # boxes beside each other do not overlap
+    assert page.evaluate(
+        """() => [...graph.drawing.boxes.values()].every(({ items = [] }) =>
+             items.every((a, at) => items.slice(at + 1).every((b) =>
+               a.x + a.width <= b.x || b.x + b.width <= a.x
+               || a.y + a.height <= b.y || b.y + b.height <= a.y)))"""
+    )
+
+
+def test_one_program_in_all_of_it(page: Page):
+    """Header, table, search and graph count the same collectives."""
+    count = page.evaluate("data.collectives.length")
+    assert page.evaluate(
+        "data.collectives.every((one) => nodes[one.node].name === one.kind)"
+    )
+    kinds = set(page.evaluate("data.collectives.map((one) => one.kind)"))
+    found = sum(page.evaluate(f"find('op:{kind}').length") for kind in kinds)
+    assert found == count == page.evaluate("data.summary.collectives")
+
+
+def test_the_tree_is_in_the_words_of_the_author(page: Page):
+    page.click("#tab-graph")
+    page.click("#fold-all")
+    rows = page.locator("#outline .row .label").all_inner_texts()
+    assert rows == ["arguments", "forward", "backward", "optimizer", "results"]
+    page.evaluate("setOpen(scopes.findIndex((s) => s.name === 'backward'), true)")
+    rows = page.locator("#outline .row .label").all_inner_texts()
+    assert any(row.startswith("block ") for row in rows)
+    assert not any("segment" in row or "closed_call" in row for row in rows)
+
+
+def test_every_tab_answers_at_once(page: Page):
+    answers = {
+        "collectives": "sent by each device in all",
+        "memory": "peak",
+        "time": "Timeline",
+        "stages": "as read",
+    }
+    for name, answer in answers.items():
+        page.click(f"#tab-{name}")
+        text = page.locator(f"#view-{name}").inner_text()
+        assert answer in text, name
+
+
+def test_collectives_by_layer(page: Page):
+    page.click("#tab-collectives")
+    page.click("[data-way='layer']")
+    chips = page.locator("#view-collectives .groups button").all_inner_texts()
+    assert any("block 3" in chip for chip in chips)
+
+
+def test_the_timeline_is_zoomed(page: Page):
+    page.click("#tab-time")
+    chart = page.locator("#view-time canvas")
+    before = chart.screenshot()
+    page.click("#view-time [title^='Larger']")
+    page.click("#view-time [title^='Larger']")
+    assert chart.screenshot() != before
+
+
+@pytest.mark.parametrize("view", ["summary", "graph", "collectives", "memory"])
+def test_a_narrow_screen(page: Page, view: str):
+    page.set_viewport_size({"width": 375, "height": 800})
+    page.click(f"#tab-{view}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    box = page.locator(f"#view-{view}").bounding_box()
+    assert box and box["width"] <= 375 and box["height"] > 300
+
+
+def test_what_is_cut_is_told_by_a_tip(page: Page):
+    page.click("#tab-graph")
+    cut = page.evaluate(
+        """() => { const all = [...document.querySelectorAll("#outline .label, #outline .end")];
+             const cut = all.filter((one) => one.scrollWidth > one.clientWidth + 1);
+             cut.forEach((one) => one.dispatchEvent(new Event("pointerover", { bubbles: true })));
+             return cut.filter((one) => !one.title).length; }"""
+    )
+    assert cut == 0
+
+
+def test_print(page: Page):
+    page.emulate_media(media="print")
+    expect(page.locator("#verdict-memory")).to_be_visible()
+    expect(page.locator("#tabs")).to_be_hidden()
+
+
+def test_without_debug_info_it_says_how_to_get_it(browser: Browser, tmp_path: Path):
+    file = tmp_path / "plain.html"
+    file.write_text(report_page(fsdp(False)), encoding="utf-8")
+    page, said = open_page(browser, file)
+    assert "as_text(debug_info=True)" in page.locator("#view-summary").inner_text()
+    assert said == []
+    page.close()

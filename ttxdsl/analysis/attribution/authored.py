@@ -1,0 +1,109 @@
+"""The scopes of the author's program that an op is in: passes, functions, layers.
+
+A path of scopes is put into the locations of ops when a program is loaded
+(`ttxdsl.analysis.attribution.marking`), so whatever passes make of an op has it, too.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
+from xdsl.ir import Attribute
+
+from ttxdsl.analysis.attribution.origins import AUTHORED, is_mark
+
+FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
+PHASES = (FORWARD, BACKWARD, OPTIMIZER)
+RECOMPUTED = "recomputed"
+ITERATION = "iteration"
+
+SEPARATOR = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorScope:
+    """A scope, and which of how many of its kind if it is called repeatedly.
+
+    Attributes:
+        name: of a pass, a function, or what the author named.
+        line: `file:line` of the call, empty of what is no function.
+        number: of the call, from 0 in the order of the forward pass.
+        count: how many calls there are.
+    """
+
+    name: str
+    line: str = ""
+    number: int = 0
+    count: int = 1
+
+    @property
+    def text(self) -> str:
+        """`block 3`, `rms`."""
+        return f"{self.name} {self.number}" if self.count > 1 else self.name
+
+
+AuthorPath = tuple[AuthorScope, ...]
+
+
+def author_path(location: Attribute) -> AuthorPath:
+    """Return the scopes that a location of a loaded program is marked with, outermost first."""
+    match location:
+        case NameLoc():
+            text = location.desc.data
+            if text.startswith(AUTHORED):
+                return _path_of(text)
+            return author_path(location.location) if is_mark(location) else ()
+        case CallSiteLoc():
+            return _inside(author_path(location.caller), author_path(location.callee))
+        case FusedLoc():
+            parts = cast(ArrayAttr[Attribute], location.locations)
+            return next((path for part in parts if (path := author_path(part))), ())
+        case _:
+            return ()
+
+
+def path_text(path: Iterable[AuthorScope]) -> str:
+    """Return a path as it is told: pass, function and number, function."""
+    return SEPARATOR.join(scope.text for scope in path)
+
+
+def layer_of(path: AuthorPath) -> str:
+    """Return the outermost repeated scope of a path, `block 3`, or the empty text."""
+    return next((scope.text for scope in path if scope.count > 1), "")
+
+
+@lru_cache(maxsize=4096)
+def _path_of(text: str) -> AuthorPath:
+    return tuple(AuthorScope(*each) for each in json.loads(text.removeprefix(AUTHORED)))
+
+
+def _inside(caller: AuthorPath, callee: AuthorPath) -> AuthorPath:
+    """Return the path of an op of a callee, which was traced in a call of its own."""
+    if not caller or not callee:
+        return caller or callee
+    if callee[0].name in PHASES:
+        callee = callee[1:]
+    return (*caller, *callee[shared_names([each.name for each in caller], callee) :])
+
+
+def shared_names(outer: Sequence[str], inner: AuthorPath) -> int:
+    """Return how many of the first scopes of an inner path stand in an outer one, in a row."""
+    shared = 0
+    if inner and inner[0].name in outer:
+        rest = outer[outer.index(inner[0].name) :]
+        while (
+            shared < min(len(rest), len(inner)) and inner[shared].name == rest[shared]
+        ):
+            shared += 1
+    return shared
+
+
+def is_authored(module: ModuleOp) -> bool:
+    """Return whether any op of a module that was read is marked with a path."""
+    return any(
+        isinstance(op.location, NameLoc) and op.location.desc.data.startswith(AUTHORED)
+        for op in module.walk()
+    )

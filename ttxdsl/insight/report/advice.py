@@ -1,0 +1,45 @@
+"""What to write instead, on a report's first page: what `ttxdsl doctor` prescribes."""
+
+from contextlib import suppress
+
+from ttxdsl.api.forms import ProgramForm
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.diagnostics.errors import CompileError, place_text
+from ttxdsl.insight.doctor.prescriptions.prescribe import prescribe
+from ttxdsl.insight.why.answers import Figures
+
+
+def advice(
+    program: ProgramForm, seconds: float, machine: Machine
+) -> list[dict[str, str]]:
+    """Return what helps most, each with the code, its place and what it saves.
+
+    Empty for a program that nothing can be prescribed for.
+
+    Args:
+        program: as it was loaded.
+        seconds: after so many no further change is compiled.
+        machine: for times.
+    """
+    with suppress(CompileError):
+        answer = prescribe(
+            program.module, source=program.source, seconds=seconds, machine=machine
+        )
+        return [
+            {
+                "write": one.write,
+                "where": place_text(one.places[0].position, one.places[0].function)
+                or one.places[0].name,
+                "saves": _saved(one.before, one.after),
+            }
+            for one in answer.prescriptions
+        ]
+    return []
+
+
+def _saved(before: Figures, after: Figures) -> str:
+    """Return what changes: time and bytes before and after."""
+    times = [seconds_text(one.program_seconds) for one in (before, after)]
+    sent = [bytes_text(one.bytes) for one in (before, after)]
+    return f"a step {' → '.join(times)}, sent {' → '.join(sent)}"

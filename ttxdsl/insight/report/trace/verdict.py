@@ -1,0 +1,167 @@
+"""What the first page of a report says: fits or not, what a step takes, what costs most.
+
+Costs are by line of the author's program: the ops of one line and function, of all
+layers together, apart for computing and sending.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from ttxdsl.analysis.attribution.authored import (
+    PHASES,
+    author_path,
+    path_text,
+)
+from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.usage.collectives import place_of
+from ttxdsl.analysis.usage.fusion import flops
+from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
+from ttxdsl.analysis.usage.timeline import Event, Timeline
+from ttxdsl.costs.chips import CHIPS
+from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.schedule import Lane
+from ttxdsl.diagnostics.errors import line_text, place_text, source_frame
+
+_COSTS = 3
+_LARGEST = 3
+
+GET_DEBUG_INFO = "lowered.as_text(debug_info=True)"
+
+
+@dataclass(slots=True)
+class _Cost:
+    """What the ops of one line take in a step."""
+
+    bound: str
+    seconds: float = 0.0
+    longest: float = 0.0
+    op: Operation | None = None
+    ops: Counter[str] = field(default_factory=Counter[str])
+    layers: set[str] = field(default_factory=set[str])
+    phases: dict[str, None] = field(default_factory=dict[str, None])
+
+
+def bound_of(event: Event, machine: Machine) -> str:
+    """Return what an event waits for: `network`, `compute` or `memory`."""
+    if event.lane is Lane.LINK:
+        return "network"
+    compute = flops(event.ops[0]) / 2 / machine.operations_per_second
+    return "compute" if compute > 0.5 * event.seconds else "memory"
+
+
+def verdict(
+    module: ModuleOp,
+    time: Timeline,
+    machine: Machine,
+    profile: MemoryProfile | None,
+    node_of: Callable[[Operation], int],
+) -> dict[str, Any]:
+    """Return the verdict on a program of one device, as plain data.
+
+    Args:
+        module: the program.
+        time: when its ops run.
+        machine: what it runs on.
+        profile: what it holds, None where that is not known.
+        node_of: the number of the node that stands for an op.
+    """
+    seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
+    costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
+    for event in time.events:
+        if event.lane is Lane.BOTH or not event.ops:
+            continue
+        bound = bound_of(event, machine)
+        spent = event.seconds * event.times
+        seconds[bound] += spent
+        op = event.ops[0]
+        frame = place_of(op)
+        where = line_text(frame) if frame and frame.function else ""
+        where = where or (place_text(frame.position) if frame else "")
+        key = ("network" if bound == "network" else "compute"), where
+        cost = costs[key]
+        cost.bound = cost.bound or bound
+        cost.seconds += spent
+        cost.ops[op.name.rpartition(".")[2]] += len(event.ops) * event.times
+        if spent > cost.longest:
+            cost.longest, cost.op = spent, op
+        path = author_path(op.location)
+        cost.layers.update(scope.text for scope in path if scope.count > 1)
+        if path and path[0].name in PHASES:
+            cost.phases.setdefault(path[0].name)
+    largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]
+    total = sum(seconds.values())
+    return {
+        "seconds": time.seconds,
+        "bound": max(seconds, key=lambda name: seconds[name]),
+        "parts": seconds,
+        "exposed_seconds": max(0.0, time.link_seconds - time.hidden_seconds),
+        "costs": [
+            _cost_data(where, cost, total, node_of) for (_, where), cost in largest
+        ],
+        "memory": None if profile is None else _memory_data(profile),
+        "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
+    }
+
+
+def value_text(value: LiveValue) -> str:
+    """Return a buffer in its author's words: a path, or the line that computes it."""
+    owner = value.value.owner
+    frame = None if isinstance(owner, Block) else source_frame(unmarked(owner.location))
+    if frame is None or not frame.function:
+        return value.name
+    return f"{value.name} at {line_text(frame)}"
+
+
+def _names_lines(module: ModuleOp) -> bool:
+    return any(author_path(op.location) for op in module.walk())
+
+
+def _cost_data(
+    where: str, cost: _Cost, total: float, node_of: Callable[[Operation], int]
+) -> dict[str, Any]:
+    op = cost.op
+    assert op is not None
+    frame = place_of(op)
+    path = [scope for scope in author_path(op.location) if scope.name not in PHASES]
+    return {
+        "where": where,
+        "place": place_text(frame.position, frame.function) if frame else "",
+        "ops": [f"{count} {name}" for name, count in cost.ops.most_common(2)],
+        "bound": cost.bound,
+        "seconds": cost.seconds,
+        "share": cost.seconds / total if total else 0.0,
+        "scope": path_text(path),
+        "layers": len(cost.layers),
+        "phases": list(cost.phases),
+        "node": node_of(op),
+    }
+
+
+def _memory_data(profile: MemoryProfile) -> dict[str, Any]:
+    peak = profile.peak_bytes
+    return {
+        "peak_bytes": peak,
+        "chips": [
+            {
+                "name": name,
+                "bytes": chip.memory_bytes,
+                "fits": peak <= chip.memory_bytes,
+            }
+            for name, chip in sorted(
+                CHIPS.items(), key=lambda item: item[1].memory_bytes
+            )
+        ],
+        "largest": [
+            {
+                "name": value_text(value),
+                "type": value.type,
+                "bytes": value.bytes,
+            }
+            for value in profile.peak_values[:_LARGEST]
+        ],
+    }
