@@ -22,6 +22,7 @@ from typing import cast
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.usage.kernels import is_one_hot, softmax_product
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
@@ -115,6 +116,12 @@ class Fusion:
             self._is_scattered(op) or self._has_epilogue(op)
         )
 
+    def _softmax_product(self, op: Operation) -> Operation | None:
+        """Return the product with which exponentials are one kernel that stores them."""
+        if not self.compiler.products_take_in:
+            return None
+        return softmax_product(op)
+
     def _is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
         users = [user for user, _ in _uses_through_moves(product.results[0])]
@@ -145,6 +152,8 @@ class Fusion:
         """Whether an op makes its operand of an index inside its own loop."""
         if isinstance(user, stablehlo.DynamicUpdateSliceOp):
             return index == 1
+        if isinstance(user, stablehlo.ScatterOp):
+            return is_one_hot(user)
         if isinstance(user, _PRODUCTS):
             if self._is_windowed(user):
                 return self._is_gathered(user.operands[index])
@@ -152,11 +161,20 @@ class Fusion:
         return _FUSES[type(user)] or isinstance(user, stablehlo.ReduceOp)
 
     def _has_epilogue(self, product: Operation) -> bool:
-        """Whether elementwise ops finish each part of a product before it is stored."""
+        """Whether elementwise ops finish each part of a product before it is stored.
+
+        The exponentials of a softmax that is one kernel with the product do so, too.
+        """
         if not self.compiler.products_finish:
             return False
         value = product.results[0]
-        while len(readers := list(islice(uses(value), 2))) == 1:
+        while readers := list(islice(uses(value), _MOST_OPERANDS)):
+            if len(readers) > 1:
+                return any(
+                    self._softmax_product(behind) is product
+                    for user, _ in readers
+                    for behind, _ in uses(user.results[0])
+                )
             user, _ = readers[0]
             if user.parent is not product.parent or not _is_elementwise(user):
                 return False
@@ -260,7 +278,8 @@ class Fusion:
             return
         self._is_computed[op] = computed = self._computes(op)
         self._is_fused[op] = (
-            _FUSES[type(op)]
+            (_FUSES[type(op)] or is_one_hot(op))
+            and self._softmax_product(op) is None
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
             and self._is_taken_in(op, reads)
@@ -297,12 +316,16 @@ class Fusion:
     ) -> bool:
         """Whether several products read a value that is stored for them.
 
-        One that finishes a product is. So is one of which each would read more than it is,
-        if the compiler thinks so.
+        One that finishes a product is, and one whose making in each moves at least as
+        many bytes as writing it once and reading it in each. So is one of which each would
+        read more than it is, if the compiler thinks so.
         """
-        if len(_products_behind(op)) < 2:
+        if (products := len(_products_behind(op))) < 2:
             return False
         if self.compiler.products_finish and _finishes_product(op):
+            return True
+        own, made_of = value_bytes(op.results[0]), sum(reads.values())
+        if made_of + (1 + products) * own <= products * made_of:
             return True
         count = _elements(op.results[0])
         large = sum(_elements(value) >= count for value in reads)
@@ -338,8 +361,10 @@ def _elements(value: SSAValue) -> int:
 
 def _may_hide(op: Operation) -> bool:
     """Whether an op may be fused, or gives its one operand another shape."""
-    return _FUSES[type(op)] or (
-        shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1
+    return (
+        _FUSES[type(op)]
+        or (shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1)
+        or is_one_hot(op)
     )
 
 

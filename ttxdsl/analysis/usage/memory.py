@@ -63,6 +63,7 @@ from ttxdsl.analysis.usage.fusion import (
     written_in_place,
 )
 from ttxdsl.analysis.usage.host import host_values, placement
+from ttxdsl.analysis.usage.kernels import scratch_types
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -249,6 +250,8 @@ class _Counter:
                 else:
                     captured.add(buffer)
             made = self._make(op, scope, index)
+            if self.fusion and (needed := scratch_types(op)):
+                peaks.append(self._scratch(op, needed))
             inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
             programs = [peak.steps for peak in peaks]
             exclusive = _makes_results_inside(op)
@@ -257,6 +260,15 @@ class _Counter:
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
         return steps, captured
+
+    def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
+        """Return the buffers that an op needs while it runs, as the program of one op."""
+        scope = Scope()
+        made = [
+            Allocation(op.results[0], kind, self.size(kind, op), "value", scope, 0)
+            for kind in needed
+        ]
+        return peak_of([BufferStep(op, made, NOTHING, [], False)], ())
 
     def _inside(self, op: Operation) -> tuple[list[Peak], set[Allocation]]:
         """The peaks of what runs inside, and the buffers that it reaches for."""
