@@ -318,7 +318,8 @@ class Fusion:
 
         One that finishes a product is, and one whose making in each moves at least as
         many bytes as writing it once and reading it in each. So is one of which each would
-        read more than it is, if the compiler thinks so.
+        read more than it is, if the compiler thinks so; not if it is only converted to the
+        type of the products, whose computing is then done in f32 either way.
         """
         if (products := len(_products_behind(op))) < 2:
             return False
@@ -327,9 +328,10 @@ class Fusion:
         own, made_of = value_bytes(op.results[0]), sum(reads.values())
         if made_of + (1 + products) * own <= products * made_of:
             return True
+        if not self.compiler.stores_shared or isinstance(op, stablehlo.ConvertOp):
+            return False
         count = _elements(op.results[0])
-        large = sum(_elements(value) >= count for value in reads)
-        return self.compiler.stores_shared and large > 1
+        return sum(_elements(value) >= count for value in reads) > 1
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
