@@ -163,25 +163,27 @@ class Fusion:
     def _has_epilogue(self, product: Operation) -> bool:
         """Whether elementwise ops finish each part of a product before it is stored.
 
-        The exponentials of a softmax that is one kernel with the product do so, too.
+        All ways from it must lead to one that is stored. The exponentials of a softmax
+        that is one kernel with the product are, too.
         """
         if not self.compiler.products_finish:
             return False
-        value = product.results[0]
-        while readers := list(islice(uses(value), _MOST_OPERANDS)):
-            if len(readers) > 1:
-                return any(
-                    self._softmax_product(behind) is product
-                    for user, _ in readers
-                    for behind, _ in uses(user.results[0])
-                )
-            user, _ = readers[0]
-            if user.parent is not product.parent or not _is_elementwise(user):
-                return False
-            if not self.is_fused(user):
-                return True
-            value = user.results[0]
-        return False
+        stored: set[Operation] = set()
+        pending, seen = [product], {product}
+        while pending:
+            for user, _ in uses(pending.pop().results[0]):
+                if user in seen:
+                    continue
+                seen.add(user)
+                if self._softmax_product(user) is product:
+                    return True
+                if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
+                    return False
+                if _is_elementwise(user) and self.is_fused(user):
+                    pending.append(user)
+                else:
+                    stored.add(user)
+        return len(stored) == 1 and _is_elementwise(stored.pop())
 
     def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
         """Return values whose buffers results may take over, each with its result.
@@ -282,6 +284,7 @@ class Fusion:
             and self._softmax_product(op) is None
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
+            and not self._joins_products(op, reads)
             and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
@@ -332,6 +335,21 @@ class Fusion:
             return False
         count = _elements(op.results[0])
         return sum(_elements(value) >= count for value in reads) > 1
+
+    def _joins_products(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
+        """Whether an op joins products that nobody else reads into fewer bytes.
+
+        It finishes one of them and is stored in place of the others.
+        """
+        if not self.compiler.products_finish or not _is_elementwise(op):
+            return False
+        products = [
+            value
+            for value in map(_behind_converts, op.operands)
+            if isinstance(value.owner, _PRODUCTS) and value.has_one_use()
+        ]
+        own = value_bytes(op.results[0])
+        return len(products) > 1 and sum(reads.values()) > own
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
@@ -400,6 +418,16 @@ def _finishes_product(op: Operation) -> bool:
                 if shares_bytes(owner) or _is_elementwise(owner):
                     pending.append(owner)
     return False
+
+
+def _behind_converts(value: SSAValue) -> SSAValue:
+    """Return what a value that one op reads is converted or reshaped of."""
+    while value.has_one_use() and isinstance(value.owner, Operation):
+        owner = value.owner
+        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
+            break
+        value = owner.operands[0]
+    return value
 
 
 def _group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
