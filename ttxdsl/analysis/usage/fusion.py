@@ -15,7 +15,6 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from math import prod
 from typing import cast
 

@@ -4,7 +4,7 @@
   exponentials, in the type that they have, and everybody behind reads those; a product in
   bf16 whose scores are f32 so takes twice the bytes. Of longer rows the product is stored,
   and the exponentials are made again by whoever reads them. libtpu 0.0.52, v5e, v5p and
-  v6e: rows of 1024 to 3072 f32 are kept, rows of 3584 and more are not.
+  v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 and more are not.
 - A scatter of one element for each row into one value is a comparison with the indices.
 - A stable sort sorts numbers of elements along, and a large top_k is such a sort.
 - A running sum is made in two levels, whose first has the size of the result.
@@ -21,7 +21,7 @@ from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
 
 _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
 
-_LONGEST_ROW = 3072
+_LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
 
 _RUN = 128

@@ -263,11 +263,9 @@ class _Counter:
 
     def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
         """Return the buffers that an op needs while it runs, as the program of one op."""
-        scope = Scope()
-        made = [
-            Allocation(op.results[0], kind, self.size(kind, op), "value", scope, 0)
-            for kind in needed
-        ]
+        result, scope = op.results[0], Scope()
+        sizes = [(kind, self.size(kind, op)) for kind in needed]
+        made = [Allocation(result, *of, "value", scope, 0) for of in sizes]
         return peak_of([BufferStep(op, made, NOTHING, [], False)], ())
 
     def _inside(self, op: Operation) -> tuple[list[Peak], set[Allocation]]:
