@@ -178,7 +178,8 @@ class Fusion:
                     return True
                 if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
                     return False
-                if _is_elementwise(user) and self.is_fused(user):
+                is_passed = _is_elementwise(user) or isinstance(user, _REARRANGES)
+                if is_passed and self.is_fused(user):
                     pending.append(user)
                 else:
                     stored.add(user)

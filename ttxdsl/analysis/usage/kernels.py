@@ -65,11 +65,10 @@ def _scaled_product(value: SSAValue) -> Operation | None:
     while (owner := _owner(value)) is not None:
         if isinstance(owner, _PRODUCTS):
             return owner if computes else None
-        if owner.get_trait(Elementwise) is None and not isinstance(
-            owner, stablehlo.ConvertOp
-        ):
+        is_moved = isinstance(owner, stablehlo.ConvertOp | stablehlo.TransposeOp)
+        if owner.get_trait(Elementwise) is None and not is_moved:
             return None
-        computes |= not isinstance(owner, stablehlo.ConvertOp)
+        computes |= not is_moved
         large = [
             operand
             for operand in owner.operands
