@@ -83,7 +83,10 @@ class DeviceUsage:
             CompileError: see `memory_profile`.
         """
         return memory_profile(
-            self.module, compiler=self.compiler, offloaded=self.offloaded
+            self.module,
+            compiler=self.compiler,
+            fusion=self.fusion,
+            offloaded=self.offloaded,
         )
 
     @property

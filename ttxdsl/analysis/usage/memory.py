@@ -211,14 +211,14 @@ class _Counter:
     def __init__(
         self,
         module: ModuleOp,
-        compiler: Compiler | None,
+        fusion: Fusion | None,
         offloaded: Collection[SSAValue],
     ):
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
-        self.fusion = Fusion(compiler) if compiler is not None else None
-        self.tile = compiler.tile if compiler is not None else None
+        self.fusion = fusion
+        self.tile = fusion.compiler.tile if fusion is not None else None
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
@@ -524,6 +524,7 @@ def memory_profile(
     module: ModuleOp,
     *,
     compiler: Compiler | None = None,
+    fusion: Fusion | None = None,
     offloaded: Collection[SSAValue] = (),
 ) -> MemoryProfile:
     """The memory of a StableHLO program, per device or global; see the module's text.
@@ -533,7 +534,7 @@ def memory_profile(
     Args:
         module: StableHLO with or without shardings, as any stage leaves it. With global
             shapes (before stage 11) the figures are those of all devices' values.
-        compiler: whose fusion and heap; without one nothing is fused.
+        compiler: whose fusion (`fusion`, if somebody has it) and heap; None: no fusion.
         offloaded: values of which the device holds nothing.
 
     Raises:
@@ -545,7 +546,9 @@ def memory_profile(
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
     scope = Scope()
-    counter = _Counter(module, compiler, {*offloaded, *host_values(module)})
+    if compiler is not None:
+        fusion = fusion or Fusion(compiler)
+    counter = _Counter(module, fusion, {*offloaded, *host_values(module)})
     arguments: list[Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
