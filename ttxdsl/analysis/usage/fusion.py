@@ -54,6 +54,10 @@ _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
 
+_STORED_ONCE = 3
+"""How much more than a value its making reads if it is stored for two products: once made, it
+is written and read twice, and what it is made of is read once instead of twice."""
+
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
 
@@ -319,17 +323,17 @@ class Fusion:
     ) -> bool:
         """Whether several products read a value that is stored for them.
 
-        One that finishes a product is, and one whose making in each moves at least as
-        many bytes as writing it once and reading it in each. So is one of which each would
+        One that finishes a product is, and one whose making in both of two moves at least
+        as many bytes as writing it once and reading it in both. So is one of which each would
         read more than it is, if the compiler thinks so; not if it is only converted to the
         type of the products, whose computing is then done in f32 either way.
         """
-        if (products := len(_products_behind(op))) < 2:
+        if len(_products_behind(op)) < 2:
             return False
         if self.compiler.products_finish and _finishes_product(op):
             return True
         own, made_of = value_bytes(op.results[0]), sum(reads.values())
-        if made_of + (1 + products) * own <= products * made_of:
+        if made_of >= _STORED_ONCE * own:
             return True
         if not self.compiler.stores_shared or isinstance(op, stablehlo.ConvertOp):
             return False

@@ -151,7 +151,8 @@ class MemoryProfile(Displayed):
     """The bytes that are there at each op of the entry computation, in program order.
 
     `peak` is the index of the first point with `peak_bytes`; `peak_values` are the
-    buffers there, largest first, those inside a region too. The other figures are
+    buffers there, largest first, those inside a region too, and `peak_position` is of the
+    op that runs there, inside of loops. The other figures are
     parts of the whole: `donated_bytes` is contained in `argument_bytes`, `aliased_bytes`
     are of donated arguments that an equally large result may replace, a result that is
     an argument counts as both.
@@ -161,6 +162,7 @@ class MemoryProfile(Displayed):
     peak: int
     peak_bytes: int
     peak_values: tuple[LiveValue, ...]
+    peak_position: str | None
     argument_bytes: int
     donated_bytes: int
     aliased_bytes: int
@@ -586,14 +588,16 @@ def memory_profile(
     if compiler is not None and compiler.places_in_order:
         heap = HeapPlacement(steps).bytes + sum(buffer.bytes for buffer in there)
         peak_bytes += max(0, heap - peak_bytes) // _GAPS_IN_ORDER
-    buffers = peak_of(steps, there).buffers
-    values = [_live_value(buffer, function) for buffer in buffers]
+    largest = peak_of(steps, there)
+    where = None if largest.op is None else source_position(largest.op.location)
+    values = [_live_value(buffer, function) for buffer in largest.buffers]
     values.sort(key=lambda one: -one.bytes)
     return MemoryProfile(
         points=points,
         peak=best,
         peak_bytes=peak_bytes,
         peak_values=tuple(values),
+        peak_position=where,
         argument_bytes=sum(b.bytes for b in arguments),
         donated_bytes=sum(donated),
         aliased_bytes=sum((Counter(donated) & Counter(result_bytes)).elements()),

@@ -50,7 +50,7 @@ class MemoryPlan:
         limit_bytes: what the chip has for a program.
         by_category: bytes at the peak by what they are for; their sum is the peak.
         largest: the largest buffers there.
-        position: of the op at which the peak is.
+        position: of the op at which the peak is, inside of loops.
     """
 
     peak_bytes: int
@@ -295,7 +295,7 @@ def plan_step(
         chip.memory_bytes,
         _by_category(module, profile, saved),
         profile.peak_values[:_LARGEST],
-        profile.points[profile.peak].position,
+        profile.peak_position,
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
