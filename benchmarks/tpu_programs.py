@@ -643,7 +643,7 @@ JUDGES = frozenset(
 """Not looked at while constants were fitted."""
 
 
-def compile_program(name, folder):
+def compile_program(name, folder, half=None):
     """Build, lower and compile a program; write its two files."""
     import jax
     import numpy as np
@@ -669,7 +669,7 @@ def compile_program(name, folder):
             "topology": topology.replace(":", "-"),
             "slices": 1,
             "devices": mesh.size,
-            "half": "judge" if name in JUDGES else "fit",
+            "half": half or ("judge" if name in JUDGES else "fit"),
         }
         try:
             compiled = lowered.compile()
@@ -691,7 +691,8 @@ def compile_program(name, folder):
     print(name, json.dumps(data), flush=True)
 
 
-def main():
+def main(names=tuple(PROGRAMS), half=None):
+    """Compile programs by name, each in a process of its own; `half` names their set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -700,9 +701,9 @@ def main():
     options = parser.parse_args()
     os.environ |= {"TPU_SKIP_MDS_QUERY": "1", "JAX_PLATFORMS": "cpu"}
     options.folder.mkdir(parents=True, exist_ok=True)
-    for name in options.names or PROGRAMS:
+    for name in options.names or names:
         if options.here:
-            compile_program(name, options.folder)
+            compile_program(name, options.folder, half)
             continue
         if (options.folder / f"{name}.json").exists():
             continue
@@ -711,7 +712,7 @@ def main():
         if options.dump:
             shutil.rmtree(dump, ignore_errors=True)
             os.environ["XLA_FLAGS"] = f"--xla_dump_to={dump}"
-        command = [sys.executable, __file__, str(options.folder), name, "--here"]
+        command = [sys.executable, sys.argv[0], str(options.folder), name, "--here"]
         done = subprocess.run(command, capture_output=True, text=True)
         print(done.stdout, end="", flush=True)
         if done.returncode:

@@ -91,7 +91,10 @@ NO_MESH = """func.func @main(%a: tensor<8xf32>
         ("hello", "program.mlir:1:1: error"),
         ("module {}", "no function @main"),
         (NO_MESH, "unknown mesh: @mesh"),
-        ("HloModule jit_step, entry_computation_layout={()->f32[]}", "that is XLA's HLO"),
+        (
+            "HloModule jit_step, entry_computation_layout={()->f32[]}",
+            "that is XLA's HLO",
+        ),
     ],
 )
 def test_texts_that_are_no_programs(page: Page, text: str, message: str):

@@ -121,6 +121,8 @@ class Program(ProgramForm):
         trip_count: int | None = None,
         max_memory: int | str | None = None,
         max_steps: int | None = None,
+        chip: Chip | str | None = None,
+        slices: int = 1,
     ) -> RunOutcome:
         """Compile, run on a virtual mesh, and compare with the loaded program on one device.
 
@@ -136,6 +138,7 @@ class Program(ProgramForm):
             trip_count: iterations of loops of which the program does not say it.
             max_memory: bytes (`8 << 30` or `"8GiB"`) that all values may take at once.
             max_steps: iterations that all loops together may take.
+            chip: whose memory and time to tell, in `slices`, as in `plan`.
 
         Raises:
             CompileError: the program does not compile, the arrays do not fit, or an op
@@ -146,7 +149,7 @@ class Program(ProgramForm):
         from ttxdsl.interpreters.runtime.limits import Limits
 
         limits = Limits.of(max_memory, max_steps)
-        outcome = run_program(self, arrays, seed, by, trip_count, limits)
+        outcome = run_program(self, arrays, seed, by, trip_count, limits, chip, slices)
         return outcome.shown_by(
             partial(print_outcome, source=self.source, outcome=outcome, whole=whole)
         )
@@ -329,6 +332,8 @@ class Program(ProgramForm):
         *,
         names: tuple[str, str] = ("this", "other"),
         trip_count: int | None = None,
+        chip: Chip | str | None = None,
+        slices: int = 1,
     ) -> Difference:
         """Compare what two programs send and hold.
 
@@ -336,6 +341,7 @@ class Program(ProgramForm):
             other: what this one is compared with; each is partitioned if it is not yet.
             names: what to call them.
             trip_count: iterations of loops of which the program does not say it.
+            chip: whose memory and time to compare, in `slices`, as in `plan`.
 
         Raises:
             CompileError: one of them cannot be compiled.
@@ -344,7 +350,7 @@ class Program(ProgramForm):
         from ttxdsl.insight.diff.view import print_difference
 
         sides = (
-            side_of(name, program.per_device().module, trip_count)
+            side_of(name, program.per_device().module, trip_count, chip, slices)
             for name, program in zip(names, (self, other), strict=True)
         )
         found = difference(*sides)
@@ -406,22 +412,15 @@ class Program(ProgramForm):
             CompileError: the program cannot be compiled, has no static shapes, or its
                 mesh is not so many slices; nobody knows the chip.
         """
-        from ttxdsl.insight.plan.plan import known_chip, plan_step
+        from ttxdsl.insight.plan.plan import plan_step
         from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
 
         program = self.per_device()
         module = program.module
-        try:
-            plan = plan_step(
-                module,
-                known_chip(chip),
-                slices=slices,
-                trip_count=trip_count,
-                tokens=tokens,
-            )
-        except ValueError as error:
-            raise CompileError(str(error)) from error
+        plan = plan_step(
+            module, chip, slices=slices, trip_count=trip_count, tokens=tokens
+        )
         if variants:
             pipeline = program._history.pipeline
             origin = Origin(program.loaded._module, pipeline) if pipeline else None
@@ -445,7 +444,7 @@ class Program(ProgramForm):
         Raises:
             CompileError: it has no mesh, or no candidate compiles; nobody knows the chip.
         """
-        from ttxdsl.insight.plan.plan import known_chip
+        from ttxdsl.analysis.usage.device import known_chip
         from ttxdsl.insight.plan.search import search
         from ttxdsl.insight.plan.variants import Origin
         from ttxdsl.insight.plan.view import print_search
@@ -532,6 +531,8 @@ class Program(ProgramForm):
         num_links: int | None = None,
         on_step: Callable[[str], None] | None = None,
         machine: Machine = GENERIC,
+        chip: Chip | str | None = None,
+        slices: int = 1,
         trip_count: int | None = None,
         tries: int | None = None,
         jobs: int = 1,
@@ -548,6 +549,7 @@ class Program(ProgramForm):
             num_links: see `lower`; those that it was lowered with by default.
             on_step: called with the name of each step before it starts.
             machine: what it runs on, for times.
+            chip: instead of it, in `slices`; memory and times are then those of `plan`.
             trip_count: iterations of loops of which the program does not say it.
             tries: changes to compile for a collective's reason; None: no reasons.
             jobs: processes to compile these in.
@@ -569,6 +571,8 @@ class Program(ProgramForm):
             machine,
             trip_count,
             on_step,
+            chip=chip,
+            slices=slices,
             tries=tries,
             jobs=jobs,
             all_axes=all_axes,

@@ -37,6 +37,17 @@ def reduce(value: str) -> str:
   return %r : tensor<f32>"""
 
 
+ROWS = "contracting_dims = [1] x [0]"
+BINARY = f"({T}, {T}) -> {T}"
+
+MEETS = f"""
+  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+  %1 = stablehlo.multiply %0, %x : {T}
+  %2 = stablehlo.negate %0 : {T}
+  %3 = stablehlo.add %1, %2 : {T}
+  %4 = stablehlo.dot_general %3, %x, {ROWS} : {BINARY}
+  %5 = stablehlo.dot_general %3, %4, {ROWS} : {BINARY}"""
+
 CHAIN = f"""
   %0 = stablehlo.exponential %x : {T}
   %1 = stablehlo.multiply %0, %x : {T}
@@ -83,10 +94,16 @@ LOOP = f"""
     [
         (CHAIN, "%2", 0),
         (ONE_PRODUCT, "%3", 1),
-        # it reads one buffer, as each of the products would
-        (PRODUCTS, "%3", 2),
+        # it reads one buffer, as each of the products would; their sum is stored for both
+        (PRODUCTS, "%3", 1),
         # it reads two: once is cheaper
-        (TWO_READ, "%3", 3),
+        (TWO_READ, "%3", 2),
+        # a product that somebody else reads is stored beside the sum
+        (
+            PRODUCTS + f"\n  %4 = stablehlo.dot_general %1, %3, {ROWS} : {BINARY}",
+            "%4",
+            3,
+        ),
         # what finishes a product is stored instead of it
         (FINISHED, "%3", 3),
         # the state is written where it is
@@ -162,3 +179,87 @@ def test_products_with_collectives_among_few_are_loops(size: int, is_loop: bool)
     fusion = Fusion(COMPILER)
     (gather,) = (op for op in all_ops(module) if op.name == "stablehlo.all_gather")
     assert fusion.is_streamed(gather) == is_loop
+
+
+def test_products_are_finished_along_all_ways_that_meet_again():
+    module = module_of(MEETS + reduce("%5"))
+    product = next(op for op in all_ops(module) if op.name == "stablehlo.dot_general")
+    assert Fusion(COMPILER).is_streamed(product)
+
+
+def scores(row: int, bits: str) -> str:
+    """Return a softmax of scaled scores of rows of a length, behind a product."""
+    q, k, s = (
+        f"tensor<8x{row}xbf16>",
+        f"tensor<{row}x{row}xbf16>",
+        f"tensor<8x{row}x{bits}>",
+    )
+    m, z = f"tensor<8x{bits}>", f"tensor<{bits}>"
+    return f"""
+  %0 = stablehlo.dot_general %q, %k, {ROWS} : ({q}, {k}) -> {q}
+  %1 = stablehlo.convert %0 : ({q}) -> {s}
+  %h = stablehlo.constant dense<0.5> : {z}
+  %c = stablehlo.broadcast_in_dim %h, dims = [] : ({z}) -> {s}
+  %2 = stablehlo.multiply %1, %c : {s}
+  %i = stablehlo.constant dense<0xFF800000> : {z}
+  %3 = stablehlo.reduce(%2 init: %i) applies stablehlo.maximum across dimensions = [1] : ({s}, {z}) -> {m}
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0] : ({m}) -> {s}
+  %5 = stablehlo.subtract %2, %4 : {s}
+  %6 = stablehlo.exponential %5 : {s}
+  %n = stablehlo.constant dense<0.0> : {z}
+  %7 = stablehlo.reduce(%6 init: %n) applies stablehlo.add across dimensions = [1] : ({s}, {z}) -> {m}
+  %8 = stablehlo.broadcast_in_dim %7, dims = [0] : ({m}) -> {s}
+  %9 = stablehlo.divide %6, %8 : {s}
+  %10 = stablehlo.convert %9 : ({s}) -> {q}
+  %11 = stablehlo.dot_general %10, %k, {ROWS} : ({q}, {k}) -> {q}
+  %12 = stablehlo.reduce(%11 init: %b) applies stablehlo.add across dimensions = [0, 1] : ({q}, tensor<bf16>) -> tensor<bf16>
+  return %12 : tensor<bf16>"""
+
+
+@pytest.mark.parametrize(("row", "element_bytes"), [(2048, 4), (4096, 2)])
+def test_softmax_of_short_rows_is_one_kernel_with_its_product(
+    row: int, element_bytes: int
+):
+    """Its f32 exponentials are stored; of long rows the product, as bf16."""
+    arguments = (
+        f"%q: tensor<8x{row}xbf16>, %k: tensor<{row}x{row}xbf16>, %b: tensor<bf16>"
+    )
+    module = module_of(scores(row, "f32"), "tensor<bf16>", arguments)
+    profile = memory_profile(module, compiler=COMPILER)
+    largest = max(v.bytes for v in profile.peak_values if v.kind == "value")
+    assert largest == 8 * row * element_bytes
+
+
+def test_scatter_of_one_element_a_row_is_a_comparison():
+    rows, index = "tensor<64x1xf32>", "tensor<64x1x1xi32>"
+    dims = (
+        "#stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0],"
+        " scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1],"
+        " index_vector_dim = 2>"
+    )
+    body = f"""
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> {T}
+  %1 = "stablehlo.scatter"(%0, %at, %u) <{{indices_are_sorted = false, scatter_dimension_numbers = {dims}, unique_indices = false}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({T}, {index}, {rows}) -> {T}
+  %2 = stablehlo.multiply %1, %x : {T}"""
+    module = module_of(
+        body + reduce("%2"), arguments=f"%x: {T}, %at: {index}, %u: {rows}"
+    )
+    profile = memory_profile(module, compiler=COMPILER)
+    assert profile.peak_bytes - profile.argument_bytes < 0.1 * SIZE
+
+
+def test_stable_sorts_take_numbers_along():
+    body = f"""
+  %0 = "stablehlo.sort"(%x) <{{dimension = 1 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }}) : ({T}) -> {T}
+  return %0 : {T}"""
+    profile = memory_profile(module_of(body, T), compiler=COMPILER)
+    assert profile.peak_bytes == (1 + 1 + 2) * SIZE

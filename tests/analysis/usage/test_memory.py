@@ -261,3 +261,23 @@ def test_work_is_linear():
         return calls(count_bytes)
 
     assert work(4000) < 4.2 * work(1000)
+
+
+def test_the_peak_inside_a_loop_has_the_line_of_the_op_that_runs_there():
+    text = """func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %0:2 = stablehlo.while(%j = %i, %v = %x) : tensor<i32>, tensor<8x8xf32>
+  cond {
+    %p = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %a = stablehlo.concatenate %v, %v, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+    %b = stablehlo.slice %a [0:8, 0:8] : (tensor<16x8xf32>) -> tensor<8x8xf32>
+    stablehlo.return %j, %b : tensor<i32>, tensor<8x8xf32>
+  }
+  return %0#1 : tensor<8x8xf32>
+}"""
+    profile = memory_profile(parse_program(text))
+    assert profile.peak_position is not None
+    assert ":10:" in profile.peak_position

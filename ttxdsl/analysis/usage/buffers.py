@@ -75,6 +75,8 @@ class Peak:
     buffers: tuple[Allocation, ...] = ()
     steps: list[BufferStep] = field(default_factory=list[BufferStep])
     """The steps of the program whose peak this is."""
+    op: Operation | None = None
+    """The op that runs at it, inside loops and calls."""
 
 
 NOTHING = Peak()
@@ -98,7 +100,9 @@ def peak_of(steps: Sequence[BufferStep], there: Iterable[Allocation]) -> Peak:
         live.update(dict.fromkeys(step.inside.buffers))
     elif not step.exclusive:
         live.update(dict.fromkeys(step.inside.buffers))
-    return Peak(bytes_at[best], tuple(live), list(steps))
+    is_inside = bool(step.inside.bytes) and step.inside.op is not None
+    op = step.inside.op if is_inside else step.op
+    return Peak(bytes_at[best], tuple(live), list(steps), op)
 
 
 _MOST_PLACED = 200_000

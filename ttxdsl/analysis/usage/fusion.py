@@ -15,13 +15,13 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.usage.kernels import is_one_hot, softmax_product
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
@@ -53,6 +53,10 @@ _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
+
+_STORED_ONCE = 3
+"""How much more than a value its making reads if it is stored for two products: once made, it
+is written and read twice, and what it is made of is read once instead of twice."""
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
@@ -115,6 +119,12 @@ class Fusion:
             self._is_scattered(op) or self._has_epilogue(op)
         )
 
+    def _softmax_product(self, op: Operation) -> Operation | None:
+        """Return the product with which exponentials are one kernel that stores them."""
+        if not self.compiler.products_take_in:
+            return None
+        return softmax_product(op)
+
     def _is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
         users = [user for user, _ in _uses_through_moves(product.results[0])]
@@ -145,6 +155,8 @@ class Fusion:
         """Whether an op makes its operand of an index inside its own loop."""
         if isinstance(user, stablehlo.DynamicUpdateSliceOp):
             return index == 1
+        if isinstance(user, stablehlo.ScatterOp):
+            return is_one_hot(user)
         if isinstance(user, _PRODUCTS):
             if self._is_windowed(user):
                 return self._is_gathered(user.operands[index])
@@ -152,18 +164,30 @@ class Fusion:
         return _FUSES[type(user)] or isinstance(user, stablehlo.ReduceOp)
 
     def _has_epilogue(self, product: Operation) -> bool:
-        """Whether elementwise ops finish each part of a product before it is stored."""
+        """Whether elementwise ops finish each part of a product before it is stored.
+
+        All ways from it must lead to one that is stored. The exponentials of a softmax
+        that is one kernel with the product are, too.
+        """
         if not self.compiler.products_finish:
             return False
-        value = product.results[0]
-        while len(readers := list(islice(uses(value), 2))) == 1:
-            user, _ = readers[0]
-            if user.parent is not product.parent or not _is_elementwise(user):
-                return False
-            if not self.is_fused(user):
-                return True
-            value = user.results[0]
-        return False
+        stored: set[Operation] = set()
+        pending, seen = [product], {product}
+        while pending:
+            for user, _ in uses(pending.pop().results[0]):
+                if user in seen:
+                    continue
+                seen.add(user)
+                if self._softmax_product(user) is product:
+                    return True
+                if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
+                    return False
+                is_passed = _is_elementwise(user) or isinstance(user, _REARRANGES)
+                if is_passed and self.is_fused(user):
+                    pending.append(user)
+                else:
+                    stored.add(user)
+        return len(stored) == 1 and _is_elementwise(stored.pop())
 
     def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
         """Return values whose buffers results may take over, each with its result.
@@ -260,9 +284,11 @@ class Fusion:
             return
         self._is_computed[op] = computed = self._computes(op)
         self._is_fused[op] = (
-            _FUSES[type(op)]
+            (_FUSES[type(op)] or is_one_hot(op))
+            and self._softmax_product(op) is None
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
+            and not self._joins_products(op, reads)
             and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
@@ -297,16 +323,37 @@ class Fusion:
     ) -> bool:
         """Whether several products read a value that is stored for them.
 
-        One that finishes a product is. So is one of which each would read more than it is,
-        if the compiler thinks so.
+        One that finishes a product is, and one whose making in both of two moves at least
+        as many bytes as writing it once and reading it in both. So is one of which each would
+        read more than it is, if the compiler thinks so; not if it is only converted to the
+        type of the products, whose computing is then done in f32 either way.
         """
         if len(_products_behind(op)) < 2:
             return False
         if self.compiler.products_finish and _finishes_product(op):
             return True
+        own, made_of = value_bytes(op.results[0]), sum(reads.values())
+        if made_of >= _STORED_ONCE * own:
+            return True
+        if not self.compiler.stores_shared or isinstance(op, stablehlo.ConvertOp):
+            return False
         count = _elements(op.results[0])
-        large = sum(_elements(value) >= count for value in reads)
-        return self.compiler.stores_shared and large > 1
+        return sum(_elements(value) >= count for value in reads) > 1
+
+    def _joins_products(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
+        """Whether an op joins products that nobody else reads into fewer bytes.
+
+        It finishes one of them and is stored in place of the others.
+        """
+        if not self.compiler.products_finish or not _is_elementwise(op):
+            return False
+        products = [
+            value
+            for value in map(_behind_converts, op.operands)
+            if isinstance(value.owner, _PRODUCTS) and value.has_one_use()
+        ]
+        own = value_bytes(op.results[0])
+        return len(products) > 1 and sum(reads.values()) > own
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
@@ -338,8 +385,10 @@ def _elements(value: SSAValue) -> int:
 
 def _may_hide(op: Operation) -> bool:
     """Whether an op may be fused, or gives its one operand another shape."""
-    return _FUSES[type(op)] or (
-        shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1
+    return (
+        _FUSES[type(op)]
+        or (shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1)
+        or is_one_hot(op)
     )
 
 
@@ -373,6 +422,16 @@ def _finishes_product(op: Operation) -> bool:
                 if shares_bytes(owner) or _is_elementwise(owner):
                     pending.append(owner)
     return False
+
+
+def _behind_converts(value: SSAValue) -> SSAValue:
+    """Return what a value that one op reads is converted or reshaped of."""
+    while value.has_one_use() and isinstance(value.owner, Operation):
+        owner = value.owner
+        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
+            break
+        value = owner.operands[0]
+    return value
 
 
 def _group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:

@@ -63,6 +63,7 @@ from ttxdsl.analysis.usage.fusion import (
     written_in_place,
 )
 from ttxdsl.analysis.usage.host import host_values, placement
+from ttxdsl.analysis.usage.kernels import scratch_types
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -150,7 +151,8 @@ class MemoryProfile(Displayed):
     """The bytes that are there at each op of the entry computation, in program order.
 
     `peak` is the index of the first point with `peak_bytes`; `peak_values` are the
-    buffers there, largest first, those inside a region too. The other figures are
+    buffers there, largest first, those inside a region too, and `peak_position` is of the
+    op that runs there, inside of loops. The other figures are
     parts of the whole: `donated_bytes` is contained in `argument_bytes`, `aliased_bytes`
     are of donated arguments that an equally large result may replace, a result that is
     an argument counts as both.
@@ -160,6 +162,7 @@ class MemoryProfile(Displayed):
     peak: int
     peak_bytes: int
     peak_values: tuple[LiveValue, ...]
+    peak_position: str | None
     argument_bytes: int
     donated_bytes: int
     aliased_bytes: int
@@ -210,14 +213,14 @@ class _Counter:
     def __init__(
         self,
         module: ModuleOp,
-        compiler: Compiler | None,
+        fusion: Fusion | None,
         offloaded: Collection[SSAValue],
     ):
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
-        self.fusion = Fusion(compiler) if compiler is not None else None
-        self.tile = compiler.tile if compiler is not None else None
+        self.fusion = fusion
+        self.tile = fusion.compiler.tile if fusion is not None else None
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
@@ -249,6 +252,8 @@ class _Counter:
                 else:
                     captured.add(buffer)
             made = self._make(op, scope, index)
+            if self.fusion and (needed := scratch_types(op)):
+                peaks.append(self._scratch(op, needed))
             inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
             programs = [peak.steps for peak in peaks]
             exclusive = _makes_results_inside(op)
@@ -257,6 +262,13 @@ class _Counter:
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
         return steps, captured
+
+    def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
+        """Return the buffers that an op needs while it runs, as the program of one op."""
+        result, scope = op.results[0], Scope()
+        sizes = [(kind, self.size(kind, op)) for kind in needed]
+        made = [Allocation(result, *of, "value", scope, 0) for of in sizes]
+        return peak_of([BufferStep(op, made, NOTHING, [], False)], ())
 
     def _inside(self, op: Operation) -> tuple[list[Peak], set[Allocation]]:
         """The peaks of what runs inside, and the buffers that it reaches for."""
@@ -514,6 +526,7 @@ def memory_profile(
     module: ModuleOp,
     *,
     compiler: Compiler | None = None,
+    fusion: Fusion | None = None,
     offloaded: Collection[SSAValue] = (),
 ) -> MemoryProfile:
     """The memory of a StableHLO program, per device or global; see the module's text.
@@ -523,7 +536,7 @@ def memory_profile(
     Args:
         module: StableHLO with or without shardings, as any stage leaves it. With global
             shapes (before stage 11) the figures are those of all devices' values.
-        compiler: whose fusion and heap; without one nothing is fused.
+        compiler: whose fusion (`fusion`, if somebody has it) and heap; None: no fusion.
         offloaded: values of which the device holds nothing.
 
     Raises:
@@ -535,7 +548,9 @@ def memory_profile(
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
     scope = Scope()
-    counter = _Counter(module, compiler, {*offloaded, *host_values(module)})
+    if compiler is not None:
+        fusion = fusion or Fusion(compiler)
+    counter = _Counter(module, fusion, {*offloaded, *host_values(module)})
     arguments: list[Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
@@ -573,14 +588,16 @@ def memory_profile(
     if compiler is not None and compiler.places_in_order:
         heap = HeapPlacement(steps).bytes + sum(buffer.bytes for buffer in there)
         peak_bytes += max(0, heap - peak_bytes) // _GAPS_IN_ORDER
-    buffers = peak_of(steps, there).buffers
-    values = [_live_value(buffer, function) for buffer in buffers]
+    largest = peak_of(steps, there)
+    where = None if largest.op is None else source_position(largest.op.location)
+    values = [_live_value(buffer, function) for buffer in largest.buffers]
     values.sort(key=lambda one: -one.bytes)
     return MemoryProfile(
         points=points,
         peak=best,
         peak_bytes=peak_bytes,
         peak_values=tuple(values),
+        peak_position=where,
         argument_bytes=sum(b.bytes for b in arguments),
         donated_bytes=sum(donated),
         aliased_bytes=sum((Counter(donated) & Counter(result_bytes)).elements()),

@@ -18,6 +18,7 @@ from ttxdsl.cli.options.common import (
     print_json,
     sizes,
 )
+from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_module
 from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.display import report_console
@@ -66,7 +67,11 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
         shape = on_mesh(module, shape)
         program = ProgramForm.of_module(module, str(path))
         program = program.per_device(shape, **{**usual, **more})
-        return side_of(name, program.module, options.trip_count)
+        return side_of(
+            *(name, program.module, options.trip_count),
+            chip=options.chip,
+            slices=options.slices,
+        )
 
     def later(
         name: str,
@@ -265,6 +270,7 @@ def add_command(commands: Any) -> None:
     )
     add_stage_options(parser, *_OPTIONS)
     add_source_options(parser)
+    add_chip_options(parser)
     add_trip_count_option(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)

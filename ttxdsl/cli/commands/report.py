@@ -8,6 +8,7 @@ from typing import Any
 from ttxdsl.cli.console import print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
+    add_chip_options,
     add_machine_options,
     machine_of_options,
     positive,
@@ -69,6 +70,8 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             num_links=options.num_links,
             on_step=step,
             machine=machine,
+            chip=options.chip,
+            slices=options.slices,
             trip_count=options.trip_count,
             tries=options.tries,
             jobs=options.jobs,
@@ -173,5 +176,6 @@ def add_command(commands: Any) -> None:
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
     add_machine_options(parser)
+    add_chip_options(parser)
     flags.add_trip_count_option(parser)
     parser.set_defaults(execute=execute)

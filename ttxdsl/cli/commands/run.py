@@ -9,6 +9,7 @@ from typing import Any
 from ttxdsl.api import Program, Stage
 from ttxdsl.cli.console import diagnostic_text, print_remarks, progress
 from ttxdsl.cli.options import common as flags
+from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_as_program
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
@@ -128,6 +129,8 @@ def _execute(
             trip_count=options.trip_count,
             team=team,
             by=options.by,
+            chip=options.chip,
+            slices=options.slices,
         )
     lowered = forms["ttnn"]
     if options.json:
@@ -213,6 +216,7 @@ def add_command(commands: Any) -> None:
     flags.add_all_axes_option(parser)
     flags.add_by_option(parser)
     flags.add_devices_option(parser)
+    add_chip_options(parser)
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")
     flags.add_limit_options(parser)

@@ -15,9 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     launches_of,
-    list_collectives,
 )
-from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.analysis.usage.device import usage_on
+from ttxdsl.analysis.usage.memory import MemoryProfile
+from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 
 Key = Callable[[CountedCollective], Hashable]
@@ -65,6 +66,8 @@ class Side:
     name: str
     collectives: tuple[CountedCollective, ...]
     memory: MemoryProfile
+    seconds: float | None = None
+    """Of a step on the chip that was asked for."""
 
     @property
     def bytes_sent(self) -> int:
@@ -140,20 +143,28 @@ def match(
     return [*pairs, *(Pair(None, right[at]) for at in free_right)]
 
 
-def side_of(name: str, module: ModuleOp, trip_count: int | None = None) -> Side:
-    """What is compared of a per-device program.
+def side_of(
+    name: str,
+    module: ModuleOp,
+    trip_count: int | None = None,
+    chip: Chip | str | None = None,
+    slices: int = 1,
+) -> Side:
+    """Return what is compared of a per-device program.
 
     Args:
         name: what to call it.
         module: the program.
         trip_count: how often loops turn of which the program does not say it.
+        chip: whose memory and time; without one nothing is fused, and time is left out.
+        slices: of chips with a network each.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
     """
-    return Side(
-        name, tuple(list_collectives(module, trip_count)), memory_profile(module)
-    )
+    usage = usage_on(module, chip, slices, trip_count)
+    seconds = None if chip is None else usage.seconds
+    return Side(name, tuple(usage.collectives), usage.memory, seconds)
 
 
 def difference(left: Side, right: Side) -> Difference:

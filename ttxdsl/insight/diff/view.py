@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.analysis.usage.collectives import CountedCollective, guesses_text, sent_text
-from ttxdsl.costs.units import bytes_text
+from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.folding import fold, unfolded
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import Terminal
@@ -33,6 +33,10 @@ def _summary_table(found: Difference) -> Table:
     row("bytes that a device sends", lambda side: side.bytes_sent, bytes_text)
     row("memory of a device", lambda side: side.memory.peak_bytes, bytes_text)
     row("of it arguments", lambda side: side.memory.argument_bytes, bytes_text)
+    if found.left.seconds is not None and found.right.seconds is not None:
+        left, right = found.left.seconds, found.right.seconds
+        ratio = f"x {right / max(left, 1e-12):.2f}"
+        table.add_row("step", seconds_text(left), seconds_text(right), ratio)
     return table
 
 
@@ -117,6 +121,7 @@ def difference_data(found: Difference) -> dict[str, Any]:
             "bytes_sent": one.bytes_sent,
             "peak_bytes": one.memory.peak_bytes,
             "argument_bytes": one.memory.argument_bytes,
+            **({} if one.seconds is None else {"step_s": one.seconds}),
         }
 
     def collective(one: CountedCollective | None) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from ttxdsl.analysis.calls.function_attributes import (
     result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.usage.device import machine_on
 from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.analysis.values.state import results_of_arguments
@@ -342,10 +343,7 @@ def diagnose(
         raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
     compiler = None if chip is None else chip.compiler
     if chip is not None:
-        try:
-            machine = chip.machine(devices, slices)
-        except ValueError as error:
-            raise CompileError(str(error), module) from error
+        machine = machine_on(chip, devices, slices)
         memory = memory or chip.memory_bytes
     machine = machine or GENERIC
     module = module.clone()

@@ -10,14 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.usage.collectives import (
-    counts_of,
-    device_runs,
-    list_collectives,
-)
-from ttxdsl.analysis.usage.fusion import Fusion
-from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.collectives import counts_of
+from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import Machine
@@ -68,15 +62,12 @@ def measure(
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
     """
-    runs = device_runs(module, trip_count)
-    collectives = list_collectives(module, runs=runs)
-    memory = memory_profile(module, compiler=compiler)
-    fusion = None if compiler is None else Fusion(compiler)
-    time = timeline(module, machine, runs=runs, collectives=collectives, fusion=fusion)
+    usage = DeviceUsage(module, machine, compiler, trip_count)
+    memory, time, runs = usage.memory, usage.timeline, usage.runs
     return Measurement(
         operations=operations_of(module, runs),
-        bytes_sent=sum(one.bytes_per_device for one in collectives),
-        collectives=tuple(counts_of(collectives).items()),
+        bytes_sent=sum(one.bytes_per_device for one in usage.collectives),
+        collectives=tuple(counts_of(usage.collectives).items()),
         seconds=time.seconds,
         link_seconds=time.link_seconds,
         compute_seconds=time.compute_seconds,

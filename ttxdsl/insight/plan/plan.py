@@ -17,22 +17,22 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.usage.collectives import device_runs, list_collectives
-from ttxdsl.analysis.usage.fusion import Fusion, flops, uses
-from ttxdsl.analysis.usage.host import offloads
-from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile, memory_profile
-from ttxdsl.analysis.usage.timeline import Event, timeline
+from ttxdsl.analysis.usage.device import known_chip, usage_on
+from ttxdsl.analysis.usage.fusion import flops, uses
+from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
+from ttxdsl.analysis.usage.timeline import Event
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.analysis.values.state import results_of_arguments
-from ttxdsl.costs.chips import Chip, chip_named
+from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, source_position
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_name
+from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.dialects.traits import Collective
-from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops
 
 MEMORY_ERROR = 0.2
@@ -50,7 +50,7 @@ class MemoryPlan:
         limit_bytes: what the chip has for a program.
         by_category: bytes at the peak by what they are for; their sum is the peak.
         largest: the largest buffers there.
-        position: of the op at which the peak is.
+        position: of the op at which the peak is, inside of loops.
     """
 
     peak_bytes: int
@@ -246,21 +246,9 @@ class StepPlan(Displayed):
         }
 
 
-def known_chip(chip: Chip | str) -> Chip:
-    """Return a chip; one by name if it has one.
-
-    Raises:
-        CompileError: nobody knows it.
-    """
-    try:
-        return chip_named(chip) if isinstance(chip, str) else chip
-    except ValueError as error:
-        raise CompileError(str(error)) from error
-
-
 def plan_step(
     module: ModuleOp,
-    chip: Chip,
+    chip: Chip | str,
     *,
     slices: int = 1,
     trip_count: int | None = None,
@@ -278,41 +266,22 @@ def plan_step(
         offload: whether saved activations are in the host's memory.
 
     Raises:
-        CompileError: a shape is not static, or a collective contradicts itself.
-        ValueError: the devices of the mesh are no equal slices.
+        CompileError: a shape is not static, a collective contradicts itself, or the
+            devices of the mesh are no equal slices.
     """
-    devices = _devices(module)
+    chip = known_chip(chip)
     saved = saved_activations(module)
-    profile = memory_profile(
-        module, compiler=chip.compiler, offloaded=saved if offload else ()
-    )
-    fusion = Fusion(chip.compiler)
-    runs = device_runs(module, trip_count)
-    collectives = list_collectives(module, runs=runs)
-    machine = chip.machine(devices, slices)
-    line = timeline(
-        *(module, machine, trip_count),
-        runs=runs,
-        collectives=collectives,
-        fusion=fusion,
-    )
+    usage = usage_on(module, chip, slices, trip_count, saved if offload else ())
+    machine, line, profile = usage.machine, usage.timeline, usage.memory
+    runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
+    assert fusion is not None, "a chip has a compiler"
     work = moved = 0
     for op in all_ops(module):
-        if (turns := runs.of(op).count) and not fusion.is_fused(op):
+        if turns := runs.of(op).count:
             work += turns * flops(op)
-            if _touches_memory(op):
+            if _touches_memory(op) and not fusion.is_fused(op):
                 moved += turns * fusion.bytes_touched(op)
-        elif turns:
-            work += turns * flops(op)
-    # what goes to the host comes back once; both while the device computes
-    sent = sum(
-        runs.of(op).count * value_bytes(op.results[0]) for op in offloads(module)
-    )
-    if offload:
-        sent += sum(
-            value_bytes(v) for v in saved if isinstance(v.owner, stablehlo.WhileOp)
-        )
-    step = max(line.seconds, sent / chip.host_bytes_per_second, 1e-9)
+    step = max(usage.seconds, 1e-9)
     time = TimePlan(
         step,
         work / 2 / machine.operations_per_second,
@@ -326,7 +295,7 @@ def plan_step(
         chip.memory_bytes,
         _by_category(module, profile, saved),
         profile.peak_values[:_LARGEST],
-        profile.points[profile.peak].position,
+        profile.peak_position,
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
@@ -348,7 +317,7 @@ def plan_step(
             f" none; they take no memory but operands and results: {names}"
         )
     return StepPlan(
-        *(chip, devices, slices, memory, time, work),
+        *(chip, devices_of(module), slices, memory, time, work),
         bytes_sent=sum(one.bytes_per_device for one in collectives),
         launches=sum(one.count for one in collectives),
         tokens=tokens or _tokens(module),
@@ -372,12 +341,6 @@ def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
         seconds[key] += event.seconds * event.times
     longest = sorted(seconds.items(), key=lambda item: -item[1])[:_LARGEST]
     return tuple(LineTime(*key, spent) for key, spent in longest)
-
-
-def _devices(module: ModuleOp) -> int:
-    """Return the devices of the mesh that a program runs on."""
-    meshes = sdy.mesh_table(module).values()
-    return max((mesh.total_size for mesh in meshes), default=1)
 
 
 def _touches_memory(op: Operation) -> bool:

@@ -101,6 +101,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
         + ("" if rate is None else f"; {rate:,.0f} tokens/s a device"),
         soft_wrap=True,
     )
+    if memory.position is not None:
+        console.print(f"the peak is at {visible(memory.position)}", soft_wrap=True)
     console.print(_memory_table(plan))
     console.print_table(_largest_table(plan), ["type"])
     if plan.time.lines:

@@ -7,14 +7,13 @@ from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
-from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
-from ttxdsl.analysis.usage.collectives import list_collectives
-from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.analysis.usage.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
+from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.check.rounding import RoundedRuns, hold
@@ -50,6 +49,8 @@ class RunOutcome(Displayed):
         processes: what each process took.
         purposes: what is sent, by what for.
         peak_bytes: memory that a device needs; None where a value has no size.
+        chip: with whose fusions; None: nothing is fused.
+        step_seconds: of the program on such chips.
         by: what makes one row of collectives.
         row_keys: for each collective what all of its row share.
     """
@@ -65,6 +66,8 @@ class RunOutcome(Displayed):
     peak_bytes: int | None
     by: str | None
     row_keys: Sequence[object]
+    chip: Chip | None = None
+    step_seconds: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -72,9 +75,9 @@ class RunOutcome(Displayed):
         return all(result.comparison.ok for result in self.results)
 
 
-def _peak_bytes(device: ModuleOp) -> int | None:
+def _peak_bytes(usage: DeviceUsage) -> int | None:
     try:
-        return memory_profile(device).peak_bytes
+        return usage.memory.peak_bytes
     except CompileError:
         return None
 
@@ -115,6 +118,8 @@ class Run:
         trip_count: int | None = None,
         team: Team | None = None,
         by: str | None = None,
+        chip: Chip | str | None = None,
+        slices: int = 1,
     ) -> RunOutcome:
         """Run the per-device program and compare its results.
 
@@ -125,6 +130,8 @@ class Run:
             trip_count: see `RunOutcome`.
             team: the processes that `call` had run it.
             by: see `RunOutcome`.
+            chip: see `RunOutcome`.
+            slices: of chips with a network each.
         """
         start = time.perf_counter()
         results = call()
@@ -135,7 +142,9 @@ class Run:
         rounded = RoundedRuns(self.runner, self.inputs)
         summed = summed_numbers(self.program.module)
         module = device.module
-        sent = list_collectives(module, trip_count)
+        chip = None if chip is None else known_chip(chip)
+        usage = usage_on(module, chip, slices, trip_count)
+        sent = usage.collectives
         return RunOutcome(
             self.engine,
             lowered,
@@ -148,9 +157,11 @@ class Run:
             trip_count,
             processes,
             purposes(module, sent),
-            _peak_bytes(module),
+            _peak_bytes(usage),
             by,
             [one.row for one in sent] if by is None else row_names(module, sent, by),
+            chip,
+            None if chip is None else usage.seconds,
         )
 
 
@@ -161,6 +172,8 @@ def run_program(
     by: str | None,
     trip_count: int | None,
     limits: Limits,
+    chip: Chip | str | None = None,
+    slices: int = 1,
 ) -> RunOutcome:
     """Run a program, compiled on a virtual mesh, beside the program on one device.
 
@@ -171,6 +184,8 @@ def run_program(
         by: what makes one row of collectives.
         trip_count: see `RunOutcome`.
         limits: how far each run may go.
+        chip: see `RunOutcome`.
+        slices: of chips with a network each.
 
     Raises:
         CompileError: it does not compile, the arrays do not fit, or an op cannot be run.
@@ -191,4 +206,10 @@ def run_program(
     def simulate() -> Sequence[Array]:
         return Runner(lowered.module, limits=limits).run(inputs)
 
-    return run.outcome(device, lowered, simulate, trip_count=trip_count, by=by)
+    return run.outcome(
+        *(device, lowered, simulate),
+        trip_count=trip_count,
+        by=by,
+        chip=chip,
+        slices=slices,
+    )

@@ -176,7 +176,12 @@ def print_outcome(
         console.print(str(purpose), soft_wrap=True)
     if outcome.peak_bytes is not None:
         peak = bytes_text(outcome.peak_bytes)
-        console.print(f"memory of a device: {peak} at its peak", soft_wrap=True)
+        text = f"memory of a device: {peak} at its peak"
+        if outcome.chip is not None and outcome.step_seconds is not None:
+            limit = bytes_text(outcome.chip.memory_bytes)
+            step = seconds_text(outcome.step_seconds)
+            text += f", of {limit} on {outcome.chip.name}; a step there takes {step}"
+        console.print(text, soft_wrap=True)
     table = _collective_table(collectives, outcome, whole=whole)
     lines = None if whole else _MOST_LINES
     console.print_table(table, ["local tensor", "axis"], lines)
@@ -216,6 +221,7 @@ def outcome_data(file: str, engine: str, outcome: RunOutcome) -> dict[str, Any]:
         "collectives": [one.data() for one in collectives],
         "summary": [asdict(purpose) for purpose in outcome.purposes],
         "peak_bytes": outcome.peak_bytes,
+        "step_s": outcome.step_seconds,
         "results": [_result_data(result) for result in outcome.results],
         "reference_seconds": outcome.reference_seconds,
         "simulation_seconds": outcome.simulation_seconds,

@@ -5,13 +5,9 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.collectives import (
     counts_of,
-    device_runs,
     guesses_text,
-    list_collectives,
 )
-from ttxdsl.analysis.usage.fusion import Fusion
-from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.timeline import timeline
+from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import Machine
@@ -38,21 +34,19 @@ def measure(
         compiler: whose fusions time and memory have, as in a plan; without one nothing
             is fused.
     """
-    runs = device_runs(module, trip_count)
-    collectives = list_collectives(module, runs=runs)
-    fusion = None if compiler is None else Fusion(compiler)
-    time = timeline(module, machine, runs=runs, collectives=collectives, fusion=fusion)
+    usage = DeviceUsage(module, machine, compiler, trip_count)
+    collectives = usage.collectives
     try:
-        peak = memory_profile(module, compiler=compiler).peak_bytes
+        peak = usage.memory.peak_bytes
     except CompileError:
         peak = None  # a value without a size, which other commands tell of
-    operations = operations_of(module, runs)
+    operations = operations_of(module, usage.runs)
     shared = operations_of(whole, Runs(whole, trip_count))
     return Figures(
         collectives=tuple(counts_of(collectives).items()),
         bytes=sum(collective.bytes_per_device for collective in collectives),
-        seconds=time.link_seconds,
-        program_seconds=time.seconds,
+        seconds=usage.timeline.link_seconds,
+        program_seconds=usage.timeline.seconds,
         peak_bytes=peak,
         operations=operations,
         repeated=operations - shared // max(1, devices_of(module)),

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.usage.device import machine_on
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
@@ -113,10 +114,7 @@ def prescribe(
         )
     mesh_name, mesh = own_mesh(module)
     if chip is not None:
-        try:
-            machine = chip.machine(mesh.total_size, slices)
-        except ValueError as error:
-            raise CompileError(str(error), module) from error
+        machine = machine_on(chip, mesh.total_size, slices)
         memory = memory or chip.memory_bytes
     meter = Meter(
         pipeline or TTStableHLOPipelinePass(),

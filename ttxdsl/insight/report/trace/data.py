@@ -29,6 +29,7 @@ The keys of the data:
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -44,16 +45,19 @@ from ttxdsl.analysis.usage.collectives import (
     collective_ops,
     collective_seconds,
     guesses_text,
-    list_collectives,
 )
-from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
-from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, machine_on
+from ttxdsl.analysis.usage.memory import MemoryProfile
+from ttxdsl.analysis.usage.timeline import Timeline
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
+from ttxdsl.costs.chips import Chip
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.insight.report.advice import advice
 from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
@@ -88,6 +92,7 @@ class Trace:
     title: str
     machine: Machine = GENERIC
     trip_count: int | None = None
+    compiler: Compiler | None = None
     layouts: LayoutTable = field(default_factory=LayoutTable)
     graph: Graph | None = None
     graph_stage: int | None = None
@@ -191,11 +196,11 @@ class Trace:
 
     def _count(self) -> None:
         """Collectives and memory of the program of one device."""
-        found = list_collectives(self.module, self.trip_count)
+        usage = DeviceUsage(self.module, self.machine, self.compiler, self.trip_count)
+        found = usage.collectives
         self.guessed = guesses_text(found)
         self.purposes = purposes(self.module, found)
-        time = timeline(self.module, self.machine, self.trip_count, collectives=found)
-        self.timeline = self._timeline(time)
+        self.timeline = self._timeline(usage.timeline)
         order = {op: at for at, op in enumerate(self.module.walk())}
         self.collectives += [
             {
@@ -212,11 +217,13 @@ class Trace:
         ]
         profile = None
         try:
-            profile = memory_profile(self.module)
+            profile = usage.memory
             self.memory = self._memory(profile)
         except CompileError as error:
             self.no_memory = error.message
-        self.verdict = verdict(self.module, time, self.machine, profile, self._node)
+        self.verdict = verdict(
+            self.module, usage.timeline, self.machine, profile, self._node
+        )
 
     def _collective(
         self, one: CountedCollective, op: Operation, order: int
@@ -351,6 +358,7 @@ class _Watch:
     program: ProgramForm
     machine: Machine
     trip_count: int | None
+    compiler: Compiler | None
     on_step: Callable[[str], None] | None
     all_axes: bool
     trace: Trace = field(init=False)
@@ -359,7 +367,9 @@ class _Watch:
         """Begin with the module as it was read."""
         source = self.program.source
         layouts = LayoutTable(self.all_axes)
-        self.trace = Trace(module, source, self.machine, self.trip_count, layouts)
+        self.trace = Trace(
+            *(module, source, self.machine, self.trip_count, self.compiler, layouts)
+        )
 
     def before(self, number: int | None, name: str) -> None:
         """Tell which step starts."""
@@ -380,6 +390,8 @@ def trace_program(
     trip_count: int | None,
     on_step: Callable[[str], None] | None,
     *,
+    chip: Chip | str | None = None,
+    slices: int = 1,
     tries: int | None = None,
     jobs: int = 1,
     all_axes: bool = False,
@@ -397,15 +409,23 @@ def trace_program(
         machine: what it runs on, for times.
         trip_count: iterations of loops of which the program does not say it.
         on_step: called with the name of each step before it starts.
+        chip: instead of the machine; times and memory are then those of a plan.
+        slices: of chips with a network each.
         tries: changes to compile for the reason of a collective; None: no reasons.
         jobs: processes to compile these in.
         all_axes: whether to show axes of size one, too.
         seconds: how long to look for what to write instead; None: not at all.
 
     Raises:
-        CompileError: the program cannot be partitioned.
+        CompileError: the program cannot be partitioned, or its devices are no equal slices.
     """
-    watch = _Watch(program, machine, trip_count, on_step, all_axes)
+    compiler = None
+    if chip is not None:
+        chip = known_chip(chip)
+        shape = pipeline.mesh_shape
+        devices = prod(shape) if shape else devices_of(program.module)
+        machine, compiler = machine_on(chip, devices, slices), chip.compiler
+    watch = _Watch(program, machine, trip_count, compiler, on_step, all_axes)
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 

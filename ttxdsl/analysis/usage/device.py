@@ -1,0 +1,153 @@
+"""All that a program takes of a device, for everybody who tells it.
+
+`run`, `diff`, `doctor`, `why`, `report` and `plan` show these figures; on the same chip they
+are the same.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.collectives import (
+    CountedCollective,
+    device_runs,
+    list_collectives,
+)
+from ttxdsl.analysis.usage.fusion import Fusion
+from ttxdsl.analysis.usage.host import offloads
+from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.costs.chips import Chip, chip_named
+from ttxdsl.costs.compilers import Compiler
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.replica_groups import devices_of
+from ttxdsl.ir.tensors import value_bytes
+
+
+@dataclass(frozen=True)
+class DeviceUsage:
+    """What one device of a program sends, computes and holds; each counted when asked for.
+
+    Attributes:
+        module: StableHLO behind stage 13, or a program of one device.
+        machine: what times are modelled with.
+        compiler: whose fusions time and memory have; without one nothing is fused.
+        trip_count: how often loops turn of which the program does not say it.
+        host_bytes_per_second: to and from the host's memory; 0: it costs nothing.
+        offloaded: values that are in the host's memory, as the program does not say.
+    """
+
+    module: ModuleOp
+    machine: Machine = GENERIC
+    compiler: Compiler | None = None
+    trip_count: int | None = None
+    host_bytes_per_second: float = 0.0
+    offloaded: Collection[SSAValue] = ()
+
+    @cached_property
+    def runs(self) -> Runs:
+        """How often each op runs."""
+        return device_runs(self.module, self.trip_count)
+
+    @cached_property
+    def collectives(self) -> list[CountedCollective]:
+        """The collectives in program order."""
+        return list_collectives(self.module, runs=self.runs)
+
+    @cached_property
+    def fusion(self) -> Fusion | None:
+        """The compiler's fusions."""
+        return None if self.compiler is None else Fusion(self.compiler)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """The schedule of a step."""
+        return timeline(
+            *(self.module, self.machine, self.trip_count),
+            runs=self.runs,
+            collectives=self.collectives,
+            fusion=self.fusion,
+        )
+
+    @cached_property
+    def memory(self) -> MemoryProfile:
+        """The buffers of a step.
+
+        Raises:
+            CompileError: see `memory_profile`.
+        """
+        return memory_profile(
+            self.module,
+            compiler=self.compiler,
+            fusion=self.fusion,
+            offloaded=self.offloaded,
+        )
+
+    @property
+    def seconds(self) -> float:
+        """The time of a step; what goes to the host comes back once, both meanwhile."""
+        if not self.host_bytes_per_second:
+            return self.timeline.seconds
+        sent = sum(
+            self.runs.of(op).count * value_bytes(op.results[0])
+            for op in offloads(self.module)
+        )
+        sent += sum(
+            value_bytes(value)
+            for value in self.offloaded
+            if isinstance(value.owner, stablehlo.WhileOp)
+        )
+        return max(self.timeline.seconds, sent / self.host_bytes_per_second)
+
+
+def known_chip(chip: Chip | str) -> Chip:
+    """Return a chip; one by name if it has one.
+
+    Raises:
+        CompileError: nobody knows it.
+    """
+    try:
+        return chip_named(chip) if isinstance(chip, str) else chip
+    except ValueError as error:
+        raise CompileError(str(error)) from error
+
+
+def machine_on(chip: Chip, devices: int, slices: int = 1) -> Machine:
+    """Return chips as times are modelled with them.
+
+    Raises:
+        CompileError: the devices are no equal slices.
+    """
+    try:
+        return chip.machine(devices, slices)
+    except ValueError as error:
+        raise CompileError(str(error)) from error
+
+
+def usage_on(
+    module: ModuleOp,
+    chip: Chip | str | None,
+    slices: int = 1,
+    trip_count: int | None = None,
+    offloaded: Collection[SSAValue] = (),
+) -> DeviceUsage:
+    """Return what a program takes of a chip; without one nothing is fused.
+
+    Raises:
+        CompileError: the devices of the mesh are no equal slices; nobody knows the chip.
+    """
+    if chip is None:
+        return DeviceUsage(module, trip_count=trip_count, offloaded=offloaded)
+    chip = known_chip(chip)
+    machine = machine_on(chip, devices_of(module), slices)
+    return DeviceUsage(
+        *(module, machine, chip.compiler, trip_count),
+        host_bytes_per_second=chip.host_bytes_per_second,
+        offloaded=offloaded,
+    )

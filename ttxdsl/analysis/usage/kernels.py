@@ -1,0 +1,141 @@
+"""Kernels that XLA makes of several ops, and the space that it needs beside results.
+
+- A softmax behind a product whose rows fit a kernel is one with it. What it stores are the
+  exponentials, in the type that they have, and everybody behind reads those; a product in
+  bf16 whose scores are f32 so takes twice the bytes. Of longer rows the product is stored,
+  and the exponentials are made again by whoever reads them. libtpu 0.0.52, v5e, v5p and
+  v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 and more are not.
+- A scatter of one element for each row into one value is a comparison with the indices.
+- A stable sort sorts numbers of elements along, and a large top_k is such a sort.
+- A running sum is made in two levels, whose first has the size of the result.
+"""
+
+from math import prod
+
+from xdsl.dialects.builtin import TensorType, i32
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.dialects.traits import Elementwise, SameBytes
+from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
+
+_PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
+
+_LONGEST_ROW = 3584
+"""Elements of the longest row whose softmax is one kernel."""
+
+_RUN = 128
+"""Elements of a running sum's first level."""
+
+
+def _owner(value: SSAValue) -> Operation | None:
+    return value.owner if isinstance(value, OpResult) else None
+
+
+def _behind_shapes(value: SSAValue) -> SSAValue:
+    """Return what a value is broadcast or reshaped of."""
+    while (owner := _owner(value)) is not None:
+        if isinstance(owner, stablehlo.MaxOp):  # with -inf, as JAX writes it
+            sides = [_behind_shapes(side) for side in owner.operands]
+            reduced = [s for s in sides if isinstance(s.owner, stablehlo.ReduceOp)]
+            return reduced[0] if len(reduced) == 1 else value
+        is_shape = isinstance(owner, stablehlo.BroadcastInDimOp)
+        if not is_shape and owner.get_trait(SameBytes) is None:
+            return value
+        value = owner.operands[0]
+    return value
+
+
+def _reduces_rows(op: Operation | None, applied: type[Operation]) -> bool:
+    if not isinstance(op, stablehlo.ReduceOp) or len(op.inputs) != 1:
+        return False
+    last = len(shape_of(op.inputs[0])) - 1
+    dims = tuple(op.dimensions.get_values())
+    return dims == (last,) and isinstance(op.applied_op(), applied)
+
+
+def _scaled_product(value: SSAValue) -> Operation | None:
+    """Return the product that elementwise ops lead from, one after the other.
+
+    None if converts alone do: they change places with a maximum, which then reads the
+    product itself.
+    """
+    count = prod(shape_of(value))
+    computes = False
+    while (owner := _owner(value)) is not None:
+        if isinstance(owner, _PRODUCTS):
+            return owner if computes else None
+        is_moved = isinstance(owner, stablehlo.ConvertOp | stablehlo.TransposeOp)
+        if owner.get_trait(Elementwise) is None and not is_moved:
+            return None
+        computes |= not is_moved
+        large = [
+            operand
+            for operand in owner.operands
+            if operand.has_one_use()
+            and prod(shape_of(operand)) == count
+            and not isinstance(operand.owner, stablehlo.BroadcastInDimOp)
+        ]
+        if len(large) != 1:
+            return None
+        value = large[0]
+    return None
+
+
+def softmax_product(op: Operation) -> Operation | None:
+    """Return the product of which exponentials are the softmax, in one kernel."""
+    if not isinstance(op, stablehlo.ExpOp):
+        return None
+    shape, element = shape_of(op.result), element_of(op.result)
+    if not shape or shape[-1] > _LONGEST_ROW or element_bits(element) != 32:
+        return None
+    difference = _owner(op.operand)
+    if not isinstance(difference, stablehlo.SubtractOp):
+        return None
+    scores, most = difference.operands
+    largest = _behind_shapes(most).owner
+    if not isinstance(largest, Operation):
+        return None
+    if not _reduces_rows(largest, stablehlo.MaxOp):
+        return None
+    if largest.operands[0] is not scores:
+        return None
+    readers = [use.operation for use in op.result.uses]
+    if not any(_reduces_rows(reader, stablehlo.AddOp) for reader in readers):
+        return None
+    return _scaled_product(scores)
+
+
+def is_one_hot(op: Operation) -> bool:
+    """Whether a scatter puts one element into each row of one repeated value."""
+    if not isinstance(op, stablehlo.ScatterOp) or len(op.inputs) != 1:
+        return False
+    dims = op.scatter_dimension_numbers.data
+    shape = shape_of(op.inputs[0])
+    single = len(dims.inserted_window_dims) == 1 and not dims.update_window_dims
+    if not single or len(dims.input_batching_dims) != len(shape) - 1:
+        return False
+    rows = prod(shape) // max(1, shape[dims.inserted_window_dims[0]])
+    filled = op.inputs[0].owner
+    return (
+        prod(shape_of(op.updates[0])) == rows
+        and isinstance(filled, stablehlo.BroadcastInDimOp)
+        and not shape_of(filled.operands[0])
+    )
+
+
+def scratch_types(op: Operation) -> list[Tensor]:
+    """Return the buffers that an op needs beside operands and results while it runs."""
+    match op:
+        case stablehlo.SortOp() if bool(op.is_stable and op.is_stable.value.data):
+            return [TensorType(i32, shape_of(op.operands[0]))] * 2
+        case chlo.TopKOp():
+            return [TensorType(i32, shape_of(op.operand))] * 2
+        case stablehlo.ReduceWindowOp() if len(op.inputs) == 1:
+            shape = shape_of(op.inputs[0])
+            windows = zip(op.window_dimensions.get_values(), shape, strict=True)
+            runs = [size for window, size in windows if window == size > 1]
+            is_running = len(runs) == 1 and runs[0] > _RUN
+            return [TensorType(element_of(op.inputs[0]), shape)] if is_running else []
+        case _:
+            return []
