@@ -56,13 +56,8 @@ class CheckOp(IRDLOperation, ABC):
             self.properties[name] = self.attributes.pop(name)
 
 
-class _ConstOp(CheckOp, ABC):
-    """An assertion about a tensor and a constant, which has its type."""
-
-    lhs = operand_def(CheckOp.T)
-    value = prop_def(
-        ParamAttrConstraint(DenseIntOrFPElementsAttr, (CheckOp.T, AnyAttr()))
-    )
+_VALUE = ParamAttrConstraint(DenseIntOrFPElementsAttr, (CheckOp.T, AnyAttr()))
+"""A constant of the operand's type."""
 
 
 @irdl_op_definition
@@ -78,10 +73,13 @@ class ExpectEqOp(CheckOp):
 
 
 @irdl_op_definition
-class ExpectEqConstOp(_ConstOp):
+class ExpectEqConstOp(CheckOp):
     """The tensor is equal to a constant."""
 
     name = "check.expect_eq_const"
+
+    lhs = operand_def(CheckOp.T)
+    value = prop_def(_VALUE)
 
     assembly_format = "$lhs `,` $value attr-dict"
 
@@ -102,11 +100,13 @@ class ExpectAlmostEqOp(CheckOp):
 
 
 @irdl_op_definition
-class ExpectAlmostEqConstOp(_ConstOp):
+class ExpectAlmostEqConstOp(CheckOp):
     """The tensor of floats differs from a constant by at most a tolerance."""
 
     name = "check.expect_almost_eq_const"
 
+    lhs = operand_def(CheckOp.T)
+    value = prop_def(_VALUE)
     tolerance = opt_prop_def(_TOLERANCE)
 
     assembly_format = "$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict"
