@@ -29,6 +29,15 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
 )
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
 DEFAULT_TOLERANCE = 1e-4
 """The tolerance of an `almost equal` that gives none."""
@@ -112,6 +121,29 @@ class ExpectAlmostEqConstOp(CheckOp):
     assembly_format = "$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict"
 
 
+@irdl_custom_directive
+class _Ulps(CustomDirective):
+    """`, name = number` of those limits that are given: a format has no two such groups."""
+
+    maximum: AttributeVariable
+    minimum: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        limits = {limit.name: limit for limit in (self.maximum, self.minimum)}
+        while parser.parse_optional_punctuation(",") is not None:
+            limit = limits[parser.parse_keyword_in(limits)]
+            parser.parse_punctuation("=")
+            number = parser.parse_integer(allow_boolean=False)
+            limit.set(state, IntegerAttr(number, IntegerType(64, Signedness.UNSIGNED)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        for limit in (self.maximum, self.minimum):
+            if isinstance(number := limit.get(op), IntegerAttr):
+                printer.print_string(f", {limit.name} = {number.value.data}")
+        state.should_emit_space = True
+        state.last_was_punctuation = False
+
+
 @irdl_op_definition
 class ExpectCloseOp(CheckOp):
     """So many floats lie between actual and expected value, at least and at most."""
@@ -123,9 +155,9 @@ class ExpectCloseOp(CheckOp):
     max_ulp_difference = opt_prop_def(_ULPS)
     min_ulp_difference = opt_prop_def(_ULPS)
 
+    custom_directives = (_Ulps,)
     assembly_format = (
-        "$actual `,` $expected (`,` `max_ulp_difference` `=` $max_ulp_difference^)?"
-        " (`,` `min_ulp_difference` `=` $min_ulp_difference^)?"
+        "$actual `,` $expected custom<_Ulps>($max_ulp_difference, $min_ulp_difference)"
         " attr-dict `:` type($actual) `,` type($expected)"
     )
 
