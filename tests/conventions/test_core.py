@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -74,17 +72,8 @@ else:
 """
 
 
-TESTS = ROOT.parent / "tests"
-QUICK = ("costs", "rules", "pipeline/test_seed_cases.py")
-ROOMS = (
-    *("analysis", "conversion", "costs", "diagnostics", "dialects", "interpreters"),
-    *("ir", "loading", "pipeline", "rules", "sharding", "transforms"),
-)
-OF_ROOMS_ABOVE = ("tests/ir/test_tensors.py", "tests/ir/compat/test_moved.py")
-"""Tests that ask for what is above without naming it."""
-
-_NAMES_ABOVE = re.compile(rf"ttxdsl\.({'|'.join(ABOVE)})|^from ttxdsl import .*cli")
-_IMPORTS = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
+CORE = ("tests/costs", "tests/rules", "tests/pipeline/test_seed_cases.py")
+"""Tests that take seconds, and go through all stages and lowerings."""
 
 
 @pytest.fixture(scope="module")
@@ -101,49 +90,6 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("tests", "docs", "examples", "benchmarks", "pyproject.toml"):
         (site / name).symlink_to(ROOT.parent / name)
     return site
-
-
-def needs_rooms_above(file: Path, seen: set[Path]) -> bool:
-    """Return True if a test, or a module of ours that it imports, names those rooms."""
-    if file in seen or not file.exists():
-        return False
-    seen.add(file)
-    text = file.read_text()
-    if _NAMES_ABOVE.search(text):
-        return True
-    imported = (name.replace(".", "/") + ".py" for name in _IMPORTS.findall(text))
-    folders = ROOT.parent, ROOT.parent / "benchmarks"
-    return any(
-        needs_rooms_above(folder / name, seen)
-        for name in imported
-        for folder in folders
-    )
-
-
-def run_tests(core: Path, names: Iterable[str]) -> None:
-    """Run tests of the core with the package that lacks the rooms above."""
-    files = [
-        path.relative_to(ROOT.parent).as_posix()
-        for name in names
-        for path in sorted(
-            [TESTS / name]
-            if name.endswith(".py")
-            else (TESTS / name).rglob("test_*.py")
-        )
-        if not needs_rooms_above(path, set())
-    ]
-    # its plugin is above, and the cache is the suite's
-    options = "-p", "no:ttxdsl.insight.budget.pytest_plugin", "-p", "no:cacheprovider"
-    left_out = [f"--deselect={name}" for name in OF_ROOMS_ABOVE]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", "-q", *options, *left_out, *files],
-        env={**os.environ, "PYTHONPATH": str(core)},
-        cwd=core,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
 def test_the_core_works_alone(core: Path):
@@ -164,12 +110,17 @@ def test_the_core_works_alone(core: Path):
 
 
 def test_tests_of_the_core_pass_alone(core: Path):
-    run_tests(core, QUICK)
-
-
-@pytest.mark.fuzz
-def test_all_tests_of_the_core_pass_alone(core: Path):
-    run_tests(core, ROOMS)
+    # its plugin is above, and the cache is the suite's
+    options = "-p", "no:ttxdsl.insight.budget.pytest_plugin", "-p", "no:cacheprovider"
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "-q", *options, *CORE],
+        env={**os.environ, "PYTHONPATH": str(core)},
+        cwd=core,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
 def test_nothing_below_names_what_is_above():

@@ -29,6 +29,15 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
 )
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
 DEFAULT_TOLERANCE = 1e-4
 """The tolerance of an `almost equal` that gives none."""
@@ -56,13 +65,8 @@ class CheckOp(IRDLOperation, ABC):
             self.properties[name] = self.attributes.pop(name)
 
 
-class _ConstOp(CheckOp, ABC):
-    """An assertion about a tensor and a constant, which has its type."""
-
-    lhs = operand_def(CheckOp.T)
-    value = prop_def(
-        ParamAttrConstraint(DenseIntOrFPElementsAttr, (CheckOp.T, AnyAttr()))
-    )
+_VALUE = ParamAttrConstraint(DenseIntOrFPElementsAttr, (CheckOp.T, AnyAttr()))
+"""A constant of the operand's type."""
 
 
 @irdl_op_definition
@@ -78,10 +82,13 @@ class ExpectEqOp(CheckOp):
 
 
 @irdl_op_definition
-class ExpectEqConstOp(_ConstOp):
+class ExpectEqConstOp(CheckOp):
     """The tensor is equal to a constant."""
 
     name = "check.expect_eq_const"
+
+    lhs = operand_def(CheckOp.T)
+    value = prop_def(_VALUE)
 
     assembly_format = "$lhs `,` $value attr-dict"
 
@@ -102,14 +109,39 @@ class ExpectAlmostEqOp(CheckOp):
 
 
 @irdl_op_definition
-class ExpectAlmostEqConstOp(_ConstOp):
+class ExpectAlmostEqConstOp(CheckOp):
     """The tensor of floats differs from a constant by at most a tolerance."""
 
     name = "check.expect_almost_eq_const"
 
+    lhs = operand_def(CheckOp.T)
+    value = prop_def(_VALUE)
     tolerance = opt_prop_def(_TOLERANCE)
 
     assembly_format = "$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict"
+
+
+@irdl_custom_directive
+class _Ulps(CustomDirective):
+    """`, name = number` of those limits that are given: a format has no two such groups."""
+
+    maximum: AttributeVariable
+    minimum: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        limits = {limit.name: limit for limit in (self.maximum, self.minimum)}
+        while parser.parse_optional_punctuation(",") is not None:
+            limit = limits[parser.parse_keyword_in(limits)]
+            parser.parse_punctuation("=")
+            number = parser.parse_integer(allow_boolean=False)
+            limit.set(state, IntegerAttr(number, IntegerType(64, Signedness.UNSIGNED)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        for limit in (self.maximum, self.minimum):
+            if isinstance(number := limit.get(op), IntegerAttr):
+                printer.print_string(f", {limit.name} = {number.value.data}")
+        state.should_emit_space = True
+        state.last_was_punctuation = False
 
 
 @irdl_op_definition
@@ -123,9 +155,9 @@ class ExpectCloseOp(CheckOp):
     max_ulp_difference = opt_prop_def(_ULPS)
     min_ulp_difference = opt_prop_def(_ULPS)
 
+    custom_directives = (_Ulps,)
     assembly_format = (
-        "$actual `,` $expected (`,` `max_ulp_difference` `=` $max_ulp_difference^)?"
-        " (`,` `min_ulp_difference` `=` $min_ulp_difference^)?"
+        "$actual `,` $expected custom<_Ulps>($max_ulp_difference, $min_ulp_difference)"
         " attr-dict `:` type($actual) `,` type($expected)"
     )
 

@@ -8,7 +8,7 @@
 | 4     | `apply-shardy-argument-annotations` | shardings to start from               |
 | 5     | `sdy-apply-sharding-constraints`    | constraints become shardings          |
 | 6     | `sdy-user-priority-propagate`       | every value gets a sharding           |
-| 7     | `sdy-sharding-constraint-to-reshard`| what is left of constraints           |
+| 7     | `sdy-sharding-constraint-to-reshard`| the remaining constraints             |
 | 8     | `sdy-insert-explicit-reshards`      | where shardings do not fit together   |
 | 9     | `wrap-under-manual-computation`     | one `sdy.manual_computation`          |
 | 10    | `sdy-reshard-to-collectives`        | reshards become collectives           |
@@ -16,63 +16,47 @@
 | 12    | `sdy-close-shardings`               | nothing is open any more              |
 | 13    | `canonicalize`                      | tidy                                  |
 
-Stages 5 to 12 have nothing to do when somebody already partitioned everything.
+Stages 5 to 12 are skipped when the program came partitioned. Around the stages run
+passes that prepare for them or clean up:
 
-Some stages need more than their own pass, as Shardy's do in its own pipeline:
+- Before 1: other exporters' shardings become sdy's (`import-xla-sdy`), several meshes
+  become one (`unify-meshes`), and composites without a rule are opened so that their
+  ops are split (`open-composites`).
+- After 1: tuples, which Shardy does not know, go (`fold-tuples`), and so does all of
+  sdy where nothing can be split (`drop-idle-shardings`).
+- Before 2: places that are constants become static (`constant-places`).
+- Before 4: meshes inside shardings get a name.
+- Before 6: counting indices become batching dimensions (`batch-counting-indices`), ops
+  that Shardy has no rule for get one (`supply-sharding-rules`; stage 11 removes them),
+  manual axes are completed, and data flow edges and sharding groups are put in, which
+  last for stage 6 only.
+- Stage 6 goes by priorities as JAX's partitioner does, or by
+  `sdy-aggressive-propagate`, with a remark, where that sends less and the program gives
+  no priorities (`less_traffic.py`).
+- Around 8: axes that do not divide a dimension are dropped (`even-out-shardings`);
+  before it carries of loops grow to what their axes divide (`pad-carries`), values
+  between even ones are computed in frames (`frame-uneven-values`), and slices at
+  computed starts become sums of parts (`sum-dynamic-slices`), each where that sends
+  less. After it, slices share a gather (`gather-before-slices`) and ops a reshard
+  (`simplify-reshards`).
+- Stage 10 takes the collectives that send least. After it run Shardy's rewrites of
+  collectives (`shardy-ccl-canonicalization`), after 11 ours (`optimize-collectives`).
 
-- What other exporters than JAX with Shardy say of shardings becomes sdy's before
-  stage 1 (`import-xla-sdy`); then what is over several meshes is said over one
-  (`unify-meshes`).
-- Where there is more than one device, composites that nobody gave a rule are opened
-  before stage 1 (`open-composites`), so that what they are made of is split.
-- Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
-- What sdy says in bodies of reductions and the like, or where all axes are manual, goes
-  too (`drop-idle-shardings`): nothing can be split there.
-- Meshes that are written inside shardings get a name before stage 4.
-- Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
-  one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
-  writes rules on those ops; stage 11 removes them with the other annotations.
-- An index that counts through a dimension, as in `x[jnp.arange(n), i]`, makes it a batch
-  of its gather or scatter before stage 6 (`batch-counting-indices`).
-- Shardings flow into and out of loops, branches and manual computations along data
-  flow edges, which are there for stage 6 only, as are sharding groups; axes that a
-  computation is manual on are said to be replicated where they split nothing, so that
-  propagation does not use them there.
-- Where shardings contradict each other, the order in which ops propagate decides. Stage 6
-  goes by priorities (`sdy-user-priority-propagate`), as JAX's own partitioner does, which
-  mostly sends less; where `sdy-aggressive-propagate` sends less, and the program gives no
-  priorities, it goes by that, with a remark (`less_traffic.py`). With `optimize=false` it
-  is always the latter, as the design has it.
-- Places that are constants are no data: before stage 2 `constant-places` makes scatters,
-  gathers, dynamic slices and updates at such static.
-- Propagation and reshards look at axes and not at sizes. Before and after stage 8
-  `even-out-shardings` drops the axes that do not divide a dimension; what lies between
-  values that they do divide is computed in frames before (`frame-uneven-values`), and
-  carries of loops grow to what they divide where that sends less (`pad-carries`).
-- Before stage 8 `sum-dynamic-slices` lets slices at computed starts be summed of parts
-  where that sends less.
-- Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one, and
-  `gather-before-slices` gathers once what whole slices are cut from.
-- Stage 10 takes the collectives that send least, also where Shardy takes others; not with
-  `optimize=false`.
-- Behind stage 10 go Shardy's own rewrites of collectives (`shardy-ccl-canonicalization`),
-  behind stage 11 ours (`optimize-collectives`), which know what every device computes:
-  both let collectives send less, and are left out with `optimize=false`.
+With `optimize=false` none of the optimizations run, stage 6 is
+`sdy-aggressive-propagate`, and stage 10 takes Shardy's collectives, as the design has
+it.
 
-tt-mlir's own pipeline has moved on since the design was written. What changes the answer
-is there with `version=2026`, whose stages have the same numbers:
+`version=2026` is tt-mlir's own pipeline of that year, whose stages have the same
+numbers:
 
-- Stage 6 is `sdy-user-priority-propagate{conservative-propagation=true}`: shardings of
-  higher priority come first, and nothing is split by a part of an axis that nobody named.
-- `decouple-const-fanout` before stage 5 lets no broadcast constant tie its users together.
-- `replicate-non-splittable-values` and `insert-reshards-for-unpropagated-ops` before stage
-  8 make whole what code that is the same on every device cannot make parts of.
-- Composites are taken apart behind stage 1 by `flatten-or-convert-composites`, and
-  `reoutline-composites` behind stage 11 makes those that are still whole on each device
-  one again; a few become custom calls, of which the whole has a sharding rule.
-- It lacks `optimize-collectives`.
-- It lacks what this pipeline has besides: nothing propagates through loops, branches and
-  barriers, sharding groups say nothing, and reshards are not shared.
+- Stage 6 is `sdy-user-priority-propagate{conservative-propagation=true}`: no part of an
+  axis splits a value unless somebody named it.
+- `decouple-const-fanout` runs before 5, `replicate-non-splittable-values` and
+  `insert-reshards-for-unpropagated-ops` before 8.
+- `flatten-or-convert-composites` takes composites apart after 1, and
+  `reoutline-composites` restores those that are still whole after 11.
+- Nothing propagates through loops, branches and barriers, sharding groups are ignored,
+  reshards are not shared, and `optimize-collectives` does not run.
 """
 
 import time
@@ -268,22 +252,17 @@ class TTStableHLOPipelinePass(ModulePass):
         automatic-arg-analysis: find the batch dimension of such a program (true).
         result-presharded: one 0 or 1 a result, see stage 3.
         dump-dir: write `NN-stage.mlir` after each stage into this directory.
-        verify-each: check the module after each stage and not only at the end, also
-            for what `verify-stage` looks at.
-        first-stage: start with the stage of this number, on a program that the stages
-            before it made.
-        last-stage: stop after the stage of this number.
-        optimize: let collectives send less (true): op priorities in stage 6,
-            `sum-dynamic-slices` before stage 8, the cheapest plans of reshards in stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
+        verify-each: check the module after each stage, also by `verify-stage`.
+        first-stage, last-stage: the stages to run, by number.
+        optimize: let collectives send less (true); see the module.
         without: optimizations to leave out, by name: those of `optimize-collectives`, and
             passes that only `optimize` runs.
-        pad-borders: let arguments and results that their shardings do not divide grow,
-            see the pass of that name (false, as the design has it; commands do it).
-        strict: what would be computed replicated with a warning is an error.
-        version: `design`, or `2026` for what tt-mlir's own pipeline does today.
-        propagation: the pass that is stage 6, `sdy-op-priority-propagate`; any that is
-            registered, with options in quotes: `"NAME{option=value}"`. What prepares the
-            program for it, and cleans up behind it, stays.
+        pad-borders: grow arguments and results that their shardings do not divide (false,
+            as the design has it; commands do it).
+        strict: refuse what would be computed replicated with a warning.
+        version: `design`, or `2026`; see the module.
+        propagation: the pass that is stage 6, any that is registered, with options in
+            quotes: `"NAME{option=value}"`. The passes around it stay.
         reshards: the same of stage 8.
     """
 

@@ -61,6 +61,7 @@ def test_assertions_print_as_they_parse():
       check.expect_almost_eq %a, %b, tolerance = 0.25 : {F}
       check.expect_almost_eq_const %a, dense<1.0> : {F}, tolerance = 0.25
       check.expect_close %a, %b, max_ulp_difference = 3, min_ulp_difference = 1 : {F}, {F}
+      check.expect_close %a, %b, min_ulp_difference = 1 : {F}, {F}
       check.expect_serialized_eq %a, probe_id = "p", iter = 1 : {F}
       interpreter.print %a : {F}
       %c = interpreter.probe %a, probe_id = "p" : {F}
@@ -68,7 +69,7 @@ def test_assertions_print_as_they_parse():
     }}"""
     once = str(parse(text))
     assert str(parse(once)) == once
-    assert once.count("check.expect") == 6 and "tolerance = 2.5" in once
+    assert once.count("check.expect") == 7 and "tolerance = 2.5" in once
 
 
 GRID = """
