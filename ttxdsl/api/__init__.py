@@ -540,10 +540,9 @@ class Program(ProgramForm):
         seconds: float | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """All that a report shows; the keys are those of `ttxdsl.insight.report.trace.data`.
+        """All that a report shows, with the keys of `ttxdsl.insight.report.trace.data`.
 
-        The program goes through every stage and lowering, with the options that it was
-        partitioned with. A lowering that refuses it is told in a warning.
+        The program goes through every stage and lowering; one that refuses it is told.
 
         Args:
             num_links: see `lower`; those that it was lowered with by default.
@@ -564,13 +563,9 @@ class Program(ProgramForm):
 
         start, pipeline = self._from_the_start(options)
         links = self._history.num_links if num_links is None else num_links
+        given = start, pipeline, links, machine, trip_count, on_step
         return trace_program(
-            start,
-            pipeline,
-            links,
-            machine,
-            trip_count,
-            on_step,
+            *given,
             chip=chip,
             slices=slices,
             tries=tries,
