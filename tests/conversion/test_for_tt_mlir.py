@@ -130,3 +130,31 @@ def test_what_tt_mlir_has_not_is_refused():
     program = program_of_text(text, "real.mlir")
     with pytest.raises(UnsupportedError, match=r"real.mlir:2:.*tt-mlir has no such op"):
         program.lower("ttir", vocabulary="tt-mlir")
+
+
+HANDED_THROUGH = """
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}"""
+
+MULHI = """
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(%a: tensor<4xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<4xui32> {
+  %0 = "chlo.mulhi"(%a, %a) : (tensor<4xui32>, tensor<4xui32>) -> tensor<4xui32>
+  return %0 : tensor<4xui32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [(HANDED_THROUGH, "aggregate_tensor"), (MULHI, "mulhi")],
+    ids=["an argument is the result", "an op of tt-mlir that stands for another"],
+)
+def test_programs_that_hardly_compute(text: str, holds: str, tmp_path: Path):
+    path = tmp_path / "program.mlir"
+    path.write_text(text)
+    local = ttxdsl.load(path).partition()
+    assert holds in str(local.lower("ttnn", vocabulary="tt-mlir"))

@@ -145,7 +145,8 @@ def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
     """Names and shapes of the meshes that a function's tensors live on."""
     meshes = meshes_of(function)
     # a program has few different types, and these are the same objects
-    types = {
+    types = {id(value.type): value.type for value in function.body.block.args}
+    types |= {
         id(result.type): result.type for op in function.walk() for result in op.results
     }
     names = {

@@ -27,6 +27,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects._tt.elementwise import ACTIVATIONS
 from ttxdsl.dialects._tt.op import TTOp, op_of
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
@@ -160,7 +161,8 @@ class AdditionOp(TTOp):
         """
         block = Block(arg_types=[_without_place(value.type) for value in self.reads])
         properties = dict(self.properties)
-        properties.pop("operandSegmentSizes", None)
+        for own in ("operandSegmentSizes", *ACTIVATIONS):
+            properties.pop(own, None)
         if self.ADDITION.flag is not None and self.ADDITION.flag in properties:
             properties.update(self.ADDITION.spelled(properties.pop(self.ADDITION.flag)))
         made = sources()[self.ADDITION.source].create(
