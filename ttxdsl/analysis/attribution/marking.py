@@ -97,6 +97,10 @@ class _Place:
 
 def mark_authored(module: ModuleOp) -> None:
     """Mark the ops of a module with their paths, once; without debug info it stays as it is."""
+    # names and calls come with debug info alone, which most texts are without
+    kinds = {type(op.location) for op in module.walk()}
+    if not any(issubclass(kind, NameLoc | CallSiteLoc | FusedLoc) for kind in kinds):
+        return
     if not is_authored(module):
         _Marking(module).mark()
 
