@@ -135,3 +135,12 @@ def test_from_python(tmp_path: Path, data: dict[str, Any]):
     assert found["texts"] == data["texts"]
     with pytest.raises(ttxdsl.CompileError, match="partitioned already, without mesh"):
         program.partition().report(path, mesh=(2, 4))
+
+
+def test_the_verdict_on_a_chip():
+    """A report for one chip says whether that one holds the program."""
+    program = ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir")
+    (v5e,) = program.report_data(chip="v5e")["verdict"]["memory"]["chips"]
+    assert v5e["name"] == "v5e"
+    assert v5e["fits"]
+    assert len(program.report_data()["verdict"]["memory"]["chips"]) > 5

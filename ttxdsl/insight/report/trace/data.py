@@ -52,7 +52,6 @@ from ttxdsl.analysis.usage.timeline import Timeline
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.costs.chips import Chip
-from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
@@ -92,7 +91,7 @@ class Trace:
     title: str
     machine: Machine = GENERIC
     trip_count: int | None = None
-    compiler: Compiler | None = None
+    chip: Chip | None = None
     layouts: LayoutTable = field(default_factory=LayoutTable)
     graph: Graph | None = None
     graph_stage: int | None = None
@@ -196,7 +195,8 @@ class Trace:
 
     def _count(self) -> None:
         """Collectives and memory of the program of one device."""
-        usage = DeviceUsage(self.module, self.machine, self.compiler, self.trip_count)
+        compiler = None if self.chip is None else self.chip.compiler
+        usage = DeviceUsage(self.module, self.machine, compiler, self.trip_count)
         found = usage.collectives
         self.guessed = guesses_text(found)
         self.purposes = purposes(self.module, found)
@@ -222,7 +222,7 @@ class Trace:
         except CompileError as error:
             self.no_memory = error.message
         self.verdict = verdict(
-            self.module, usage.timeline, self.machine, profile, self._node
+            self.module, usage.timeline, self.machine, profile, self._node, self.chip
         )
 
     def _collective(
@@ -358,7 +358,7 @@ class _Watch:
     program: ProgramForm
     machine: Machine
     trip_count: int | None
-    compiler: Compiler | None
+    chip: Chip | None
     on_step: Callable[[str], None] | None
     all_axes: bool
     trace: Trace = field(init=False)
@@ -368,7 +368,7 @@ class _Watch:
         source = self.program.source
         layouts = LayoutTable(self.all_axes)
         self.trace = Trace(
-            *(module, source, self.machine, self.trip_count, self.compiler, layouts)
+            *(module, source, self.machine, self.trip_count, self.chip, layouts)
         )
 
     def before(self, number: int | None, name: str) -> None:
@@ -419,13 +419,13 @@ def trace_program(
     Raises:
         CompileError: the program cannot be partitioned, or its devices are no equal slices.
     """
-    compiler = None
+    known = None
     if chip is not None:
-        chip = known_chip(chip)
+        known = known_chip(chip)
         shape = pipeline.mesh_shape
         devices = prod(shape) if shape else devices_of(program.module)
-        machine, compiler = machine_on(chip, devices, slices), chip.compiler
-    watch = _Watch(program, machine, trip_count, compiler, on_step, all_axes)
+        machine = machine_on(known, devices, slices)
+    watch = _Watch(program, machine, trip_count, known, on_step, all_axes)
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 

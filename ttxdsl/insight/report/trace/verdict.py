@@ -22,7 +22,7 @@ from ttxdsl.analysis.usage.collectives import place_of
 from ttxdsl.analysis.usage.fusion import flops
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.timeline import Event, Timeline
-from ttxdsl.costs.chips import CHIPS
+from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.errors import line_text, place_text, source_frame
@@ -60,6 +60,7 @@ def verdict(
     machine: Machine,
     profile: MemoryProfile | None,
     node_of: Callable[[Operation], int],
+    chip: Chip | None = None,
 ) -> dict[str, Any]:
     """Return the verdict on a program of one device, as plain data.
 
@@ -69,6 +70,7 @@ def verdict(
         machine: what it runs on.
         profile: what it holds, None where that is not known.
         node_of: the number of the node that stands for an op.
+        chip: the chip that is asked about; all that are known if None.
     """
     seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
@@ -103,7 +105,9 @@ def verdict(
         "costs": [
             _cost_data(where, cost, total, node_of) for (_, where), cost in largest
         ],
-        "memory": None if profile is None else _memory_data(profile),
+        "memory": None
+        if profile is None
+        else _memory_data(profile, [chip] if chip else [*CHIPS.values()]),
         "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
     }
 
@@ -142,19 +146,17 @@ def _cost_data(
     }
 
 
-def _memory_data(profile: MemoryProfile) -> dict[str, Any]:
+def _memory_data(profile: MemoryProfile, chips: list[Chip]) -> dict[str, Any]:
     peak = profile.peak_bytes
     return {
         "peak_bytes": peak,
         "chips": [
             {
-                "name": name,
+                "name": chip.name,
                 "bytes": chip.memory_bytes,
                 "fits": peak <= chip.memory_bytes,
             }
-            for name, chip in sorted(
-                CHIPS.items(), key=lambda item: item[1].memory_bytes
-            )
+            for chip in sorted(chips, key=lambda chip: chip.memory_bytes)
         ],
         "largest": [
             {
