@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
-from urllib.error import URLError
 from zipfile import ZIP_DEFLATED, ZipFile
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +43,8 @@ def tarball() -> bytes:
     """Return Pyodide's package, kept in `build/cache`.
 
     Raises:
-        URLError: the registry cannot be reached.
+        OSError: the registry cannot be reached.
+        HTTPException: it was cut off.
         ValueError: what it answers is another package.
     """
     kept = ROOT / "build" / "cache" / f"pyodide-{VERSION}.tgz"
@@ -103,10 +103,8 @@ def main() -> None:
     """Build the page beside the site, or say why that cannot be."""
     try:
         build(SITE)
-    except URLError as error:
-        print(
-            f"The playground is not built: {TARBALL}: {error.reason}", file=sys.stderr
-        )
+    except (OSError, HTTPException) as error:
+        print(f"The playground is not built: {TARBALL}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":
