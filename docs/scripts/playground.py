@@ -15,6 +15,7 @@ import sys
 import tarfile
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPException
 from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
