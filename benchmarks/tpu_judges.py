@@ -8,7 +8,16 @@ As `benchmarks/tpu_programs.py`, with other models, optimizers and meshes.
 
 from itertools import pairwise
 
-from tpu_programs import PROGRAMS, adam, main, program, sgd, shape, specs, transformer
+from tpu_programs import (
+    PROGRAMS,
+    adam_on_fsdp,
+    main,
+    program,
+    sgd,
+    shape,
+    specs,
+    transformer,
+)
 
 OTHERS = set(PROGRAMS)
 
@@ -138,18 +147,11 @@ def lm_tensor_dots():
 
 @program("v5p:2x2x2", fsdp=8)
 def lm_short_none():
-    from jax.sharding import PartitionSpec as P
 
     loss, params, tokens = transformer(
         8, 2048, 16, 8192, 32768, 32, 1024, "none", dtype="float32", axis="fsdp"
     )
-    spec = specs(params, "fsdp")
-    return (
-        adam(loss),
-        (params, params, params, tokens),
-        (spec, spec, spec, P("fsdp")),
-        {"donate_argnums": (0, 1, 2)},
-    )
+    return adam_on_fsdp(loss, params, tokens)
 
 
 @program("v5e:4x4", fsdp=16)

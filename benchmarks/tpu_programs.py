@@ -65,6 +65,19 @@ def adam(loss, rate=1e-3):
     return step
 
 
+def adam_on_fsdp(loss, params, tokens):
+    """A step whose parameters, moments and batch are split over `fsdp`, the state donated."""
+    from jax.sharding import PartitionSpec as P
+
+    spec = specs(params, "fsdp")
+    return (
+        adam(loss),
+        (params, params, params, tokens),
+        (spec, spec, spec, P("fsdp")),
+        {"donate_argnums": (0, 1, 2)},
+    )
+
+
 @program("v5e:2x2", data=4)
 def mlp_forward():
     import jax.numpy as jnp
@@ -320,18 +333,11 @@ def specs(params, axis, largest=True):
 
 @program("v5e:4x4", fsdp=16)
 def lm_fsdp_adam():
-    from jax.sharding import PartitionSpec as P
 
     loss, params, tokens = transformer(
         12, 2048, 16, 8192, 32768, 32, 2048, "full", dtype="float32"
     )
-    spec = specs(params, "fsdp")
-    return (
-        adam(loss),
-        (params, params, params, tokens),
-        (spec, spec, spec, P("fsdp")),
-        {"donate_argnums": (0, 1, 2)},
-    )
+    return adam_on_fsdp(loss, params, tokens)
 
 
 @program("v5p:2x2x2", fsdp=8)
@@ -347,18 +353,11 @@ def lm_fsdp_none():
 
 @program("v6e:4x4", fsdp=16)
 def lm_fsdp_dots():
-    from jax.sharding import PartitionSpec as P
 
     loss, params, tokens = transformer(
         16, 4096, 32, 14336, 32768, 16, 4096, "dots", dtype="float32", axis="fsdp"
     )
-    spec = specs(params, "fsdp")
-    return (
-        adam(loss),
-        (params, params, params, tokens),
-        (spec, spec, spec, P("fsdp")),
-        {"donate_argnums": (0, 1, 2)},
-    )
+    return adam_on_fsdp(loss, params, tokens)
 
 
 @program("v5p:2x2x2", data=2, model=4)

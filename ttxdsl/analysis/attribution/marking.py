@@ -68,7 +68,7 @@ _MOST_CALLS = 40
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What the location of an op says of itself.
+    """The scopes and functions that the location of one op names.
 
     Attributes:
         stack: the parts of the name stack, without the primitive.

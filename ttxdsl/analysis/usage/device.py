@@ -32,7 +32,7 @@ from ttxdsl.ir.tensors import value_bytes
 
 @dataclass(frozen=True)
 class DeviceUsage:
-    """What one device of a program sends, computes and holds; each counted when asked for.
+    """The traffic, time and memory of one device of a program, each computed on first access.
 
     Attributes:
         module: StableHLO behind stage 13, or a program of one device.
@@ -52,7 +52,7 @@ class DeviceUsage:
 
     @cached_property
     def runs(self) -> Runs:
-        """How often each op runs."""
+        """The execution counts of the ops."""
         return device_runs(self.module, self.trip_count)
 
     @cached_property

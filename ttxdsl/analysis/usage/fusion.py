@@ -55,8 +55,8 @@ _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
 
 _STORED_ONCE = 3
-"""How much more than a value its making reads if it is stored for two products: once made, it
-is written and read twice, and what it is made of is read once instead of twice."""
+"""A value that two products use is stored if making it reads at least so many times its bytes:
+stored, it is written once and read twice, and its inputs are read once instead of twice."""
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 

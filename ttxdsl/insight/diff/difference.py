@@ -67,7 +67,7 @@ class Side:
     collectives: tuple[CountedCollective, ...]
     memory: MemoryProfile
     seconds: float | None = None
-    """Of a step on the chip that was asked for."""
+    """The modelled time of a step on the given chip, None without one."""
 
     @property
     def bytes_sent(self) -> int:
