@@ -55,10 +55,7 @@ REASONS_ELSEWHERE: dict[str, str] = {
 }
 """The same with shardings of seeds 1 and 2."""
 
-LAUNCHES: dict[str, str] = {
-    "median": "a gather along both axes is one along each: as many bytes, four rounds of a "
-    "ring instead of seven",
-}
+LAUNCHES: dict[str, str] = {}
 """Why a program that moves no less than XLA's launches more collectives."""
 
 

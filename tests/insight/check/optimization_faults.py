@@ -19,6 +19,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from tests.insight.check.faults import Fault
 from tests.transforms.collectives.programs import (
     CHEAPER,
+    GATHERED_ALONG_TWO_AXES,
     GATHERED_CARRY,
     PROGRAMS,
     TURN,
@@ -90,6 +91,13 @@ def _join_backwards(ops: Sequence[Operation]) -> Operation:
     (use, *_) = [one for one in values[0].uses if one.operation is ops[0]]
     use.operation.operands[use.index] = values[-1]
     return _JOIN(ops)
+
+
+_AT_ONCE = DeviceProgram.all_gather_at_once
+
+
+def _minor_axes_first(self: Any, value: SSAValue, like: Any, axes: Axes, *rest: Any):
+    return _AT_ONCE(self, value, like, tuple(reversed(axes)), *rest)
 
 
 _GATHER = gather_before_slices._gather  # pyright: ignore[reportPrivateUsage]
@@ -230,6 +238,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "combine-collectives: each user gets another one's",
         PROGRAMS["combine-collectives"],
         _instead(combine_collectives, "_join", _join_backwards),
+    ),
+    (
+        "combine-collectives: gathered in the order of the minor axis",
+        GATHERED_ALONG_TWO_AXES,
+        _instead(DeviceProgram, "all_gather_at_once", _minor_axes_first),
     ),
     (
         "combine-all-reduces: along one axis of two",

@@ -295,9 +295,9 @@ def test_reshard_and_plan():
     answer = ask(programs.CONSTRAINT).collective(0)
     assert answer.reshard == ('[{"a"}, {}]', '[{}, {"a"}]')
     assert answer.plan == ("sdy.all_to_all",)
-    two_steps = ask(programs.TRANSPOSED)
-    assert two_steps.collective(1).reshard == ('[{"b", "a"}, {}]', "[{}, {}]")
-    assert two_steps.collective(2).plan == ("sdy.all_gather",)
+    two_axes = ask(programs.TRANSPOSED).collective(1)
+    assert two_axes.reshard == ('[{"b", "a"}, {}]', "[{}, {}]")
+    assert two_axes.plan == ("sdy.all_gather",)
     reduction = ask(programs.CONTRACTED).collective(0)
     assert (reduction.reshard, reduction.plan) == (None, ("sdy.all_reduce",))
 

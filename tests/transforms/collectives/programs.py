@@ -389,6 +389,13 @@ COMBINED_COLLECTIVES = _function(
 )
 """Three sums, of which the last needs the first, and two gathers."""
 
+GATHERED_ALONG_TWO_AXES = _function(
+    [_t("8x8", "yx", "")],
+    S,
+    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f"return %0 : {S}",
+)
+
 PROGRAMS = {
     "collective-dce": UNUSED,
     "narrow-all-gathers": READ_PLACES,

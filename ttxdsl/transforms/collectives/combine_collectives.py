@@ -3,11 +3,14 @@
 Each collective costs a latency. Those of one kind, device groups and element type are
 joined, as XLA's combiners do: all_reduces up to `Machine.combine_bytes`, gathers and
 exchanges only where latency is half of their time, since their larger results live
-longer.
+longer. Gathers of one dimension that follow each other are one along all their axes:
+a link that knows single axes can still run it one axis after the other.
 
 **Why it is right.** A collective of many operands does to each what one of it alone
-would. `independence.py` shows that the block can be put in order. Each time there are
-fewer collectives, and as many bytes.
+would. `independence.py` shows that the block can be put in order. Two gathers put the
+parts of the first one's groups behind each other, in the order of the second's, which
+is one gather in groups of groups. Each time there are fewer collectives, and as many
+bytes.
 """
 
 from collections.abc import Hashable, Sequence
@@ -17,10 +20,12 @@ from xdsl.ir import Attribute, Block, Operation
 from ttxdsl.analysis.attribution.origins import joined, optimized
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_of, value_bytes
+from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.transforms.collectives.independence import independent_groups, put_in_order
+from ttxdsl.transforms.collectives.narrow_all_gathers import gathered_in_steps
 from ttxdsl.transforms.collectives.program.bytes_sent import is_mostly_latency
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
+from ttxdsl.transforms.collectives.program.single_ops import erase_unused
 from ttxdsl.transforms.partition.exchange.combiner import combiner_of
 
 NAME = "combine-collectives"
@@ -31,6 +36,7 @@ _CHANNEL = "channel_handle"
 
 def combine_collectives(program: DeviceProgram, block: Block) -> bool:
     """Join the collectives of one block; whether any were."""
+    followed = _join_steps(program, block)
     numbers = _Numbers()
     kinds = {
         op: kind
@@ -38,12 +44,31 @@ def combine_collectives(program: DeviceProgram, block: Block) -> bool:
         if (kind := _kind(op, numbers)) is not None
     }
     if len(set(kinds.values())) == len(kinds):
-        return False
+        return followed
     groups = independent_groups(kinds, _bytes_made, GENERIC.combine_bytes)
     if groups:
         put_in_order(block, [_join(ops) for ops in groups])
         program.has_new_ops(block)
-    return bool(groups)
+    return followed or bool(groups)
+
+
+def _join_steps(program: DeviceProgram, block: Block) -> bool:
+    """Gather at once what is gathered along one axis after the other."""
+    changed = False
+    for op in program.sending(block):
+        if not isinstance(op, stablehlo.AllGatherOp) or len(op.operands) > 1:
+            continue
+        axes, held = gathered_in_steps(program, op)
+        dim = op.all_gather_dim.value.data
+        gathered = shape_of(held)[dim] * program.size(axes)
+        # a program may give a gather another size than its groups
+        if held is op.operands[0] or gathered != shape_of(op.results[0])[dim]:
+            continue
+        whole = program.all_gather_at_once(held, op, axes, dim, NAME)
+        op.results[0].replace_all_uses_with(whole)
+        erase_unused(op.results)
+        changed = True
+    return changed
 
 
 class _Numbers:

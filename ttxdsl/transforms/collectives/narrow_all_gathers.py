@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.single_ops import erase_unused
 from ttxdsl.transforms.partition.exchange.pieces import Stretch, owned
@@ -41,7 +41,7 @@ def narrow_all_gathers(program: DeviceProgram, block: Block) -> bool:
 
 def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
     dim, whole = gather.all_gather_dim.value.data, gather.results[0]
-    axes, held = _gathered(program, gather)
+    axes, held = gathered_in_steps(program, gather)
     users = [use.operation for use in whole.uses]
     slices = [
         op
@@ -85,12 +85,12 @@ def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
     return True
 
 
-def _gathered(
+def gathered_in_steps(
     program: DeviceProgram, gather: stablehlo.AllGatherOp
 ) -> tuple[Axes, SSAValue]:
-    """What is gathered, and along which axes, by all_gathers that follow each other.
+    """Return the axes along which all_gathers that follow each other gather, and what.
 
-    The first gathers along the minor axes; nobody else looks at what it makes.
+    The first gathers along the minor axes; what it makes has no other user.
     """
     axes, held = program.axes(gather) or (), gather.operands[0]
     while axes and isinstance(held.owner, stablehlo.AllGatherOp):
@@ -100,6 +100,7 @@ def _gathered(
             or not held.has_one_use()
             or inner.all_gather_dim != gather.all_gather_dim
             or inner.parent is not gather.parent
+            or not are_apart(axes, before)
         ):
             break
         axes, held = (*axes, *before), inner.operands[0]

@@ -45,12 +45,23 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
             inner = around.parent
         for op in program.sending(block):
             if type(op) in _RINGS:
-                sent, size = _sent(op)
-                total += times * sent
-                seconds += times * DEFAULT_LINK.seconds_of_bytes(
-                    _RINGS[type(op)], sent, size
-                )
+                total += times * _sent(op)[0]
+                seconds += times * _seconds(program, op)
     return total, seconds
+
+
+def _seconds(program: DeviceProgram, op: Operation) -> float:
+    """How long a collective takes; a gather runs along one axis after the other."""
+    ring, (sent, size) = _RINGS[type(op)], _sent(op)
+    axes = program.axes_of_groups(op) if ring is Ring.ALL_GATHER else None
+    if not axes or len(axes) == 1:
+        return DEFAULT_LINK.seconds_of_bytes(ring, sent, size)
+    seconds, held = 0.0, sent // (size - 1)
+    for axis in reversed(axes):
+        size = program.size((axis,))
+        seconds += DEFAULT_LINK.seconds_of_bytes(ring, held * (size - 1), size)
+        held *= size
+    return seconds
 
 
 def is_mostly_latency(op: Operation) -> bool:

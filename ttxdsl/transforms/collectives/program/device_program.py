@@ -160,6 +160,10 @@ class DeviceProgram:
             return (part[0],) if part is not None else None
         if not isinstance(op, COLLECTIVES) or len(op.operands) != 1:
             return None
+        return self.axes_of_groups(op)
+
+    def axes_of_groups(self, op: Operation) -> Axes | None:
+        """The axes along which the groups of a collective of any operands are."""
         groups_said = op.properties.get("replica_groups")
         others = (one in op.properties for one in _WHO_ELSE)
         # stage 11 writes the very same attribute again and again
@@ -333,6 +337,13 @@ class DeviceProgram:
         )
         with _Writing(self, value, like.location, name):
             return self._writer.all_gather(value, self.mesh, per_dim)
+
+    def all_gather_at_once(
+        self, value: SSAValue, like: Operation, axes: Axes, dim: int, name: str
+    ) -> SSAValue:
+        """Undo the split of a dimension in one step, ahead of an op."""
+        with _Writing(self, like, like.location, name):
+            return self._writer.all_gather_at_once(value, self.mesh, dim, axes)
 
     def all_to_all(
         self,

@@ -32,7 +32,7 @@ from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import chosen_ops
-from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import Groups, groups_along
 from ttxdsl.sharding.reshard.collectives import AllToAllParam, AxesPerDim
@@ -153,22 +153,27 @@ class CollectiveWriter:
         """Undo the split of dimensions along their minor-most axes."""
         for dim, axes in enumerate(axes_per_dim):
             for axis in reversed(axes):
-                shape = list(shape_of(value))
-                shape[dim] *= axis.size_in(mesh)
-                if 0 in shape:
-                    value = self._empty(value, shape)
-                    continue
-                value = self._emitter.one(
-                    stablehlo.AllGatherOp,
-                    [value],
-                    TensorType(element_of(value), shape),
-                    {
-                        "all_gather_dim": int_attr(dim),
-                        "use_global_device_ids": UnitAttr(),
-                        **self._group_properties(mesh, (axis,)),
-                    },
-                )
+                value = self.all_gather_at_once(value, mesh, dim, (axis,))
         return value
+
+    def all_gather_at_once(
+        self, value: SSAValue, mesh: Mesh, dim: int, axes: Axes
+    ) -> SSAValue:
+        """Undo the split of one dimension along axes in groups along all of them."""
+        shape = list(shape_of(value))
+        shape[dim] *= total_size(axes, mesh)
+        if 0 in shape:
+            return self._empty(value, shape)
+        return self._emitter.one(
+            stablehlo.AllGatherOp,
+            [value],
+            TensorType(element_of(value), shape),
+            {
+                "all_gather_dim": int_attr(dim),
+                "use_global_device_ids": UnitAttr(),
+                **self._group_properties(mesh, axes),
+            },
+        )
 
     def all_slice(
         self, value: SSAValue, mesh: Mesh, axes_per_dim: AxesPerDim
