@@ -5,10 +5,12 @@ import pytest
 
 import ttxdsl
 from tests.interpreters.reference import parse
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import Hooks, TTStableHLOPipelinePass
+from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 
 BY_PRIORITY, AGGRESSIVE = "sdy-user-priority-propagate", "sdy-aggressive-propagate"
 
@@ -65,6 +67,28 @@ def test_stages_apart_choose_the_same():
         stages.apply(make_context(), module)
     whole = ttxdsl.load(program()).partition()
     assert bytes_sent(module) == bytes_sent(whole.module)
+
+
+def test_the_end_of_the_cheaper_way_is_kept(monkeypatch: pytest.MonkeyPatch):
+    """Nothing is compiled a third time where nobody looks at the stages between."""
+    ended: list[None] = []
+    close = CloseShardingsPass.apply
+    monkeypatch.setattr(
+        CloseShardingsPass, "apply", lambda *all_: (ended.append(None), close(*all_))
+    )
+    made: dict[bool, tuple[str, list[str], int]] = {}
+    for looks in (False, True):
+        ended.clear()
+        module = parse(program())
+        with collect_remarks() as remarks:
+            stages = TTStableHLOPipelinePass().run(
+                make_context(), module, Hooks(looks=looks)
+            )
+            numbers = [stage.number for stage in stages]
+        assert numbers == [*range(1, 14)]
+        made[looks] = str(module), [str(one) for one in remarks], len(ended)
+    assert made[False][:2] == made[True][:2]
+    assert (made[False][2], made[True][2]) == (2, 1)  # which ends trials at stage 11
 
 
 UNRELATED = '%b: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}p1]>}'

@@ -33,7 +33,7 @@ from ttxdsl.loading.program import (
 )
 from ttxdsl.loading.trees import Calling, call_arguments
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.transforms.pipeline import DESIGN, Stage, TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import DESIGN, Hooks, Stage, TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 # What compiling does not need is imported by the methods that do: it takes as long to
@@ -243,7 +243,8 @@ class ProgramForm:
         """What passes make of a module, with what was done and said in its history."""
         stages: list[Stage] = []
         with collect_remarks() as remarks, freeing_old_bodies():
-            for stage in run_passes(make_context(), module, passes):
+            hooks = Hooks(looks=on_stage is not None)
+            for stage in run_passes(make_context(), module, passes, hooks):
                 stages.append(stage)
                 if on_stage is not None:
                     on_stage(stage)

@@ -74,12 +74,17 @@ def _emit(
     severity: Literal["remark", "warning"], message: str, where: Operation | None
 ) -> None:
     position = source_position(where.location) if where is not None else None
-    remark = Remark(severity, message, position)
+    repeat_remarks([Remark(severity, message, position)])
+
+
+def repeat_remarks(remarks: Iterable[Remark]) -> None:
+    """Tell again what was collected."""
     collector = _collector.get()
-    if collector is None:
-        print(remark, file=sys.stderr)
-    else:
-        collector.append(remark)
+    for remark in remarks:
+        if collector is None:
+            print(remark, file=sys.stderr)
+        else:
+            collector.append(remark)
 
 
 def emit_remark(message: str, where: Operation | None = None) -> None:

@@ -60,7 +60,7 @@ numbers:
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
@@ -211,11 +211,14 @@ class Hooks:
         before: told the number (None for lowerings) and name of each step.
         propagate: does what stage 6 does; None for the stage itself.
         insert_reshards: the same of stage 8.
+        looks: whether who iterates looks at the module between the stages. Where it is
+            compiled two ways, the end of the cheaper one is kept if nobody does.
     """
 
     before: Callable[[int | None, str], None] | None = None
     propagate: Callable[[ModuleOp], None] | None = None
     insert_reshards: Callable[[ModuleOp], None] | None = None
+    looks: bool = True
 
     def run(self, number: int, stage: ModulePass, ctx: Context, op: ModuleOp) -> None:
         """Run a stage, or what is there in its place."""
@@ -230,6 +233,7 @@ class Hooks:
 
 
 NO_HOOKS = Hooks()
+UNSEEN = Hooks(looks=False)
 
 DESIGN = "design"
 """The version of the pipeline that the design describes, see the module."""
@@ -340,12 +344,35 @@ class TTStableHLOPipelinePass(ModulePass):
         rest.apply(ctx, module)
         return bytes_sent(module)
 
+    def _to_the_end(
+        self, ctx: Context, module: ModuleOp, costs: Sequence[Cost]
+    ) -> tuple[int, list[Stage]]:
+        """Go on from stage 6; return what devices send, and the stages."""
+        known = [*costs]
+        with holding_back(known):
+            for one in self._version.after(self, PROPAGATION_STAGE):
+                one.apply(ctx, module)
+        check_collectives(module)
+        rest = replace(self, first_stage=PROPAGATION_STAGE + 1, verify_each=False)
+        stages = list(rest.run(ctx, module, costs=known))
+        return bytes_sent(module), stages
+
     def run(
-        self, ctx: Context, module: ModuleOp, hooks: Hooks = NO_HOOKS
+        self,
+        ctx: Context,
+        module: ModuleOp,
+        hooks: Hooks = NO_HOOKS,
+        costs: Sequence[Cost] = (),
     ) -> Iterator[Stage]:
         """Run one stage a step, changing the module in place.
 
         Whoever iterates may look at the module between the stages.
+
+        Args:
+            ctx: the dialects.
+            module: the program.
+            hooks: what is done besides.
+            costs: what earlier stages found, to be told at the end.
 
         Raises:
             CompileError: a stage refuses the program or its options.
@@ -363,13 +390,16 @@ class TTStableHLOPipelinePass(ModulePass):
             ImportXlaSdyPass(self.mesh_shape).apply(ctx, module)
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
-        costs: list[Cost] = []
+        held = [*costs]
         written = _written_shardings(module)
         if self.first_stage == 1 and written.names_several_meshes(module):
             from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
             UnifyMeshesPass(self.strict).apply(ctx, module)
             written = _written_shardings(module)
+        whole = not (hooks.looks or hooks.propagate or hooks.insert_reshards or dump)
+        whole &= self.last_stage == LAST_STAGE
+        rest: list[Stage] | None = None
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number < self.first_stage:
                 continue
@@ -392,21 +422,36 @@ class TTStableHLOPipelinePass(ModulePass):
                 with (
                     doing(f"stage {number} {stage.name}"),
                     without_collections(),
-                    holding_back(costs),
+                    holding_back(held),
                 ):
                     for one in before:
                         one.apply(ctx, module)
-                    hooks.run(number, stage, ctx, module)
-                    for one in version.after(self, number):
-                        one.apply(ctx, module)
-                if number in (PROPAGATION_STAGE, COLLECTIVES_STAGE):
+                    if whole and isinstance(stage, LessTrafficPropagatePass):
+                        rest = stage.finish_with(
+                            ctx,
+                            module,
+                            lambda ctx, module: self._to_the_end(ctx, module, held),
+                        )
+                    else:
+                        hooks.run(number, stage, ctx, module)
+                    if rest is None:
+                        for one in version.after(self, number):
+                            one.apply(ctx, module)
+                if number in (PROPAGATION_STAGE, COLLECTIVES_STAGE) and rest is None:
                     check_collectives(module)
                 if number == COLLECTIVES_STAGE:
                     check_reshards(module)
-            if number == self.last_stage and costs:
+            if number == self.last_stage and held:
                 # before stage 11 nobody knows what a device will have
-                tell_costs(costs, _ops_at(module) if number >= LOCAL_STAGE else None)
+                tell_costs(held, _ops_at(module) if number >= LOCAL_STAGE else None)
             seconds = time.perf_counter() - start
+            if rest is not None:
+                if self.verify_each:
+                    module.verify()
+                    verify_stage(module, LAST_STAGE)
+                yield Stage(number, stage.name, seconds)
+                yield from rest
+                return
             if self.verify_each:
                 if number == FIRST_SHARDING_STAGE:
                     check_collectives(module)  # what the verifier says, and of what
@@ -418,7 +463,7 @@ class TTStableHLOPipelinePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run all stages."""
-        for _ in self.run(ctx, op):
+        for _ in self.run(ctx, op, UNSEEN):
             pass
 
 

@@ -51,7 +51,8 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
         step(name if number is None else f"stage {number}")
 
     verify = options.verify_each
-    for _ in run_passes(context, module, passes, Hooks(before), verify_each=verify):
+    hooks = Hooks(before, looks=False)
+    for _ in run_passes(context, module, passes, hooks, verify_each=verify):
         pass
     if not verify:
         step("verifying")
