@@ -34,7 +34,7 @@ from ttxdsl.loading.program import (
 from ttxdsl.loading.trees import Calling, call_arguments
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.pipeline import DESIGN, Hooks, Stage, TTStableHLOPipelinePass
-from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE, verify_stage
 
 # What compiling does not need is imported by the methods that do: it takes as long to
 # load as a small program takes to compile.
@@ -206,7 +206,6 @@ class ProgramForm:
             automatic_arg_analysis=automatic_arg_analysis,
             result_presharded=tuple(result_presharded),
             dump_dir=None if dump_dir is None else os.fspath(dump_dir),
-            verify_each=True,
             last_stage=last_stage,
             strict=strict,
             version=version,
@@ -231,7 +230,9 @@ class ProgramForm:
             pipeline=pipeline,
             calling=self._history.calling,
         )
-        return self._taken(module, [pipeline], history, on_stage)
+        program = self._taken(module, [pipeline], history, on_stage)
+        verify_stage(program.module, pipeline.last_stage)
+        return program
 
     def _taken(
         self,
@@ -248,6 +249,8 @@ class ProgramForm:
                 stages.append(stage)
                 if on_stage is not None:
                     on_stage(stage)
+            with without_collections():
+                module.verify()
         stages, remarks = [*self.stages, *stages], [*self.remarks, *remarks]
         return type(self)(
             module, replace(history, stages=tuple(stages), remarks=tuple(remarks))
