@@ -1,7 +1,7 @@
-"""What may pass the border of a program: tensors, and tokens that order effects.
+"""Types allowed at the boundary of a program: tensors, and tokens that order effects.
 
-Other types of StableHLO and of MLIR are values between ops only. Whoever compiles asks
-here first, since a stage that meets one later can say less about it.
+Other types of StableHLO and of MLIR are values between ops only. A compiler checks
+this first, since a stage that meets such a type later can say less about it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ UNPADDED_SHAPE = "ttxdsl.unpadded_shape"
 def unpadded_shape(
     entries: ArrayAttr[DictionaryAttr] | None, at: int, padded: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """What `UNPADDED_SHAPE` says of an argument or result, by their attributes.
+    """Return the shape that `UNPADDED_SHAPE` gives an argument or result, or None.
 
     Args:
         entries: a dictionary of attributes for each.

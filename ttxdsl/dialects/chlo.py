@@ -126,7 +126,7 @@ class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
 
 
 class RaggedDotDims(NamedTuple):
-    """Which dimensions of a `ragged_dot` are what."""
+    """The roles of the dimensions of a `ragged_dot`."""
 
     lhs_batching_dimensions: tuple[int, ...] = ()
     rhs_batching_dimensions: tuple[int, ...] = ()

@@ -27,7 +27,7 @@ def _moves() -> frozenset[str]:
 
 
 def quantization_of(type: Attribute) -> Quantization | None:
-    """How a tensor type's elements are quantized, if they are."""
+    """Return the quantization of a tensor type's elements, None if there is none."""
     if not isinstance(type, TensorType):
         return None
     element = cast("TensorType[Attribute]", type).element_type

@@ -17,7 +17,7 @@ from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 
 @dataclass(frozen=True, slots=True)
 class Quantization:
-    """How integers stand for real numbers: `real = (stored - zero_point) * scale`.
+    """The mapping of integers to real numbers: `real = (stored - zero_point) * scale`.
 
     Attributes:
         is_signed: whether the stored integers are signed.
@@ -38,7 +38,7 @@ class Quantization:
     axis: int | None = None
 
     def without_scales(self) -> "Quantization":
-        """What two types must share for their values to be of one kind."""
+        """Return the fields that two types of one kind of values must share."""
         axis = None if self.axis is None else 0
         return replace(self, scales=(), zero_points=(), axis=axis)
 

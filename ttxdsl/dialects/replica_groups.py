@@ -108,7 +108,7 @@ def warn_of_other_partitions(module: ModuleOp) -> None:
 
 
 def devices_of(module: ModuleOp) -> int:
-    """How many devices a module runs on: those of its mesh, or of its attributes."""
+    """Return the number of devices of a module, by its mesh or its attributes."""
     counts = [mesh.total_size for mesh in sdy.mesh_table(module).values()]
     if (devices := max(counts, default=1)) > 1:
         return devices

@@ -14,7 +14,7 @@ from ttxdsl.dialects import stablehlo
 
 
 class SortKey(NamedTuple):
-    """What a comparator compares of both elements.
+    """A value that a comparator computes of both elements and compares.
 
     Attributes:
         value: it, computed of the first element.
@@ -88,7 +88,7 @@ def _compare_alike(one: stablehlo.CompareOp, other: stablehlo.CompareOp) -> bool
 
 
 def _key(compare: stablehlo.CompareOp, block: Block) -> SortKey | None:
-    """What is compared, if it is the same function of both elements."""
+    """Return the compared key; None unless it is one function of both elements."""
     greater = compare.comparison_direction.data.value in ("GT", "GE")
     for one, other in ((compare.lhs, compare.rhs), (compare.rhs, compare.lhs)):
         operands = set[int]()

@@ -1,7 +1,8 @@
-"""What is known of ops by their class: traits, said once, on the op or a base of it.
+"""Traits: facts about op classes, stated once, on the op or a base of it.
 
-Whoever treats kinds of ops alike asks here instead of listing them: rules, localizers,
-lowerings, kernels, trials, counters of collectives. Ask by class and keep the answer:
+Code that treats kinds of ops alike reads traits instead of listing ops: rules,
+localizers, lowerings, kernels, trials, counters of collectives. Ask by class and keep
+the answer:
 
     EXACT = ops_with(RoundsOnce, StableHLO)
 """

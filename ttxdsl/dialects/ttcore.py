@@ -56,7 +56,7 @@ a dictionary of what a `mesh_shard` says, beside tt-mlir's words."""
 
 
 class ArgumentType(StrEnum):
-    """What a function argument is to the model."""
+    """The role of a function argument in the model."""
 
     INPUT = "input"
     """Activations: different at each call."""
@@ -69,7 +69,7 @@ class ArgumentType(StrEnum):
 
 
 class MeshShardDirection(StrEnum):
-    """Which way a `mesh_shard` moves data."""
+    """The direction in which a `mesh_shard` moves data."""
 
     FULL_TO_SHARD = "full_to_shard"
     """One global tensor becomes one local tensor a device."""
@@ -78,7 +78,7 @@ class MeshShardDirection(StrEnum):
 
 
 class MeshShardType(StrEnum):
-    """How a `mesh_shard` distributes data."""
+    """The way in which a `mesh_shard` distributes data."""
 
     IDENTITY = "identity"
     """The data already lies on the devices (or stays there): nothing moves."""
@@ -89,7 +89,7 @@ class MeshShardType(StrEnum):
 
 
 class ReduceType(StrEnum):
-    """How a reducing collective combines the values of the devices.
+    """The operation by which a reducing collective combines the devices' values.
 
     `prod`, `invalid` and `logsumexp` are tt-mlir's additions to the six kinds of the
     design request. `invalid` combines nothing: in a scatter the last value stands;
@@ -108,7 +108,7 @@ class ReduceType(StrEnum):
 
 
 class ShardStatus(StrEnum):
-    """Whether an argument or result is distributed before the program starts."""
+    """The distribution of an argument or result before the program starts."""
 
     SHARDED = "sharded"
     PRESHARDED = "presharded"
@@ -157,7 +157,7 @@ class _MemberAttr(Data[_Member]):
 
 @irdl_attr_definition
 class ArgumentTypeAttr(_MemberAttr[ArgumentType]):
-    """What an argument is: `#ttcore.argument_type<input>`."""
+    """The role of an argument: `#ttcore.argument_type<input>`."""
 
     name = "ttcore.argument_type"
 
@@ -185,7 +185,7 @@ class ReduceTypeAttr(_MemberAttr[ReduceType]):
 
 @irdl_attr_definition
 class ShardStatusAttr(_MemberAttr[ShardStatus]):
-    """Whether data is distributed already: `#ttcore.shard_status<unsharded>`.
+    """The distribution of data at the start: `#ttcore.shard_status<unsharded>`.
 
     `<presharded>` is tt-mlir's word for `<sharded>`.
     """

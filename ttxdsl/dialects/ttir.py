@@ -143,7 +143,7 @@ class Destination(DPSOp):
     @classmethod
     @cache
     def _inputs(cls) -> int:
-        """How many operands it needs; counted, for `reads` is asked at every step."""
+        """Return the number of operands read; cached, since every step asks."""
         return len(cls.get_irdl_definition().operands) - 1
 
 
@@ -337,7 +337,7 @@ class Biased(DPSOp):
 
     @property
     def bias(self) -> SSAValue | None:
-        """What is added to each window."""
+        """The value that is added to each window."""
         return self.reads[2] if len(self.reads) > 2 else None
 
     @property
@@ -354,7 +354,7 @@ class Conv3dOp(contraction.Conv3d, Biased):
     channel_dim = opt_prop_def(IntegerAttr[I64])
 
     def image_dims(self) -> tuple[int, ...]:
-        """Where batch, depth, height, width and channels are."""
+        """Return the dimensions of batch, depth, height, width and channels."""
         return self._said_dims("batch", "depth", "height", "width", "channel")
 
 
@@ -374,7 +374,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
     flattened_compat_info = opt_prop_def(Attribute)
 
     def image_dims(self) -> tuple[int, ...]:
-        """Where batch, height, width and channels are."""
+        """Return the dimensions of batch, height, width and channels."""
         return self._said_dims("batch", "height", "width", "channel")
 
     def verify_shapes(self) -> None:
@@ -459,7 +459,7 @@ class _AdditionDestinations(Destinations):
 
     @classmethod
     def later_fields(cls) -> dict[str, Any]:
-        """How long the operands and the destinations are, where both are lists."""
+        """Return the option for segment sizes if the operands are a list."""
         assert issubclass(cls, AdditionOp)
         source = sources()[cls.ADDITION.source].get_irdl_definition()
         if not any(isinstance(one, VariadicDef) for _, one in source.operands):

@@ -32,7 +32,7 @@ None means no tensor.
 
 
 class FactorType(Enum):
-    """What a sharding of the factor, the same on all its tensors, costs the op."""
+    """The cost to an op of a sharding of the factor, the same on all its tensors."""
 
     PASS_THROUGH = auto()
     """Nothing."""

@@ -96,7 +96,7 @@ Factors = Callable[[stablehlo.CustomCallOp], Iterable[Factor] | None]
 
 
 def every_element(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
-    """What does the same to each element can be shared out anyhow."""
+    """Return pointwise factors; None if the shapes have different ranks."""
     shapes = [shape_of(value) for value in (*op.operands, *op.results)]
     longest = max(shapes, key=len, default=())
     if any(shape and len(shape) != len(longest) for shape in shapes):
@@ -218,13 +218,13 @@ def unknown_to_shardy(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
 
 
 def custom_call_parts(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
-    """How devices share it out, if it is known of its target."""
+    """Return the factors that devices can divide a call by, if its target is known."""
     _, parts = TARGETS.get(op.call_target_name.data, OPAQUE)
     return parts(op) if parts else None
 
 
 def _surroundings(op: stablehlo.CustomCallOp) -> Hashable:
-    """What its attributes say to the call, and who uses it."""
+    """Return what a call's rule depends on besides types: its options and its users."""
     return feeds_random_bits(op), tuple(options(op).items())
 
 

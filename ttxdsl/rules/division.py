@@ -1,4 +1,4 @@
-"""How devices share an op out: the rules again, asked for computing.
+"""The rules for dividing an op's work among devices.
 
 Shardings mostly travel along the factors along which devices can share the work out:
 the families' tables say it once, and of each op where the two differ.
@@ -37,7 +37,7 @@ class Division:
 
 
 def division(op: Operation) -> Division | None:
-    """How devices share out an op of ttxdsl's own tables.
+    """Return the division among devices of an op of ttxdsl's own tables.
 
     What a user wrote about it says how shardings travel, and nothing here.
 

@@ -1,4 +1,4 @@
-"""How an op of any dialect answers for itself: its sharding rule, whether it is elementwise."""
+"""Traits by which an op of any dialect gives its sharding rule, or is elementwise."""
 
 from abc import ABC, abstractmethod
 

@@ -1,4 +1,4 @@
-"""What devices cannot share of quantized tensors.
+"""Factors of quantized tensors that devices cannot divide.
 
 - Tensors with a scale for each slice: their type lists all scales, so that parts along
   that dimension would be of different types in one program, and StableHLO's collectives
@@ -19,7 +19,7 @@ from ttxdsl.rules.builder import Dims, Factor, FactorType
 
 
 def quantized_elements(op: Operation) -> tuple[Attribute | None, ...]:
-    """How operands and results are quantized, each; `()` if none is."""
+    """Return each operand's and result's quantized type; `()` if there is none."""
     found = tuple([_quantized(value) for value in (*op.operands, *op.results)])
     return found if any(found) else ()
 

@@ -32,7 +32,7 @@ _REST = "..."
 
 
 class _Tensor(NamedTuple):
-    """What the text says of one tensor: its dimensions, and where `...` stands."""
+    """One tensor of the rule's text: its dimensions, and the position of `...`."""
 
     dims: tuple[tuple[Symbol, ...], ...]
     rest_at: int | None

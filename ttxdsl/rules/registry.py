@@ -70,7 +70,7 @@ RuleFunctionT = TypeVar("RuleFunctionT", bound=Callable[[Any], Any])
 
 
 class _Registration(NamedTuple):
-    """What a user told of a class of ops."""
+    """A rule that a user registered for a class of ops."""
 
     rule: "RuleText | RuleOfOp"
     elementwise: bool | Callable[[Any], bool]
@@ -84,7 +84,7 @@ _MOST_REMEMBERED = 1 << 16
 def sharding_rule(
     op: Operation, *, conservative: bool = False
 ) -> OpShardingRule | None:
-    """How `op` may be partitioned.
+    """Return the sharding rule of `op`.
 
     Args:
         op: any op.
@@ -150,7 +150,7 @@ def _from_table(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpSignature:
-    """What every op of one class, with the same types and properties, has in common."""
+    """Facts that all ops of one class with the same types and properties share."""
 
     rule: OpShardingRule | None
     """How such ops may be partitioned."""
@@ -235,7 +235,7 @@ def registered_call_rule(op: CustomCallOp) -> OpShardingRule | None:
 
 
 def _registration(op: Operation) -> _Registration | None:
-    """What is registered for the target, the class, or else the nearest base class."""
+    """Return the registration of the target, the class, or the nearest base class."""
     if isinstance(op, CustomCallOp) and op.call_target_name.data in _registered:
         return _registered[op.call_target_name.data]
     for base in type(op).__mro__:

@@ -13,7 +13,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 @dataclass(frozen=True, slots=True)
 class OpRule:
-    """How the factors of one op class are found.
+    """The functions that find the factors of one op class.
 
     `factors` may read the op's types and properties, for these make the key under
     which its answer is remembered. What else it depends on, `surroundings` must tell.

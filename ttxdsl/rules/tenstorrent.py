@@ -274,7 +274,7 @@ def _written(
     head_dim: int,
     users: tuple[int, int],
 ) -> Iterator[Factor]:
-    """What is written to a cache: heads apart, users all by everyone."""
+    """Yield the factors of a write to a cache: heads, and where they travel, users."""
     if travels or heads[0] == heads[1]:
         yield call.factor(heads[0], 1, cache=1, input=head_dim)
     if travels:
@@ -348,7 +348,7 @@ def dispatch(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] |
 
 @_known
 def combine(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] | None:
-    """What the experts made back to the devices of the tokens: the call communicates.
+    """Return the factors of a call that sends experts' results back to their tokens.
 
     `[e, bd, s, h]`, `[1, bd, s, k]`, `[1, 1, e, d] -> [k, b, s, h]`: each device brings
     its own experts, and nothing is left to add.
@@ -370,7 +370,7 @@ def combine(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] | 
 
 @_known
 def remap(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] | None:
-    """Which of its own experts a device's tokens go to: the call knows its device.
+    """Return the factors of a call that maps a device's tokens to its own experts.
 
     `[d, b, s, e]`, `[1, 1, e, d]`, `[d, b, s, k] -> [1, b, s, e]`, `[1, 1, r, e]`.
     """

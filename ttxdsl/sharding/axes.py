@@ -44,11 +44,11 @@ class AxisRef:
 
     @property
     def _end(self) -> float:
-        """Where the covered interval of pre-sizes ends, without knowing the mesh."""
+        """The end of the covered interval of pre-sizes, without knowing the mesh."""
         return _END_OF_FULL_AXIS if self.size is None else self.pre_size * self.size
 
     def size_in(self, mesh: Mesh) -> int:
-        """How many parts this axis or sub-axis splits a dimension into."""
+        """Return the number of parts that this axis splits a dimension into."""
         return mesh.axis_size(self.name) if self.size is None else self.size
 
     def next_pre_size_in(self, mesh: Mesh) -> int:
@@ -274,7 +274,7 @@ def sort_and_merge(axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
 
 
 def subtract(axes: Axes, others: Sequence[AxisRef], mesh: Mesh) -> Axes:
-    """What is left of `axes`, in their order, without any part that `others` cover.
+    """Return `axes`, in their order, without any part that `others` cover.
 
     An axis that cannot coexist with one of the others that overlaps it disappears.
     """

@@ -64,7 +64,7 @@ def parse_dim_mapping(text: str) -> DimMapping:
 
 @dataclass(frozen=True, slots=True)
 class OpShardingRule:
-    """How an op may be partitioned. Factor groups hold sorted factor indices."""
+    """The sharding rule of an op. Factor groups hold sorted factor indices."""
 
     factor_sizes: tuple[int, ...]
     operands: tuple[TensorMapping, ...]

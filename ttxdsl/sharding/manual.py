@@ -14,7 +14,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 def manual_prefix(axes: Axes, manual: Collection[str]) -> int:
-    """How many leading axes of a dimension are manual."""
+    """Return the number of leading axes of a dimension that are manual."""
     for index, axis in enumerate(axes):
         if axis.name not in manual:
             return index

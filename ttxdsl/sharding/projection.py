@@ -31,7 +31,7 @@ from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
 @dataclass(frozen=True, slots=True)
 class FactorSharding:
-    """How one factor of one tensor is sharded.
+    """The sharding of one factor of one tensor.
 
     `closed` is that of the dimension. Only the `minor_most` factor of a dimension may
     be sharded unevenly. `overflow` holds the axes of the dimension that this factor

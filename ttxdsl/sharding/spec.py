@@ -73,7 +73,7 @@ CLOSED_DIM = DimSharding()
 
 
 class ReductionKind(Enum):
-    """How what devices hold along unreduced axes makes the value.
+    """The reduction that makes a value of the devices' parts along unreduced axes.
 
     In the order of the numbers of Shardy's `ReductionOp`; only jaxlib newer than 0.10
     knows others than sums.
@@ -91,7 +91,7 @@ class ReductionKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TensorSharding:
-    """How a tensor is laid out over a mesh, one `DimSharding` a dimension.
+    """The layout of a tensor over a mesh, one `DimSharding` a dimension.
 
     `mesh` is the symbol name of an `sdy.mesh` or an inlined `Mesh`. Axes in
     `replicated` may not shard further; along axes in `unreduced` each device
@@ -261,7 +261,7 @@ class TensorSharding:
         return tuple(local)
 
     def shard_index(self, position: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
-        """Which shard of each dimension the device at a mesh position holds.
+        """Return the shard of each dimension that the device at a mesh position holds.
 
         Args:
             position: one coordinate a mesh axis, in the order of the mesh.
@@ -282,7 +282,7 @@ class TensorSharding:
     def shard_slices(
         self, position: Sequence[int], shape: Sequence[int], mesh: Mesh
     ) -> tuple[slice, ...]:
-        """Which part of a tensor of global `shape` a device at `position` holds.
+        """Return the part of a tensor of global `shape` that a device holds.
 
         Uneven shards are the padded ones of `local_shape(…, pad=True)`, cut at the
         end of the tensor; they may be empty.

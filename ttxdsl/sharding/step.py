@@ -44,7 +44,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 
 class PropagationDirection(IntFlag):
-    """Which way shardings may travel along a factor; `|` and `&` combine them."""
+    """Directions in which shardings may travel along a factor; `|`, `&` combine them."""
 
     NONE = 0
     FORWARD = 1
@@ -57,7 +57,7 @@ class PropagationDirection(IntFlag):
 
 
 class Strategy(StrEnum):
-    """How a step treats conflicts."""
+    """The way in which a step treats conflicts."""
 
     BASIC = "basic"
     """Propagate only what conflicts with nothing."""
@@ -161,7 +161,7 @@ def axes_to_propagate(
 
 
 def _agree(agreed: Axes, axes: Axes, may_grow: bool) -> tuple[Axes, bool]:
-    """What `agreed` becomes in view of one more tensor's axes; whether it may grow."""
+    """Return `agreed` in view of one more tensor's axes, and if it may still grow."""
     common: list[AxisRef] = []
     for index, (known, new) in enumerate(zip(agreed, axes, strict=False)):
         if known == new:
@@ -469,7 +469,7 @@ def common_mesh(
 
 
 class OpBehaviour(NamedTuple):
-    """What a step depends on that never changes for an op."""
+    """The inputs of a step that never change for an op."""
 
     rule: OpShardingRule
     elementwise: bool = False
@@ -580,7 +580,7 @@ class StepMemo:
     def in_full(
         self, signature: int, numbers: tuple[int, ...]
     ) -> tuple[StepSignature, list[TensorSharding | None]] | None:
-        """What the numbers of a step mean; None if such a step changes nothing."""
+        """Return the step that numbers mean; None if it changes nothing."""
         shardings = [self._shardings[number] for number in numbers]
         mesh = common_mesh(shardings, self._meshes)
         if signature == self.INERT or mesh is None or mesh[1].is_maximal:
@@ -610,5 +610,5 @@ class StepMemo:
 
     @property
     def size(self) -> int:
-        """How many different steps were computed."""
+        """The number of different steps that were computed."""
         return sum(len(steps) for steps in self._steps)

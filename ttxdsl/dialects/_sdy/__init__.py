@@ -1,1 +1,1 @@
-"""What is behind `ttxdsl.dialects.sdy`, where everything is imported from."""
+"""The modules behind `ttxdsl.dialects.sdy`, which is the place to import from."""

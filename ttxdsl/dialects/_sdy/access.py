@@ -1,4 +1,4 @@
-"""Where values keep their shardings, and which mesh a sharding means.
+"""Get and set the shardings of values, and find the mesh that a sharding names.
 
 Source: Shardy's compiler API document and the data flow edges of its dialect.
 """
@@ -215,7 +215,7 @@ def set_sharding(value: SSAValue, sharding: TensorSharding) -> None:
 
 
 def _attribute_for(holder: SSAValue) -> str:
-    """Where an op of another dialect keeps the sharding."""
+    """Return the attribute that holds a sharding in an op of another dialect."""
     return SHARDING if isinstance(holder, OpResult) else BLOCK_ARGUMENT_SHARDING
 
 

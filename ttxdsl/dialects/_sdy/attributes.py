@@ -153,7 +153,7 @@ class DimensionShardingAttr(_TextAttr[DimSharding], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class TensorShardingAttr(Data[TensorSharding]):
-    """How one tensor lies on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`."""
+    """The layout of a tensor on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`."""
 
     name = "sdy.sharding"
 
@@ -218,7 +218,7 @@ class TensorMappingAttr(_TextAttr[TensorMapping], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class OpShardingRuleAttr(_TextAttr[OpShardingRule]):
-    """How an op may be partitioned, as einsum text with factor sizes and groups.
+    """The sharding rule of an op, as einsum text with factor sizes and groups.
 
     `<([i, k], [k, j])->([i, j]) {i=8, j=16, k=8} reduction={k}>`
     """
@@ -266,7 +266,7 @@ class EdgeValueRefAttr(_TextAttr[EdgeValueRef], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class AxisToPropagationDetailsAttr(_TextAttr[AxisPropagation], OpaqueSyntaxAttribute):
-    """Where one axis went in one step: `{"x" = operand-0 -> [result-0]}`."""
+    """The moves of one axis in one step: `{"x" = operand-0 -> [result-0]}`."""
 
     name = "sdy.axis_to_propagation_details"
 
@@ -276,7 +276,7 @@ class AxisToPropagationDetailsAttr(_TextAttr[AxisPropagation], OpaqueSyntaxAttri
 
 @irdl_attr_definition
 class PropagationOneStepAttr(_TextAttr[PropagationStep], OpaqueSyntaxAttribute):
-    """What one propagation step moved: `{step-0 = [{"x" = operand-0 -> [result-0]}]}`."""
+    """The moves of a propagation step: `{step-0 = [{"x" = operand-0 -> [result-0]}]}`."""
 
     name = "sdy.propagation_one_step"
 
@@ -286,7 +286,7 @@ class PropagationOneStepAttr(_TextAttr[PropagationStep], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class PropagationEdgesAttr(_TextAttr[tuple[PropagationStep, ...]]):
-    """What every propagation step moved: `<[{step-0 = [...]}]>`."""
+    """The moves of every propagation step: `<[{step-0 = [...]}]>`."""
 
     name = "sdy.propagation_edges"
 

@@ -699,7 +699,7 @@ class CombiningOp(CollectiveOp, ABC):
 
     @property
     def reduction(self) -> ReductionKind:
-        """How chunks are combined."""
+        """The reduction that combines the chunks."""
         number = 0 if self.reduction_op is None else self.reduction_op.value.data
         return list(ReductionKind)[number]
 

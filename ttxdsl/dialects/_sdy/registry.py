@@ -1,4 +1,4 @@
-"""What the ops of the dialect do that needs the ops: filled in when `sdy` is loaded.
+"""Hooks of the dialect that need its op classes, filled in when `sdy` is loaded.
 
 The checks that cross symbols, regions or uses (`_sdy.verify_ops`) and the rewrites
 (`_sdy.canonicalize`) know the op classes, and the classes ask here for them.

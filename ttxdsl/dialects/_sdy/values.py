@@ -8,7 +8,7 @@ from ttxdsl.sharding.axes import AxisRef
 
 
 class EdgeNodeType(StrEnum):
-    """Whether an edge value is an operand or a result of its op."""
+    """The side of its op that an edge value is on."""
 
     OPERAND = "operand"
     RESULT = "result"

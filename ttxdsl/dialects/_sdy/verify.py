@@ -190,7 +190,7 @@ def sorted_axis_list(axes: Axes, mesh: Mesh, what: str) -> None:
 
 
 def no_axes_at_all(sharding: TensorSharding, reason: str) -> None:
-    """Where no tensor is split, a sharding has rank 0 and names no axes."""
+    """Refuse a sharding that has dimensions, or names replicated or unreduced axes."""
     if sharding.rank != 0 or sharding.replicated or sharding.unreduced:
         raise VerifyException(
             f"{reason} can only have a sharding with rank 0 and no replicated or "
@@ -450,7 +450,7 @@ def reduces(
 
 
 def reduction_number(number: int) -> None:
-    """What combines chunks is one of the reductions, which are counted from 0."""
+    """Refuse a number that is none of the reductions, which are counted from 0."""
     if not 0 <= number < len(ReductionKind):
         raise VerifyException(f"unknown reduction: {number}")
 

@@ -1,4 +1,4 @@
-"""What ttir and ttnn share: one declaration an op, by family.
+"""The op declarations that ttir and ttnn share, by family.
 
 A declaration says an op's inputs, properties, results, meaning and constraints, in the
 order of any xDSL op; it is no op yet. `ttir.py` and `ttnn.py` make one of it by naming

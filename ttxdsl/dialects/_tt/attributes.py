@@ -1,4 +1,4 @@
-"""How ttir and ttnn write numbers and shapes: type aliases, makers, and `ints`.
+"""Numbers and shapes of ttir and ttnn: type aliases, makers, and `ints`.
 
 tt-mlir is particular about integer types: dimensions are si32, the mesh axis of a
 collective is ui32, shapes are arrays of i32, and ttnn has an attribute for them. These

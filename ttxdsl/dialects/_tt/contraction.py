@@ -70,7 +70,7 @@ class ConvolutionOp(ComputeOp):
     result = result_def(AnyTensorTypeConstr)
 
     def image_dims(self) -> tuple[int, ...]:
-        """Where batch, spatial dimensions and channels are in the image."""
+        """Return the dimensions of the image: batch, spatial dimensions, channels."""
         return tuple(range(len(tensor_type(self.input).get_shape())))
 
     def _said_dims(self, *names: str) -> tuple[int, ...]:

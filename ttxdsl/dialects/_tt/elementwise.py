@@ -30,7 +30,7 @@ from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 class Typing(Enum):
-    """How element types of operands and result of an elementwise op relate."""
+    """The relation between element types of an elementwise op's operands and result."""
 
     SAME = auto()
     """All operands and the result have one element type."""

@@ -176,7 +176,7 @@ class AdditionOp(TTOp):
         return made
 
     def verify_shapes(self) -> None:
-        """What the op that this one stands for demands."""
+        """Verify the constraints of the op that this one stands for."""
         flag = self.ADDITION.flag
         if flag is not None and flag in self.properties:
             (name,) = self.ADDITION.spelled(self.properties[flag])

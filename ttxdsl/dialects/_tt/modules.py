@@ -1,4 +1,4 @@
-"""What tt-mlir puts around and between functions: its modules, and calls it remembers.
+"""Modules that tt-mlir puts around functions, and calls whose results it caches.
 
 `module > ttcore.device_module > builtin.module > func.func` is a program for the
 devices. Functions that depend on constants alone are called once, with
@@ -166,7 +166,7 @@ class OptimizationBarrierOp(IRDLOperation):
 
 @irdl_op_definition
 class CompositeOp(IRDLOperation):
-    """What the function `decomposition` computes, under a name of its own."""
+    """A call of the function `decomposition` under a name of its own."""
 
     name = "ttcore.composite"
 

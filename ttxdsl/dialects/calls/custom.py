@@ -1,4 +1,4 @@
-"""Which custom calls communicate, by their target.
+"""The communication of custom calls, by their target.
 
 Whoever prices, runs or splits calls asks `communication_of`. A target is in
 `LOCAL_TARGETS` if each device computes its call by itself; plug-ins add theirs:
@@ -31,7 +31,7 @@ from ttxdsl.ir.tensors import element_of, shape_of
 
 
 class Communication(Enum):
-    """What devices send each other in a call."""
+    """The data that devices exchange in a call."""
 
     NONE = auto()
     """Nothing."""

@@ -76,7 +76,7 @@ ROUTINE_OF: dict[str, str] = {
 
 
 def batch_rank(call: Operation, routine: str) -> int:
-    """How many dimensions before its matrices, or vectors, a call has.
+    """Return the number of batch dimensions: those before a call's matrices or vectors.
 
     Args:
         call: of `routine`; what has fewer dimensions is one value for all batches.

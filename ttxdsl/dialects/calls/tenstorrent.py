@@ -107,7 +107,7 @@ _TOLD_BY_COUNT = frozenset(
 
 
 def options(call: Operation) -> Mapping[str, Attribute]:
-    """What a call, or the op of ttir that it becomes, is told besides its operands."""
+    """Return the options of a call, or of the ttir op that it becomes."""
     if not isinstance(call, CustomCallOp):
         return call.properties
     said: dict[str, Attribute] = {}
@@ -166,7 +166,7 @@ def roles(call: CustomCallOp) -> dict[str, int] | None:
 
 
 def normalized_rank(call: Operation) -> int | None:
-    """How many dimensions, the last, an `rms_norm` is over; None if it does not say."""
+    """Return the number of last dimensions an `rms_norm` is over; None if unstated."""
     match options(call).get("normalized_shape"):
         case DenseIntOrFPElementsAttr() | DenseArrayBase() | ArrayAttr() as sizes:
             return len(sizes)

@@ -1,4 +1,4 @@
-"""What StableHLO's ops have in common: a syntax said by a table, and checked types."""
+"""Bases of StableHLO's ops: a syntax given by a table, and checked types."""
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
@@ -169,7 +169,7 @@ _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
 
 def enum_codec(attribute: type[EnumAttribute[_EnumT]]) -> syntax.Codec:
-    """How an enum reads as a bare keyword; MLIR also takes the whole attribute there."""
+    """Return parser and printer of an enum as a keyword; MLIR also has the attribute."""
 
     def parse(parser: Parser) -> Attribute:
         if parser.lexer.input.at(parser.pos) == "#":

@@ -1,4 +1,4 @@
-"""What ops ask of quantized element types: which scales must agree with which.
+"""Constraints on quantized element types: which scales must agree with which.
 
 Source: StableHLO specification, the constraints with `is_per_axis_quantized`,
 `scales`, `zero_points` and `quantization_dimension`.
@@ -17,7 +17,7 @@ from ttxdsl.dialects.stablehlo.types import element_of, shape_of
 
 
 def _both(one: Attribute, other: Attribute) -> tuple[Quantization, Quantization] | None:
-    """How two tensors are quantized, if both are."""
+    """Return the quantizations of two tensors; None unless both are quantized."""
     left, right = element_of(one), element_of(other)
     if isinstance(left, QuantizedType) and isinstance(right, QuantizedType):
         return left.data, right.data
@@ -116,7 +116,7 @@ def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> No
 
 
 def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
-    """What `convolution` and `dot_general` share; False: nothing is quantized."""
+    """Check what `convolution` and `dot_general` share; False: nothing is quantized."""
     left, right, out = element_of(lhs), element_of(rhs), element_of(result)
     if not any(isinstance(one, QuantizedType) for one in (left, right, out)):
         return False

@@ -402,7 +402,7 @@ def _check_index_batching(
     names: tuple[str, str, str],
     constraints: tuple[str, str, str, str, str],
 ) -> None:
-    """What `gather` and `scatter` ask of batch dimensions."""
+    """Check the constraints of `gather` and `scatter` on batch dimensions."""
     operand_name, index_name, of = names
     unique, bounds, not_vector, same_number, same_size = constraints
     require_unique(index_dims, index_name, unique)
@@ -667,7 +667,7 @@ def windows(
     base_dilations: Sequence[int],
     window_dilations: Sequence[int],
 ) -> Shape:
-    """How many places a window has along each dimension."""
+    """Return the number of window positions along each dimension."""
     result: list[int] = []
     for size, width, stride, (low, high), spread, gap in zip(
         base, window, strides, padding, base_dilations, window_dilations, strict=True

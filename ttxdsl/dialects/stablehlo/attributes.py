@@ -42,7 +42,7 @@ Dims = tuple[int, ...]
 
 
 class Precision(StrEnum):
-    """How exactly an operand of a product is read."""
+    """The precision with which an operand of a product is read."""
 
     DEFAULT = "DEFAULT"
     HIGH = "HIGH"
@@ -57,7 +57,7 @@ class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
 
 
 class ResultAccuracyMode(StrEnum):
-    """Which accuracy a transcendental function is asked for."""
+    """The accuracy that is requested of a transcendental function."""
 
     DEFAULT = "DEFAULT"
     HIGHEST = "HIGHEST"
@@ -135,7 +135,7 @@ class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttrib
 
 
 class Transpose(StrEnum):
-    """What `triangular_solve` does to its first operand."""
+    """The transposition that `triangular_solve` applies to its first operand."""
 
     TRANSPOSE_INVALID = "TRANSPOSE_INVALID"
     NO_TRANSPOSE = "NO_TRANSPOSE"
@@ -185,7 +185,7 @@ _StructT = TypeVar("_StructT")
 
 
 class SubAxisInfo(NamedTuple):
-    """Which part of an axis: the product of the parts before it, and its size."""
+    """A part of an axis: the product of the parts before it, and its size."""
 
     pre_size: int
     size: int
@@ -310,7 +310,7 @@ class DimsAttr(StructAttr[_StructT], ABC):
 
 
 class DotDims(NamedTuple):
-    """Which dimensions of a `dot_general` are batch and which are contracted.
+    """The batch and the contracting dimensions of a `dot_general`.
 
     Those of the right operand are in the order of the left's.
     """
@@ -331,7 +331,7 @@ class DotDimensionNumbersAttr(DimsAttr[DotDims]):
 
 
 class GatherDims(NamedTuple):
-    """How a `gather` maps dimensions of operand, indices and result.
+    """The mapping of a `gather` between dimensions of operand, indices and result.
 
     Attributes:
         offset_dims: result dimensions that come from the slices.
@@ -363,7 +363,7 @@ class GatherDimensionNumbersAttr(DimsAttr[GatherDims]):
 
 
 class ScatterDims(NamedTuple):
-    """How a `scatter` maps dimensions of inputs, indices and updates.
+    """The mapping of a `scatter` between dimensions of inputs, indices and updates.
 
     Attributes:
         update_window_dims: dimensions of the updates that lie in a window of the input.
@@ -394,7 +394,7 @@ class ScatterDimensionNumbersAttr(DimsAttr[ScatterDims]):
 
 
 class ConvDims(NamedTuple):
-    """What each dimension of a convolution's input, kernel and output is.
+    """The roles of the dimensions of a convolution's input, kernel and output.
 
     The kernel's input features meet the input's, its output features make the
     output's. Spatial dimensions are in order.

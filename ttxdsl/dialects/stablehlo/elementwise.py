@@ -230,7 +230,7 @@ class ImagOp(_RealPartOp):
 
 @irdl_op_definition
 class IsFiniteOp(ElementwiseUnaryOp):
-    """Whether a number is neither infinite nor NaN. Spec section "is_finite".
+    """A test for numbers that are neither infinite nor NaN. Spec section "is_finite".
 
     StableHLO calls the operand `x` and the result `y`; here they have the names that
     all other elementwise ops use.
@@ -724,7 +724,7 @@ _NOTYPE = ComparisonType.NOTYPE
 
 
 def _compare_types(element: Attribute) -> tuple[ComparisonType, ...]:
-    """What a comparison of such elements may be called; they leave a choice or none."""
+    """Return the comparison types that are allowed for an element type."""
     if isinstance(element, AnyFloat):
         return ComparisonType.FLOAT, ComparisonType.TOTALORDER
     if isinstance(element, ComplexType):

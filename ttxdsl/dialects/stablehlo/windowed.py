@@ -163,7 +163,7 @@ class _AnyConvolutionOp(PureOp, ABC):
     result = result_def(TENSOR)
 
     def check_without_padding(self) -> None:
-        """What does not depend on padding: C1, C10 to C24, C27."""
+        """Check the constraints that do not depend on padding: C1, C10 to C24, C27."""
         lhs, rhs = self.lhs.type, self.rhs.type
         dims = self.dimension_numbers.data
         quantized = Kind.QUANT | Kind.QUANT_PER_AXIS

@@ -45,7 +45,7 @@ class CommonMesh:
     units: Mapping[tuple[Mesh, str], str]
 
     def axes_of(self, axis: AxisRef, mesh: Mesh) -> Axes | None:
-        """What an axis of one of the meshes is, major first.
+        """Return the axes of the common mesh that an axis of one mesh is, major first.
 
         None if it is a part of an axis that ends amid one of the common axes, unevenly.
         """

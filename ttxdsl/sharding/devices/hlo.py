@@ -22,7 +22,7 @@ from ttxdsl.sharding.devices.mesh import MOST_DEVICES
 
 
 class HloKind(StrEnum):
-    """What holds for a whole tensor, or for the devices of a subgroup."""
+    """The kind of a sharding, of a whole tensor or of the devices of a subgroup."""
 
     REPLICATED = "replicated"
     MANUAL = "manual"
@@ -72,7 +72,7 @@ def parse_hlo_sharding(text: str) -> tuple[HloSharding, ...]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """What stands between commas outside of braces."""
+    """Yield the texts between commas that stand outside of braces."""
     depth, start = 0, 0
     for at, character in enumerate(text):
         depth += {"{": 1, "}": -1}.get(character, 0)

@@ -28,7 +28,7 @@ Digits = tuple[tuple[Digit, ...], ...]
 
 
 def places_in(order: Sequence[int], devices: Sequence[int]) -> list[int]:
-    """Where in `order` each of the devices is."""
+    """Return the position in `order` of each of the devices."""
     place = [0] * len(order)
     for at, device in enumerate(order):
         place[device] = at

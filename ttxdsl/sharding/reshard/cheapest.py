@@ -68,7 +68,7 @@ def plan_bytes(
     mesh: Mesh,
     shape: tuple[int, ...],
 ) -> int:
-    """What each device sends on the way, elements counted as 64 bytes."""
+    """Return the bytes each device sends in a plan, elements counted as 64 bytes."""
     total = 0
     for step in plan:
         total += _step_bytes(step, source.axes_per_dim, mesh, shape)

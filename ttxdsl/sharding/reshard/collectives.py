@@ -46,7 +46,7 @@ def without_suffix(axes: Axes, suffix: Axes, mesh: Mesh) -> Axes:
 
 
 def suffix_behind(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes:
-    """What is left of `axes` behind a prefix of them, which may end inside an axis."""
+    """Return the rest of `axes` after a prefix, which may end inside an axis."""
     rest = axes[len(prefix) :]
     if prefix and prefix[-1] != axes[len(prefix) - 1]:
         minor = axes[len(prefix) - 1].suffix_without(prefix[-1], mesh)

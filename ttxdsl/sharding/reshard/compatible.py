@@ -173,7 +173,7 @@ class _Candidate:
 
     @property
     def worth(self) -> tuple[int, int, int, int, int, list[tuple[str, int, float]]]:
-        """What decides between two candidates; greater is better."""
+        """The key by which candidates are compared; greater is better."""
         order = [(a.name, a.pre_size, a.pre_size * (a.size or inf)) for a in self.axes]
         return (
             self.source_size,
@@ -438,7 +438,7 @@ def _hand_out(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[list[Axes],
 
 
 class Agreement(NamedTuple):
-    """What makes one op compatible."""
+    """The shardings and the reduction that make one op compatible."""
 
     shardings: tuple[TensorSharding | None, ...]
     """What each operand, then each result, shall be resharded to; None: it may stay."""

@@ -160,7 +160,7 @@ class _Planner:
         return {axis for axes in self.surplus for axis in axes}
 
     def homes(self) -> dict[AxisRef, tuple[int, int]]:
-        """Where each missing axis belongs: its dimension, its place in the list."""
+        """Return each missing axis's position: its dimension, its index in the list."""
         return {
             axis: (dim, place)
             for dim, axes in enumerate(self.missing)

@@ -44,7 +44,7 @@ class ToUnreduced(NamedTuple):
 def plan_to_unreduced(
     source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> ToUnreduced | None:
-    """How a value gets the unreduced axes that `target` has and `source` has not.
+    """Plan how a value gets the unreduced axes that `target` has and `source` has not.
 
     The steps end in the unreduced axes of `target`; where its dimensions still differ
     is left to a reshard.
