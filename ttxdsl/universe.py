@@ -209,7 +209,7 @@ def yield_names_to_ttxdsl(others: dict[str, Universe]) -> None:
 
 
 def _with_plugins(target: str) -> Any:
-    """What a line stands for, in `xdsl-opt`: plug-ins are there before it is used."""
+    """Return a line's target for `xdsl-opt`, after loading plug-ins."""
     universes()
     return load(target)
 

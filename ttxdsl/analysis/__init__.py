@@ -1,1 +1,1 @@
-"""What a module says of itself: who calls whom, what is solved, where the batch is."""
+"""Analyses of a module: its calls, its solved functions, its batch dimensions."""

@@ -1,4 +1,4 @@
-"""Where the arguments and results of a program lie on its mesh, in every form of it.
+"""The layouts of a program's arguments and results, in every form of the program.
 
 A global program says it in `sdy.sharding` attributes, a partitioned one in the
 shardings of its manual computation, ttir and ttnn in their `mesh_shard`s.
@@ -21,7 +21,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 @dataclass(frozen=True, slots=True)
 class TensorLayout:
-    """How a tensor is split: for each dimension the axes of the mesh, major first."""
+    """The layout of a tensor: for each dimension the axes of the mesh, major first."""
 
     mesh: Mesh
     dims: tuple[Axes, ...]
@@ -62,7 +62,7 @@ class TensorLayout:
     def element_at(
         self, position: Sequence[int], local: Sequence[int], shape: Sequence[int]
     ) -> tuple[int, ...]:
-        """Where in the whole tensor an element of a device's shard is.
+        """Return the index in the whole tensor of an element of a device's shard.
 
         Args:
             position: of the device, one coordinate a mesh axis.

@@ -1,4 +1,4 @@
-"""How much of a function somebody already partitioned, read off the program itself.
+"""The degree to which a function is already partitioned, read from the program itself.
 
 Source: DESIGN section 5. A stage looks at the module and never remembers what an
 earlier stage did.

@@ -115,7 +115,7 @@ class ProgramForm:
 
     @property
     def source(self) -> str:
-        """Where the program was read from."""
+        """The source that the program was read from."""
         return self._history.source
 
     @property
@@ -140,12 +140,12 @@ class ProgramForm:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """What was done to the program since it was loaded, with the time it took."""
+        """The stages that the program went through since loading, with their times."""
         return self._history.stages
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """What the compiler said on the way: choices and costs."""
+        """The remarks of the compiler: choices and costs."""
         return self._history.remarks
 
     @cached_property
@@ -241,7 +241,7 @@ class ProgramForm:
         history: Provenance,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Self:
-        """What passes make of a module, with what was done and said in its history."""
+        """Return the program after passes; its history has their stages and remarks."""
         stages: list[Stage] = []
         with collect_remarks() as remarks, freeing_old_bodies():
             hooks = Hooks(looks=on_stage is not None)

@@ -1,4 +1,4 @@
-"""How the command speaks: tables on standard output, diagnostics on standard error."""
+"""The output of commands: tables on standard output, diagnostics on standard error."""
 
 import errno
 import os

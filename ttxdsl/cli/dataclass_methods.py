@@ -44,7 +44,7 @@ class _Later:
         return self.method()(*arguments)
 
     def method(self) -> Any:
-        """What it stands for, compiled once."""
+        """Return the compiled method; it is compiled once."""
         if self._made is None:
             self._made = self._make()
         return self._made

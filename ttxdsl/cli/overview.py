@@ -1,4 +1,4 @@
-"""What `ttxdsl` alone prints: which question each command answers."""
+"""The screen that `ttxdsl` alone prints: the questions that commands answer."""
 
 from __future__ import annotations
 

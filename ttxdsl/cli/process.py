@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Interrupts:
-    """What Ctrl-C does to a process: the first ends the work, another one all at once.
+    """Handling of Ctrl-C: the first ends the work, another one ends all at once.
 
     The first is a `KeyboardInterrupt`, so that files and processes that were begun are
     removed. Where Python drops exceptions (in destructors and callbacks) it cannot end
@@ -37,14 +37,14 @@ class Interrupts:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """What is done about the signal."""
+        """Handle the signal."""
         if self.seen:
             self._leave()
         self.seen = True
         raise KeyboardInterrupt
 
     def dropped(self, unraisable: "UnraisableHookArgs") -> None:
-        """What is done about exceptions that Python cannot raise."""
+        """Handle an exception that Python cannot raise."""
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             self._leave()
         sys.__unraisablehook__(unraisable)

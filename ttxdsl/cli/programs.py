@@ -84,7 +84,7 @@ def inputs_of(
 
 
 def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Traced:
-    """What JAX makes of what a function of a Python file answers with.
+    """Return JAX's trace of what a function of a Python file answers with.
 
     Raises:
         CompileError: there is no such file or function, it or what it answers with

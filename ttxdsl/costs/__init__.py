@@ -1,1 +1,1 @@
-"""What things cost, without IR: collectives, links, machines, schedules."""
+"""Costs, without IR: collectives, links, machines, schedules."""

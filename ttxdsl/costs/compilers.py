@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What decides which values of a program are buffers, and how large.
+    """A compiler's rules for the values that become buffers, and for their sizes.
 
     Attributes:
         name: what people call it.

@@ -1,4 +1,4 @@
-"""How long a collective takes, by the alpha-beta model.
+"""The time of a collective, by the alpha-beta model.
 
 A message of m bytes to a neighbour takes `latency + m / bytes_per_second`, one to a device
 that is d links away as often as long. A collective takes `setup` and then what the faster of
@@ -41,7 +41,7 @@ from ttxdsl.costs.ring import Ring, ring_bytes
 
 
 class Shape(StrEnum):
-    """How the devices of a group are connected."""
+    """The way in which the devices of a group are connected."""
 
     RING = "ring"
     LINE = "line"
@@ -50,7 +50,7 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What connects a device with its neighbours.
+    """The links between a device and its neighbours.
 
     Args:
         latency: seconds until the first byte of a message is there.
@@ -145,7 +145,7 @@ The microsecond of latency is a round figure, not a measurement.
 
 
 def ring_rounds(kind: Ring, group_size: int) -> int:
-    """How many messages each device sends, one after the other.
+    """Return the number of messages that each device sends, one after the other.
 
     Raises:
         ValueError: if the group has no device.

@@ -1,4 +1,4 @@
-"""What a device and what connects it do in a second: what times are modelled with.
+"""The speeds of devices and links, from which times are modelled.
 
 A machine is a file (`Machine.to_json`), one of the presets below, or numbers on the
 command line, which go over both. The presets are what makers publish, which is a bound and
@@ -33,7 +33,7 @@ from ttxdsl.costs.ring import Ring
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What connects blocks of consecutive devices with each other.
+    """The link between blocks of consecutive devices.
 
     Attributes:
         devices: in a block; inside it another link is used.
@@ -46,7 +46,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Convolving:
-    """How fast convolutions of some numbers of features are, in each of their groups.
+    """The speed of convolutions with some numbers of features, in each of their groups.
 
     Attributes:
         features: of the input and of the output.
@@ -57,14 +57,14 @@ class Convolving:
     operations_per_second: float
 
     def distance(self, features: tuple[int, int]) -> float:
-        """How far other features are, in ratios."""
+        """Return the distance to other features, in ratios."""
         pairs = zip(self.features, features, strict=True)
         return sum(abs(log(max(one, 1) / max(other, 1))) for one, other in pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a device and its links do.
+    """The speeds of a device and its links.
 
     Attributes:
         operations_per_second: multiply-adds of products, elements of all else.
@@ -135,7 +135,7 @@ class Machine:
     def link_of(
         self, axes: Sequence[str] | None, groups: Sequence[Sequence[int]] = ()
     ) -> Link:
-        """What a collective goes over.
+        """Return the link that a collective uses.
 
         Args:
             axes: the mesh axes along which it runs, None where it follows none.

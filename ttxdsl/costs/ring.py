@@ -1,4 +1,4 @@
-"""How many bytes a collective moves, by the ring model.
+"""The bytes that a collective moves, by the ring model.
 
 The devices of a group of size n stand in a ring and each sends to its neighbour at
 the same time, so the time goes with the bytes that *one* device sends (and receives).

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 
 
 class Lane(Enum):
-    """What a task keeps busy."""
+    """The resource that a task keeps busy."""
 
     COMPUTE = "compute"
     LINK = "link"

@@ -1,4 +1,4 @@
-"""What the compiler decided or could not do well, told to the user without stopping.
+"""Remarks: choices of the compiler and their costs, told without stopping.
 
 A remark names a choice and its reason; a warning names a cost. Whoever runs passes
 may collect them with `collect_remarks`; otherwise they go to standard error in the
@@ -155,7 +155,7 @@ OpsAt = Callable[[LocationAttr], Sequence[Operation]]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a pass leaves whole, and the bytes that this takes if it stays so.
+    """A tensor that a pass leaves whole, and the bytes that it takes if it stays so.
 
     Attributes:
         judge: from the ops that the program ends with, or from nothing where nobody knows

@@ -121,7 +121,7 @@ class Terminal(Console):
         return len(self.render_lines(table))
 
     def _least_width(self, table: Table) -> int:
-        """Where whatever does not wrap is whole, and the rest has room for words."""
+        """Return the least width in which unwrapped columns fit, and words in others."""
         options = self.options.update(max_width=1 << 16)
         total = 1
         for column in table.columns:

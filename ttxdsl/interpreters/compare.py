@@ -1,7 +1,7 @@
-"""Whether two arrays are the same numbers, and how far they are apart if not.
+"""The comparison of two arrays: are they the same numbers, and how far apart if not.
 
-Every judge of ours asks here, so that all have one verdict. Where most of two arrays is
-NaN or infinite on both sides, nothing was compared: that is no pass.
+All comparisons use this module, so that they have one verdict. Where most of two
+arrays is NaN or infinite on both sides, nothing was compared: that is no pass.
 
 The tolerance follows from the element type (its epsilon) and from how many numbers
 were summed to make an element: each addition may round once, and errors of either sign

@@ -1,1 +1,1 @@
-"""What xDSL lacks for every dialect."""
+"""Tools for IR of any dialect that xDSL lacks."""

@@ -64,9 +64,9 @@ _freeing = ContextVar("freeing old bodies", default=False)
 
 @contextmanager
 def freeing_old_bodies() -> Generator[None]:
-    """What passes replace inside is freed at once; nobody may look at it later.
+    """Free ops that passes replace inside at once; nobody may look at them later.
 
-    For whoever compiles and keeps nothing but the module. Others, who compare ops of
+    For programs that compile and keep nothing but the module. Others, who compare ops of
     one stage with those of another, leave it to the collector.
     """
     token = _freeing.set(True)

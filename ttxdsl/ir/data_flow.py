@@ -140,7 +140,7 @@ def _at(op: Operation, first: int | None, index: int) -> OpResult | None:
 
 
 def returned(region: Region, index: int) -> Operand:
-    """What a region of one block returns at a position."""
+    """Return the operand that a region of one block returns at an index."""
     end = region.block.last_op
     assert end is not None
     return Operand(end, index)
@@ -150,7 +150,7 @@ _AnswerT = TypeVar("_AnswerT")
 
 
 class ByClass(dict[type[object], _AnswerT]):
-    """What a function answers for classes (of ops and blocks), each asked once.
+    """The answers of a function for classes (of ops and blocks), each asked once.
 
     For questions that are asked of every value of a module: a known answer costs one
     look-up. All are forgotten when somebody registers data flow.

@@ -1,4 +1,4 @@
-"""Whether every value is defined where it is used.
+"""A check that every value is defined where it is used.
 
 In a region whose ops have an order a value is defined for the ops behind its own, in
 the same block and in those that can be reached through it only, and in their regions.
@@ -72,14 +72,14 @@ class Violation:
 
 
 class _Border(NamedTuple):
-    """Where the values of some blocks start to be defined, or stop."""
+    """A point where the values of some blocks start to be defined, or stop."""
 
     blocks: Sequence[Block]
     defined: bool
 
 
 class _GoOn(NamedTuple):
-    """What is left of a block: its ops from `op` on, `done` being the one before."""
+    """The rest of a block: its ops from `op` on, `done` being the one before."""
 
     done: Operation | None
     op: Operation | None

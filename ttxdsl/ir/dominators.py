@@ -1,4 +1,4 @@
-"""Which block of a region is passed by every way to another.
+"""The immediate dominators of a region's blocks.
 
 xDSL's `DominanceInfo` keeps all dominators of each block, which takes the square of
 their number, and knows no blocks that are never reached.

@@ -29,7 +29,7 @@ Chosen = Mapping[type[Any], object]
 
 
 class _AreOf(dict[type[Any], bool]):
-    """Whether ops of a class are of some other ones; each class is asked once."""
+    """The classes that are subclasses of some others; each class is asked once."""
 
     def __init__(self, classes: tuple[type[Operation], ...]):
         super().__init__()

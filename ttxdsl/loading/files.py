@@ -134,7 +134,7 @@ def _is_stream(path: Path, found: os.stat_result | None) -> bool:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """What is known of a file, links followed; None if there is none."""
+    """Return the status of a file, links followed; None if there is none."""
     descriptor = _descriptor(path)
     try:
         return path.stat() if descriptor is None else os.fstat(descriptor)

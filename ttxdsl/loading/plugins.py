@@ -1,4 +1,4 @@
-"""What other packages bring: dialects, passes, rules, lowerings, kernels, custom calls.
+"""Plug-ins of other packages: dialects, passes, rules, lowerings, kernels, custom calls.
 
 A plug-in is a module that says what it brings while it is imported
 (`docs/guide/plugins.md`): it registers rules, lowerings and kernels, and its `UNIVERSE`, if it has one,

@@ -43,7 +43,7 @@ def _holding_interrupts() -> Generator[None]:
 
 @contextmanager
 def _starting() -> Generator[None]:
-    """What the processes that are started inside inherit.
+    """Set up the environment and signals that processes started inside inherit.
 
     Python imports nothing from the current folder in them, whatever lies there. An
     interrupt, which a terminal sends to all of them, is not theirs but the parent's,

@@ -14,7 +14,7 @@ from ttxdsl.diagnostics.errors import CompileError
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """How a JAX function is called, of which a program was made."""
+    """The calling convention of the JAX function that a program was made of."""
 
     inputs: Any
     """The tree of its arguments and keyword arguments, without static ones."""
@@ -32,7 +32,7 @@ class Calling:
     """Of ordered effects: the program's first arguments and results."""
 
     def arguments(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
-        """What the program takes of the arguments of the function.
+        """Return the program's arguments from those of the function.
 
         Either all of its arguments, or as many leaves as the program takes.
 
@@ -67,7 +67,7 @@ class Calling:
         return leaves_of((*args, dict(keywords)))
 
     def _paths(self) -> list[tuple[Any, ...]]:
-        """Where each leaf is, in JAX's keys; nothing if its objects take arrays only."""
+        """Return each leaf's path in JAX's keys; [] if its objects take only arrays."""
         try:
             tree = self.inputs.unflatten(range(self.inputs.num_leaves))
         except Exception:
@@ -165,7 +165,7 @@ def _path_texts(paths: Sequence[tuple[Any, ...]]) -> str:
 def call_arguments(
     calling: Calling | None, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> list[Any]:
-    """What a program takes of the arguments that it is called with.
+    """Return the arguments of a program from those that it is called with.
 
     Args:
         calling: of the function that the program was made of, if there is one.
@@ -211,7 +211,7 @@ def _is_nest(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """What a typed random key is made of, and any other value as it is."""
+    """Return the data of a typed random key, and any other value as it is."""
     jax: Any = sys.modules.get("jax")
     dtype: Any = getattr(value, "dtype", None)
     if jax is None or dtype is None or not hasattr(jax, "dtypes"):

@@ -1,1 +1,1 @@
-"""Which part of the source program an op or a collective belongs to."""
+"""The part of the source program that an op or a collective belongs to."""

@@ -1,4 +1,4 @@
-"""Where in a model the collectives of a program are, and what else a table's row may be of."""
+"""The places of collectives in a model, and names for rows of a table of collectives."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _LAYER_LEAF = re.compile(r".*?\d+(?:'?\])?(?=[.\[])")
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a collective is; each text is empty where nobody knows it.
+    """The place of a collective in a model; each text is empty where it is unknown.
 
     Attributes:
         scope: the author's scopes; of a program that was not loaded, JAX's name stack

@@ -1,4 +1,4 @@
-"""What a graph of a program consists of: nodes with the tensors that they make."""
+"""The nodes of a program's graph, with the tensors that they make."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Where ops of later stages come from: numbers kept in the locations of ops.
+"""The origins of ops of later stages: numbers kept in the locations of ops.
 
 Passes give the ops that they make the location of what they were made from. So a
 location with a number in it, `loc("ttxdsl.op0=12"(…))`, leads from an op of a later stage
@@ -197,7 +197,7 @@ class Origins:
         return [self._marked[number][0] for number in self._numbers(op.location)[0]]
 
     def origins(self, op: Operation) -> list[Operation]:
-        """What it came from: the op of the last marking, of the one before, and so on."""
+        """Return an op's origins: in the last marking, in the one before, and so on."""
         return [self._marked[number][0] for number in self._numbers(op.location)[1]]
 
     def own_numbers(self, location: Attribute) -> Numbers:

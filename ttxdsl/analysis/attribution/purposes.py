@@ -1,4 +1,4 @@
-"""What the collectives of a program are for, in a line each: FSDP, data parallelism, …
+"""The purposes of a program's collectives, in a line each: FSDP, data parallelism, …
 
 Read off the per-device program by the roles of what is sent (`ttxdsl.analysis.attribution.roles`):
 parameters that are gathered along an axis along which gradients are summed are fully
@@ -48,7 +48,7 @@ class Purpose:
 def purposes(
     module: ModuleOp, collectives: Sequence[CountedCollective]
 ) -> tuple[Purpose, ...]:
-    """What the collectives of a program are for, those that send most first.
+    """Return the purposes of a program's collectives, those that send most first.
 
     Args:
         module: of one device.

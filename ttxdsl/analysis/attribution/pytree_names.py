@@ -1,4 +1,4 @@
-"""What the leaves of pytrees are called, where JAX names arguments by their paths."""
+"""Names of the leaves of pytrees, where JAX names arguments by their paths."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What values of a program are in training: parameters, gradients, activations, …
+"""Roles of values in training: parameters, gradients, activations, …
 
 A training step is known by its gradients. A value is the gradient of a parameter if
 
@@ -35,7 +35,7 @@ _PRODUCTS = (
 
 
 class Role(Enum):
-    """What a value is; the text is what tables call it."""
+    """The role of a value; the text is its name in tables."""
 
     ACTIVATIONS = "activations"
     ARGUMENTS = "arguments"
@@ -241,14 +241,14 @@ class Roles:
         return depends
 
     def _made(self) -> list[bool]:
-        """Whether a value is anything but arguments, moved and worked on."""
+        """Return which values are more than arguments, moved and worked on."""
         is_made = [False] * len(self._flow.makers)
         for source, target, kind in self._flow.edges:
             is_made[target] |= kind is Flow.MADE or is_made[source]
         return is_made
 
     def _classified(self) -> list[int]:
-        """What every value is made of; notes for results what they train."""
+        """Return the roots that each value is made of; note what each result trains."""
         flow = self._flow
         roots, trained, is_gradient = self._roots()
         if is_gradient:
@@ -272,7 +272,7 @@ class Roles:
         return made_of
 
     def _roots(self) -> tuple[dict[int, int], list[int], list[bool]]:
-        """What the values that belong to no operand are made of.
+        """Return the roots of the values that belong to no operand.
 
         Returns:
             That; for each result what it trains; and for each value whether it is a

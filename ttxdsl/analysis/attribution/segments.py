@@ -1,4 +1,4 @@
-"""Where a long row of ops is cut: between blocks that repeat, else where little is alive.
+"""Cut a long row of ops between blocks that repeat, else where few values are alive.
 
 Layers that JAX unrolled are the same ops over and over. Where nobody named them they are
 found by that: by how far apart the same few ops in a row stand.

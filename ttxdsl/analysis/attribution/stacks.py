@@ -1,4 +1,4 @@
-"""What a program says of where it comes from: JAX's name stack, and tracebacks."""
+"""The source positions that a program carries: JAX's name stack, and tracebacks."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,7 +96,7 @@ def _without_transformations(part: str) -> Sequence[str]:
 
 
 class Stacks:
-    """Where the user's program has what any later op came from."""
+    """The places in the user's program that ops of later stages came from."""
 
     def __init__(self, module: ModuleOp):
         """Number every op of the module, which changes its locations only."""
@@ -113,7 +113,7 @@ class Stacks:
         self._nodes.update(zip(numbers, (at for at, _ in there), strict=True))
 
     def node(self, op: Operation) -> int | None:
-        """Which node of `mark_nodes` the op was made of."""
+        """Return the node of `mark_nodes` that the op was made of, or None."""
         numbers = self.origins.chain(op)
         return next((self._nodes[n] for n in numbers if n in self._nodes), None)
 
@@ -126,7 +126,7 @@ class Stacks:
         return chain
 
     def scopes(self, op: Operation) -> tuple[ScopeName, ...]:
-        """Where an op belongs, outermost first: the author's scopes, or else functions.
+        """Return the scopes of an op, outermost first: the author's, or else functions.
 
         Without debug info every call is a scope of its own, also where one function is called twice; of
         more than `MAX_DEPTH` calls, the outermost.

@@ -52,7 +52,7 @@ def _elements(values: Iterable[SSAValue]) -> int:
 
 
 class _Facts(NamedTuple):
-    """What is known of an op that has a sharding rule.
+    """The facts about an op that has a sharding rule.
 
     Attributes:
         rule: the rule.
@@ -165,7 +165,7 @@ class _Flow:
         )
 
     def explain(self) -> str:
-        """Who shares the work and what communicates."""
+        """Return a sentence on the ops that share the work, and what communicates."""
         final, early = len(self.reductions) - len(self._early), len(self._early)
         gathers = sum(len(values) for values in self.gathered.values())
         said = " and ".join(
@@ -367,7 +367,7 @@ def _candidates(
 
 
 class Batch(NamedTuple):
-    """What `find_batch` answers.
+    """The answer of `find_batch`.
 
     Attributes:
         dims: the dimension to split of each argument that has one.

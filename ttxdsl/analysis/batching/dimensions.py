@@ -45,7 +45,7 @@ def _need(rule: OpShardingRule, factor: int) -> str | None:
 
 
 class Touch(NamedTuple):
-    """What one op does with one factor.
+    """The effect of one op on one factor.
 
     Attributes:
         op: the op.

@@ -1,4 +1,4 @@
-"""Which function calls which: orders of functions, copies, and their shardings.
+"""The call graph: orders of functions, their copies, and their shardings.
 
 Source: MLIR's `CallGraph`; Shardy's `walkCalls`, `iterateFuncs` and
 `cloneFuncRecursively` for orders and names.

@@ -1,8 +1,8 @@
-"""How large a program becomes when every call gets a copy of what it calls.
+"""Limits on the size of a program whose calls each get a copy of their callee.
 
 A function that calls another twice, which calls another twice, and so on, has a few
-lines and more ops than any machine holds. Whoever copies the bodies of functions asks
-here first.
+lines and more ops than any machine holds. Passes that copy the bodies of functions
+check this first.
 """
 
 from collections.abc import Mapping

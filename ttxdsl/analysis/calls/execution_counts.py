@@ -1,4 +1,4 @@
-"""How often each op runs in one run of the program: loops, calls and branches.
+"""Execution counts of ops in one run of the program: loops, calls and branches.
 
 An op in a loop runs as often as the loop turns, in nested loops as often as all of them;
 the condition runs once more. An op of a function that is called runs at every call. Of the
@@ -34,7 +34,7 @@ Price = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often an op runs.
+    """The execution count of an op.
 
     Attributes:
         count: the number; a loop of unknown count is taken as one turn, and said.
@@ -98,7 +98,7 @@ def _one_op(op: Operation) -> Price:
 
 
 class Runs:
-    """How often the ops of a module run.
+    """The execution counts of a module's ops.
 
     Args:
         module: any program in StableHLO.
@@ -136,11 +136,11 @@ class Runs:
             self._enter(function, weights, entered)
 
     def of(self, op: Operation) -> Times:
-        """How often an op runs; what stands in the region of a reduction never does."""
+        """Return an op's execution count; 0 inside the region of a reduction."""
         return ONCE if op.parent is None else self._blocks.get(op.parent, ONCE)
 
     def turns(self, loop: stablehlo.WhileOp) -> int:
-        """How often a loop turns each time that it runs, or is taken to."""
+        """Return a loop's iterations each time that it runs, 1 if they are unknown."""
         found = self._trips(loop)
         return 1 if found is None else found
 
@@ -193,7 +193,7 @@ class Runs:
 
 
 class _Weights:
-    """What the blocks of a program cost each time that they run."""
+    """The costs of a program's blocks each time that they run."""
 
     def __init__(
         self,

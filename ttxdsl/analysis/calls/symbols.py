@@ -105,7 +105,7 @@ def is_private(function: FuncOp) -> bool:
 
 
 def calls_of_private_functions(module: ModuleOp) -> Counter[str]:
-    """How many calls each private function has that is named by nothing but calls."""
+    """Return the calls of each private function that nothing but calls names."""
     private = {
         op.sym_name.data
         for op in module.ops

@@ -1,4 +1,4 @@
-"""How often a loop turns, where the program says it.
+"""The trip counts of loops, where the program states them.
 
 A loop counts if one of its carries starts at a constant, every turn adds a constant to
 it, and the condition compares it with a constant. Constants are followed through what
@@ -91,7 +91,7 @@ def _number_of(attribute: Attribute) -> int | None:
 def turns(
     direction: ComparisonDirection, start: int, step: int, limit: int
 ) -> int | None:
-    """How often `while start <direction> limit: start += step` turns.
+    """Return the iterations of `while start <direction> limit: start += step`.
 
     Returns:
         None if it has no end, but for numbers that wrap around.
@@ -137,7 +137,7 @@ class TripCounts:
         self._numbers: dict[SSAValue, int | None] = {}
 
     def of(self, loop: stablehlo.WhileOp) -> int | None:
-        """How often the body runs each time that the loop does; None if not known."""
+        """Return a loop's iterations each time that it runs; None if not known."""
         if loop not in self._known:
             self._known[loop] = self._count(loop)
         return self._known[loop]
@@ -147,7 +147,7 @@ class TripCounts:
         return self._constant(value, _DEEPEST)
 
     def taken(self, choice: stablehlo.IfOp | stablehlo.CaseOp) -> int | None:
-        """Which of the branches is taken, if the program says it."""
+        """Return the index of the branch that is taken, None if it is not known."""
         chosen = self.constant(choice.operands[0])
         if chosen is None:
             return None
@@ -203,7 +203,7 @@ class TripCounts:
     def _compared(
         self, value: SSAValue
     ) -> tuple[ComparisonDirection, _Sum | None, _Sum | None] | None:
-        """What a predicate compares, said in the values where it stands."""
+        """Return the comparison of a predicate, in terms of values in its scope."""
         if not isinstance(value, OpResult):
             return None
         op = value.op
@@ -356,7 +356,7 @@ class TripCounts:
     # calls
 
     def _returned(self, call: CallOp, index: int) -> SSAValue | None:
-        """What a called function returns at a place."""
+        """Return the value that a called function returns at an index."""
         function = self._functions.get(call.callee.string_value())
         if function is None or function.is_declaration:
             return None

@@ -58,7 +58,7 @@ _UNPRICED = {
 
 
 def _communication(op: Operation) -> Communication:
-    """What devices send each other in a custom call, also one that was of whole values."""
+    """Return the communication of a custom call, also of one on whole values."""
     if not isinstance(op, stablehlo.CustomCallOp):
         return Communication.NONE
     known = communication_of(op)
@@ -101,17 +101,17 @@ class CountedCollective:
 
     @property
     def count(self) -> int:
-        """How often it runs."""
+        """The number of times that it runs."""
         return self.times.count
 
     @property
     def bytes_each(self) -> int:
-        """What each device sends each time."""
+        """The bytes that each device sends each time."""
         return self.bytes_per_device // max(1, self.count)
 
     @property
     def ring(self) -> Ring:
-        """How its bytes and its time count."""
+        """The ring algorithm by which its bytes and its time are computed."""
         return RINGS.get(self.kind, Ring.ALL_SLICE)  # which takes no time
 
     @property
@@ -135,7 +135,7 @@ class CountedCollective:
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """What it has in common with those of its row in a table."""
+        """The key of its row in a table."""
         return self.title, self.axes_text, self.tensor, self.reason
 
     @property
@@ -386,7 +386,7 @@ class _Devices:
         return groups
 
     def sent_bytes(self, op: Operation) -> int:
-        """What each device sends each time that a collective runs."""
+        """Return the bytes that each device sends each time that a collective runs."""
         if _communication(op) in _UNPRICED:
             return 0
         size = max((len(group) for group in self.groups(op)), default=1)
@@ -410,7 +410,9 @@ class _Devices:
 
 
 def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
-    """How often the ops of a per-device program run; the dearest branch sends most.
+    """Return how often the ops of a per-device program run.
+
+    Of several branches, the one that sends most is counted.
 
     Args:
         module: the program.
@@ -461,7 +463,7 @@ def launches_of(collectives: Iterable[CountedCollective]) -> int:
 
 
 def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:
-    """How often collectives of each kind run, by name in order."""
+    """Return the number of runs of collectives of each kind, sorted by name."""
     counts: Counter[str] = Counter()
     for one in collectives:
         counts[one.kind] += one.count
@@ -469,14 +471,14 @@ def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:
 
 
 def sent_text(collectives: Sequence[CountedCollective]) -> str:
-    """What a device sends for collectives, `?` if none of them is priced."""
+    """Return the bytes that a device sends for collectives; `?` if none is priced."""
     if not any(one.is_priced for one in collectives):
         return "?"
     return bytes_text(sum(one.bytes_per_device for one in collectives))
 
 
 def guesses_text(collectives: Iterable[CountedCollective]) -> str | None:
-    """What to say below figures that stand on guesses; None if they do not."""
+    """Return a note on figures that stand on guesses; None if they do not."""
     known = list(collectives)
     lines = [
         f"{count} {'calls' if count != 1 else 'call'} of {target}: {reason}"

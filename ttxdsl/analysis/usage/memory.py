@@ -112,7 +112,7 @@ class LiveValue:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPoint:
-    """What one op of the entry computation needs.
+    """The memory that one op of the entry computation needs.
 
     `bytes` counts all that is there while it runs, `inside` what a region or a callee
     of it adds to that at its peak.
@@ -171,7 +171,7 @@ class MemoryProfile(Displayed):
 
     @property
     def parts(self) -> MemoryParts:
-        """What the bytes are for; `temporary` at the peak, constants among it."""
+        """The bytes by purpose; `temporary` at the peak, constants among it."""
         kinds: tuple[Kind, ...] = ("value", "constant")
         temporary = sum(one.bytes for one in self.peak_values if one.kind in kinds)
         return MemoryParts(
@@ -239,7 +239,7 @@ class _Counter:
     def steps(
         self, ops: Iterable[Operation], scope: Scope
     ) -> tuple[list[BufferStep], set[Allocation]]:
-        """What the ops make and end, and the buffers from outside that they use."""
+        """Return the buffers that ops make and end, and those used from outside."""
         steps: list[BufferStep] = []
         captured: set[Allocation] = set()
         for index, op in enumerate(ops):
@@ -432,7 +432,7 @@ def _is_partitioned(block: Block) -> bool:
 
 
 def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
-    """What one device runs; whoever iterates makes the buffers on the way."""
+    """Yield the ops that one device runs; the buffers are made on the way."""
     if not _is_partitioned(block):
         yield from block.ops
         return
@@ -469,7 +469,7 @@ def _is_donated(function: FuncOp, index: int) -> bool:
 
 
 def argument_name(function: FuncOp, index: int) -> str:
-    """What the source calls an argument: JAX writes `params['w']` as its location."""
+    """Return an argument's name in the source: JAX writes `params['w']` as its location."""
     argument = function.body.block.args[index]
     if isinstance(argument.location, NameLoc):
         return leaf_name(argument.location.desc.data)

@@ -1,4 +1,4 @@
-"""How many numbers a program adds up: what rounding in its results has to be held to."""
+"""The number of terms in a program's sums, which bounds its rounding errors."""
 
 from math import prod
 
@@ -9,7 +9,7 @@ from ttxdsl.rules.registry import sharding_rule
 
 
 def summed_by(op: Operation) -> int:
-    """How many numbers an op adds up for one of its result, at least 1.
+    """Return the number of terms an op adds up for a result's element, at least 1.
 
     The factors that its sharding rule calls reductions are what it sums over.
     """

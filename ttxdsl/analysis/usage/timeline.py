@@ -68,7 +68,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What one device does in one run of a program.
+    """The events and times of one device in one run of a program.
 
     Attributes:
         seconds: until all is done.
@@ -84,7 +84,7 @@ class Timeline:
 
     @property
     def hidden_seconds(self) -> float:
-        """How much of the collectives' time computing hides."""
+        """The time of collectives that computing hides."""
         return max(0.0, self.compute_seconds + self.link_seconds - self.seconds)
 
 
@@ -162,7 +162,7 @@ class _Planner:
         self._entered: list[str] = []
 
     def of_function(self, function: FuncOp) -> Timeline:
-        """What a function does each time that it is called."""
+        """Return the timeline of a function, each time that it is called."""
         name = function.sym_name.data
         if name in self._entered or not function.body.blocks:
             return _NOTHING
@@ -172,7 +172,7 @@ class _Planner:
         return found
 
     def of_block(self, block: Block) -> Timeline:
-        """What a block does each time that it runs."""
+        """Return the timeline of a block, each time that it runs."""
         if block not in self._known:
             self._known[block] = self._find(block)
         return self._known[block]
@@ -271,7 +271,7 @@ class _Planner:
         return _Planned(Lane.COMPUTE, seconds, name, [op])
 
     def _inner(self, op: Operation) -> tuple[Timeline | None, int]:
-        """What the regions or functions of an op do, and how often."""
+        """Return the timeline of an op's regions or callees, and the number of runs."""
         if isinstance(op, stablehlo.WhileOp):
             body, cond = (self.of_block(one.block) for one in (op.body, op.cond))
             turns = self.runs.turns(op)
@@ -320,7 +320,7 @@ class _Planner:
 
 
 def _element(op: Operation) -> object:
-    """What collectives have alike that are done as one: types, and how they combine."""
+    """Return the key of collectives that may be combined: types and reduction."""
     kinds = tuple(getattr(one.type, "element_type", None) for one in op.operands)
     return kinds, tuple(inner.name for inner in all_ops(op))
 

@@ -1,4 +1,4 @@
-"""What an op does on the device that runs it: operations, and bytes of memory.
+"""The work of an op on the device that runs it: operations, and bytes of memory.
 
 An op does the product of its rule's factors: multiply-adds of a product, elements of
 everything else. It reads its operands and writes its results, but
@@ -106,7 +106,7 @@ def operations(op: Operation) -> int:
 
 
 def bytes_touched(op: Operation) -> int:
-    """What an op reads and writes."""
+    """Return the bytes that an op reads and writes."""
     if isinstance(op, _TAKES_PARTS):
         return 2 * sum(map(value_bytes, op.results))
     kernel = kernel_work(op)
@@ -125,7 +125,7 @@ def is_joined(op: Operation) -> bool:
 
 
 def _window(op: Operation) -> int | None:
-    """How much an element of the result is made of; no factor of a rule says it."""
+    """Return the elements in a window of the result; no factor of a rule states it."""
     match op:
         case stablehlo.ConvolutionOp():
             kernel = shape_of(op.rhs)

@@ -1,4 +1,4 @@
-"""What a program asks of its arguments, so that its results are numbers.
+"""The demands of a program on its arguments, so that its results are numbers.
 
 A demand starts at an op that asks something of an operand: a root wants it not negative,
 a gather an index within what it indexes, a Cholesky decomposition a definite matrix, a
@@ -40,7 +40,7 @@ from ttxdsl.ir.traversal import all_ops
 
 @dataclass(frozen=True, slots=True)
 class ValueDemand:
-    """What is asked of a value.
+    """The demands on a value.
 
     Attributes:
         within: the numbers that it may hold.
@@ -153,7 +153,7 @@ class _Reading:
         self._changed: list[tuple[_Frame, SSAValue]] = []
 
     def read(self) -> list[ValueDemand]:
-        """What is asked of each argument."""
+        """Return the demands on each argument."""
         main = _Frame(self._function)
         self._look(main)
         while self._changed:
@@ -221,7 +221,7 @@ class _Reading:
                     frame.bounds[argument] = frame.of(start)
 
     def _asked_by(self, frame: _Frame, op: Operation) -> Iterator[_Asked]:
-        """What an op asks of its operands, whatever its results are for."""
+        """Yield the demands of an op on its operands that hold for any use."""
         name = function_name(op)
         if name in _DIVIDES:
             yield op.operands[_DIVIDES[name]], _NOT_ZERO
@@ -266,7 +266,7 @@ class _Reading:
     def _sources(
         self, frame: _Frame, value: SSAValue
     ) -> Iterator[tuple[_Frame, SSAValue, ValueDemand]]:
-        """What a demand on a value asks of those that it is made of."""
+        """Yield the demands on the sources of a value that follow from its own."""
         demand = self._demands[frame, value]
         owner = value.owner
         op = owner if isinstance(owner, Operation) else owner.parent_op()
@@ -328,7 +328,7 @@ def _is_integral(value: SSAValue, frame: _Frame) -> bool:
 
 
 def _broadcast(value: SSAValue) -> SSAValue | None:
-    """What a value repeats, if that is smaller and no constant."""
+    """Return the value that is broadcast to this one, if it is smaller."""
     op = value.owner
     while isinstance(op, stablehlo.ReshapeOp | stablehlo.ConvertOp):
         op = op.operands[0].owner
@@ -385,7 +385,7 @@ def _chosen(
 
 
 def _role(frame: _Frame, op: Operation, demand: ValueDemand) -> Iterator[_Asked]:
-    """What is asked for the sake of what a value is for, whatever its numbers are."""
+    """Yield demands that follow from the role of the result, not from its numbers."""
     role = replace(demand, within=ANY, is_open=False, not_zero=False)
     if role == NOTHING:
         return
@@ -400,7 +400,7 @@ def _role(frame: _Frame, op: Operation, demand: ValueDemand) -> Iterator[_Asked]
 
 
 def _nonzero(frame: _Frame, op: Operation) -> Iterator[_Asked]:
-    """What is enough for a result that is not 0."""
+    """Yield demands that suffice for a result that is not 0."""
     name = function_name(op)
     known = [frame.of(value) for value in op.operands]
     if name in _KEEPS_ZERO or isinstance(op, stablehlo.ConvertOp):
@@ -504,7 +504,7 @@ def _counts(value: SSAValue) -> bool:
 
 
 def argument_demands(function: FuncOp) -> list[ValueDemand]:
-    """What a function, with those that it calls, asks of each of its arguments."""
+    """Return the demands of a function and its callees on each of its arguments."""
     if function.is_declaration:
         return [NOTHING] * len(function.function_type.inputs.data)
     return _Reading(function).read()

@@ -200,7 +200,7 @@ _DATA_OPERANDS: Mapping[type[Operation], slice] = {
 
 
 def function_name(op: Operation) -> str:
-    """What an op of StableHLO or CHLO computes, `sqrt` or `add`; else nothing."""
+    """Return the function of a StableHLO or CHLO op, `sqrt` or `add`; else ""."""
     dialect, _, name = op.name.partition(".")
     if dialect == "chlo":
         return name.removeprefix("broadcast_")

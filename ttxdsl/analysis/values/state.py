@@ -1,4 +1,4 @@
-"""Which result of a function an argument becomes: the state of a step, before and after.
+"""The result of a function that an argument becomes: a step's state before and after.
 
 Said by `tf.aliasing_output`; else by the path in the pytree, as JAX names arguments and
 results; else an argument that is given away (`jax.buffer_donor`) becomes the result of
@@ -97,7 +97,7 @@ def _by_path(
 
 
 def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many last parts of two paths agree; 0 if these only count."""
+    """Return the number of last parts that two paths share; 0 if these only count."""
     parts = 0
     for mine, theirs in zip(reversed(one), reversed(other), strict=False):
         if mine != theirs:

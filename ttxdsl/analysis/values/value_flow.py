@@ -1,4 +1,4 @@
-"""What becomes of arguments in a function: which values are them, and which results.
+"""The flow of arguments through a function: into which values and which results.
 
 Every op hands its operands on to its results in one of four ways (`Flow`). Values that
 are joined by moves and elementwise work belong together: a weight and its bf16 copy, a
@@ -23,7 +23,7 @@ from ttxdsl.ir.tensors import shape_of
 
 
 class Flow(IntEnum):
-    """How an operand enters a result.
+    """The way in which an operand enters a result.
 
     Attributes:
         MOVED: the result consists of its elements, or of some of them.
@@ -260,7 +260,7 @@ class ValueFlow:
             self.likeness[at] = self.likeness[self.number[moved[0]]]
 
     def _flows(self, op: Operation) -> Iterator[tuple[int, int, Flow]]:
-        """How operands of an op without regions to enter flow into results.
+        """Yield how operands of an op without regions to enter flow into results.
 
         What only says where elements go flows nowhere.
         """
@@ -313,7 +313,7 @@ class ValueFlow:
                     yield from ((at, result, Flow.USED) for at in operands)
 
     def _written(self, base: SSAValue, update: SSAValue) -> Flow:
-        """How a base and what overwrites a part of it flow into the whole.
+        """Return how a base and the update of a part of it flow into the whole.
 
         They are one where the base is a new buffer, or the part an update of its own.
         """
@@ -370,7 +370,7 @@ class ValueFlow:
 
 
 def _unmoved(value: SSAValue) -> SSAValue:
-    """What a value was before it was moved."""
+    """Return the value that this one was before it was moved."""
     while isinstance(value, OpResult):
         op = value.op
         if isinstance(op, stablehlo.OptimizationBarrierOp) or op.get_trait(Collective):

@@ -55,7 +55,7 @@ class _Source:
 
 @cache
 def _primitive() -> Any:
-    """What calls a program in a function that JAX traces."""
+    """Return the primitive that calls a program in a function that JAX traces."""
     jax = _jax()
     mlir: Any = import_module("jax.interpreters.mlir")
     ir: Any = import_module("jaxlib.mlir.ir")

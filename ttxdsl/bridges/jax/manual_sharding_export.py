@@ -304,7 +304,7 @@ takes 1.4 times as long with rows of 1 KiB, 2.4 times with 2 KiB and 7 times wit
 
 
 def _turned(side: SSAValue, summed: Sequence[int]) -> int:
-    """What it costs to have a side of a product on the left, in elements that are copied.
+    """Return the elements copied to have a side of a product on the left.
 
     XLA multiplies rows: what is summed has to come last.
     """
@@ -509,7 +509,7 @@ class _Writing:
         return self.emitter.select(first, value, zero)
 
     def summed(self, value: SSAValue, axes: Axes) -> SSAValue:
-        """What the devices along axes have together."""
+        """Return the sum of a value over the devices along axes."""
         return self.collectives.all_reduce_at_once(value, self.mesh, axes, SUM)
 
 

@@ -109,7 +109,7 @@ MPI = _Mpi()
 
 
 def _follow(world: World, settings: RunSettings) -> int:
-    """What a process other than the first does."""
+    """Run the program as a process other than the first; return the exit code."""
     told = json.loads(world.text(None))
 
     def inputs(function: FuncOp) -> Sequence[Array]:

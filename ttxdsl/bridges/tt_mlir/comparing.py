@@ -47,7 +47,7 @@ LOCAL = "shlo_compiler"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What became of the program on one way to tt-mlir.
+    """The result of one way of compiling the program with tt-mlir.
 
     Attributes:
         answer: tt-mlir's; None if our compiler refused the program before.
@@ -120,7 +120,7 @@ class TtComparison:
 
     @property
     def bytes(self) -> tuple[int, int] | None:
-        """What a device sends in all: ours, tt-mlir's own."""
+        """The bytes that a device sends in all: ours, tt-mlir's own."""
         return None if self.collectives is None else bytes_of_both(self.collectives)
 
 

@@ -38,7 +38,7 @@ _CRASH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What tt-mlir made of a program.
+    """The stages or the error that tt-mlir gave for a program.
 
     Attributes:
         stages: the text of each module that it showed, in order: `vhlo`, `shlo`,
@@ -143,7 +143,7 @@ def compile_text(
 
 
 def parse_text(text: str, *, timeout: float = 300) -> str | None:
-    """What tt-mlir's parser and verifiers say against a module; None if nothing.
+    """Return the complaint of tt-mlir's parser and verifiers on a module, or None.
 
     Raises:
         CompileError: the library is missing, or it took too long.

@@ -1,4 +1,4 @@
-"""Where tt-mlir's library and the description of its machine are."""
+"""Find tt-mlir's library and the description of its machine."""
 
 import os
 from collections.abc import Iterable

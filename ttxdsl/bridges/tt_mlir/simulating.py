@@ -1,4 +1,4 @@
-"""What tt-mlir made of a program, run on the virtual mesh and held against the program.
+"""Run the stages that tt-mlir made on the virtual mesh, and compare with the program.
 
     checks = check_stages(compile_text(text), text, inputs)
 
@@ -76,7 +76,7 @@ class DifferentOp:
 
 @dataclass(frozen=True, slots=True)
 class StageCheck:
-    """How a stage compares with the program.
+    """The comparison of a stage with the program.
 
     Attributes:
         stage: its name.
@@ -141,7 +141,7 @@ def _line(op: Operation) -> int | None:
 
 @dataclass(frozen=True)
 class _Boundary:
-    """How a stage's arguments and results that lie on the devices are split."""
+    """The shardings of a stage's arguments and results that lie on the devices."""
 
     function: FuncOp
     mesh: DeviceMesh
@@ -150,7 +150,7 @@ class _Boundary:
 
 
 def _boundary(module: ModuleOp) -> _Boundary:
-    """What the computation of the local StableHLO says of the entry's ends."""
+    """Return the shardings that the local StableHLO gives arguments and results."""
     function = Runner(module).function
     arguments: dict[int, TensorSharding] = {}
     results: dict[int, TensorSharding] = {}
@@ -485,7 +485,7 @@ _MOST_OPS = 8
 
 
 def _guilt(op: Operation) -> int:
-    """How likely a line is at fault that differs; see `_blamed`."""
+    """Return how likely a differing line is at fault; see `_blamed`."""
     if isinstance(op, sdy.ManualComputationOp):
         return 0  # its value is that of all ops inside it
     if op.name.startswith(("stablehlo.constant", "stablehlo.broadcast")):

@@ -36,7 +36,7 @@ OPTIONS = bytes.fromhex("1a0f08ffffffffffffffffff0120012801")
 
 
 class _Arguments(ctypes.Structure):
-    """What every structure of arguments begins with."""
+    """The fields that every structure of arguments begins with."""
 
     _fields_ = [("struct_size", c_size_t), ("extensions", c_void_p)]
 

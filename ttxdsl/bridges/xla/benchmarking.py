@@ -80,7 +80,7 @@ class Benchmark:
 
 
 def ratio(ours: float, theirs: float) -> float | None:
-    """How much more ours is, None where theirs is nothing and ours is not."""
+    """Return ours divided by theirs, None where only theirs is zero."""
     if theirs:
         return ours / theirs
     return None if ours else 1.0

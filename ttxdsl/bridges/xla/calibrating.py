@@ -156,7 +156,7 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
 
 
 def measured(devices: int, repeats: int = 20) -> list[Sample]:
-    """What so many virtual CPU devices of JAX do, measured in a process of its own.
+    """Measure virtual CPU devices of JAX, in a process of its own.
 
     Args:
         devices: how many there are to be, a power of two.

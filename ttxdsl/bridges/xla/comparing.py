@@ -74,7 +74,7 @@ class ResultRow:
 
     @property
     def xla_max_abs(self) -> float:
-        """How far XLA's worst element is off."""
+        """The error of XLA's worst element."""
         return max((one.max_abs for one in self.xla.values()), default=0.0)
 
     @property
@@ -84,7 +84,7 @@ class ResultRow:
 
     @property
     def label(self) -> str:
-        """Who is right, as far as rounding lets one say."""
+        """The verdict on ours and XLA's result, as far as rounding allows one."""
         if self.ours.equal and self.xla_ok:
             if not self.ours.ok:
                 return str(self.ours)
@@ -130,12 +130,12 @@ class XlaComparison(Displayed):
 
     @property
     def bytes(self) -> tuple[int, int]:
-        """What a device sends in all: ours, XLA's."""
+        """The bytes that a device sends in all: ours, XLA's."""
         return bytes_of_both(self.collectives)
 
     @property
     def launches(self) -> tuple[int, int]:
-        """How many collectives run: ours, XLA's."""
+        """The number of collectives that run: ours, XLA's."""
         return launches_of_both(self.collectives)
 
 

@@ -35,7 +35,7 @@ _LAST_LINES = 3
 
 
 def complaint(stderr: str) -> str:
-    """What a worker that failed said, without its traceback."""
+    """Return the error of a failed worker, without its traceback."""
     lines = [line.strip() for line in stderr.strip().splitlines() if line.strip()]
     raised = [
         index
@@ -48,7 +48,7 @@ def complaint(stderr: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """What one device holds of a result: `data` is the part at `index`."""
+    """The shard of a result on one device: `data` is the part at `index`."""
 
     device: int
     index: tuple[slice, ...]
@@ -57,7 +57,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class XlaRun:
-    """What XLA made of a program, and computed: the shards of each result."""
+    """The HLO that XLA made of a program, its measurements, and the result shards."""
 
     hlo: str
     results: tuple[tuple[Shard, ...], ...]
@@ -171,7 +171,7 @@ class XlaProcess:
         return tuple(argument_of(x, at, function) for at, x in enumerate(inputs))
 
     def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What each device has of each result; see `Engine`."""
+        """Return the shards of each result on each device; see `Engine`."""
         (run,) = run_with_xla(
             [self.text], self.function, placed, self.devices, virtual=self.virtual
         )

@@ -34,7 +34,7 @@ Step = Callable[[Any], Any]
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """What one run takes."""
+    """Return the seconds that one run takes."""
     start = time.perf_counter()
     jax.block_until_ready(run())
     return time.perf_counter() - start
@@ -54,7 +54,7 @@ def row_of(step: Step, count: int) -> Step:
 def seconds_of(
     step: Step, mesh: Any, shape: tuple[int, ...], repeats: int
 ) -> float | None:
-    """What one step takes on all devices; None if it is lost in the noise.
+    """Return the seconds of one step on all devices; None if noise hides it.
 
     Args:
         step: what each device does, from an array to one of the same shape.
@@ -112,7 +112,7 @@ def read_and_written(x: Any) -> Any:
 
 
 def local_steps() -> list[tuple[str, int, tuple[int, ...], Step]]:
-    """What devices do by themselves: what, how much, shape, step.
+    """Return steps without communication: kind, amount, shape and function.
 
     XLA joins elementwise ops across barriers: nine exponentials are one op that computes
     nine times as much, but nine additions are one that reads and writes once. It joins no

@@ -55,7 +55,7 @@ def _compiled(text: str, devices: int) -> Any:
 
 
 def _shardings(op_shardings: Any, count: int, devices: int) -> list[Any]:
-    """What XLA says of its parameters or results, as JAX's shardings."""
+    """Return XLA's shardings of its parameters or results, as JAX's shardings."""
     jax: Any = import_module("jax")
     implementation: Any = import_module("jax._src.sharding_impls")
     mesh = tuple(jax.devices()[:devices])
@@ -109,7 +109,7 @@ class _Program:
         return parts
 
     def write(self, parts: list[list[Any]]) -> None:
-        """What the devices hold of the results."""
+        """Write the shards of the results that the devices hold."""
         results = self.signature["results"]
         shardings = _shardings(
             self.executable.get_output_shardings(), len(results), self.devices
@@ -128,7 +128,7 @@ class _Program:
         (self.folder / "shards.json").write_text(json.dumps(held))
 
     def write_measured(self) -> None:
-        """What was measured."""
+        """Write the measured times and the memory."""
         needs: Any = self.executable.get_compiled_memory_stats()
         measured = {
             "seconds": self.seconds[1:],

@@ -88,7 +88,7 @@ def _json(comparison: TtComparison) -> dict[str, Any]:
 
 
 def _lines(name: str, way: Way) -> Iterator[Text]:
-    """What became of the program on one way."""
+    """Yield the lines on the result of one way of compiling the program."""
     compiled = way.answer is not None and way.answer.ok
     unknown = compiled and not any(check.is_wrong for check in way.checks)
     color = "green" if way.ok else "yellow" if unknown else "bold red"

@@ -123,7 +123,7 @@ def _shown(value: Array, type_: Attribute) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What a function of a program, counted from 0 in its file, answered."""
+    """The results of a function of a program, counted from 0 in its file."""
 
     program: int
     function: str

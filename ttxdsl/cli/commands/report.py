@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """What the report of a program shows; what the compiler says is said, too."""
+    """Return the data of a program's report; print the compiler's remarks."""
     program = read_as_program(source, options)
     machine = machine_of_options(options)
     with progress("read") as step:

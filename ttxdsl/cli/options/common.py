@@ -1,4 +1,4 @@
-"""What several commands share: options, and what they mean."""
+"""Options that several commands share, and their meaning."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def pipeline_of(options: argparse.Namespace, **more: Any) -> TTStableHLOPipeline
 
 
 def partition_options(options: argparse.Namespace) -> dict[str, Any]:
-    """What `add_compiler_options` read, as arguments of `Program.partition`."""
+    """Return what `add_compiler_options` read, as arguments of `Program.partition`."""
     given = {name: getattr(options, name) for name in _HOW_TO_PARTITION}
     return {"mesh": given.pop("mesh_shape"), **given}
 
@@ -315,7 +315,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def limits_of(options: argparse.Namespace) -> Limits:
-    """What `add_limit_options` read."""
+    """Return the limits that `add_limit_options` read."""
     from ttxdsl.interpreters.runtime.limits import Limits
 
     return Limits(options.max_memory, options.max_steps)

@@ -162,7 +162,7 @@ def require_axes(options: argparse.Namespace, axes: Iterable[str]) -> None:
 
 
 def machine_of_options(options: argparse.Namespace) -> Machine:
-    """What `add_machine_options` read.
+    """Return the machine that `add_machine_options` read.
 
     Raises:
         CompileError: the machine is no preset, and no file that can be read.

@@ -48,7 +48,7 @@ COMBINE: dict[ReduceType, str] = {
 
 
 def reduce_kind(region: Region, which: int = 0) -> ReduceType | None:
-    """How a computation combines its arguments, None if not by one op.
+    """Return the op by which a computation combines its arguments, None if not by one.
 
     Args:
         region: takes n old values, then n new ones, and returns n values.

@@ -162,7 +162,7 @@ class TTIRBuilder:
         return self.add(ttir.EmptyOp.create(result_types=[type])).results[0]
 
     def destinations(self, types: Iterable[Tensor]) -> list[SSAValue]:
-        """Where an op puts its results."""
+        """Return the destinations for an op's results; none outside of DPS."""
         if not self.in_dps:
             return []
         return [self.empty(type) for type in types]

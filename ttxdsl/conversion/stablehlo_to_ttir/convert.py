@@ -227,7 +227,7 @@ class _ModuleLowering:
         return devices
 
     def _device_axes(self, mesh: Mesh) -> tuple[int | None, ...]:
-        """Which axis of the mesh each axis of the devices is; None for one of size 1.
+        """Return the mesh axis of each axis of the devices; None for one of size 1.
 
         Devices have two axes. More of them than two are left out if they are of size 1;
         tt-mlir's are never fewer.
@@ -243,7 +243,7 @@ class _ModuleLowering:
     def _placement(
         self, sharding: TensorSharding, mesh: Mesh, where: Operation
     ) -> Placement:
-        """Where a tensor lies on the axes of the devices."""
+        """Return a tensor's placement on the axes of the devices."""
         placement = _placement(sharding, mesh, where)
         dims = tuple(
             -1 if at is None else placement.shard_dims[at]
@@ -551,7 +551,7 @@ class _ModuleLowering:
 
 
 def _placement(sharding: TensorSharding, mesh: Mesh, where: Operation) -> Placement:
-    """Where a tensor lies; a sharding on a mesh without axes splits nothing.
+    """Return a tensor's placement; a sharding on a mesh without axes splits nothing.
 
     Raises:
         UnsupportedError: devices hold parts of a maximum or minimum, which the tables of

@@ -1,4 +1,4 @@
-"""What the rules of the StableHLO lowering share: values so far, devices, and the table.
+"""Shared parts of the StableHLO lowering's rules: values so far, devices, the table.
 
 A rule is a function from one StableHLO op to the ttir values that replace its results.
 It reads its operands through the `Lowering`, writes ops with the builder, and is found
@@ -62,14 +62,14 @@ def lowers(what: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
 
 
 def registered_lowerings() -> dict[str, Rule]:
-    """What `lowers` was told of ops, by their names."""
+    """Return the rules that `lowers` registered for ops, by their names."""
     return {
         what.name: rule for what, rule in _registered.items() if isinstance(what, type)
     }
 
 
 def lowering_of_call(target: str) -> "Rule | None":
-    """What `lowers` was told of custom calls."""
+    """Return the rule that `lowers` registered for a custom call, or None."""
     return _registered.get(target)
 
 
@@ -108,7 +108,7 @@ class DeviceGrid:
 
     @property
     def count(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return prod(self.shape)
 
     def positions(self) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""How a sharding distributes a tensor over a mesh, in mesh_shard's words.
+"""The placement of a tensor on a mesh, in terms of `mesh_shard`.
 
 A mesh_shard splits tensor dimensions by whole mesh axes, in mesh order. A sharding may
 also use sub-axes, or name the axes of a dimension in another order. Both are said here
@@ -119,7 +119,7 @@ def _parts_held(
 def _moves(
     reordered: Sequence[tuple[int, ...]], sizes: tuple[int, ...]
 ) -> tuple[tuple[int, int], ...]:
-    """Where data must go so that axes out of mesh order count in their own order.
+    """Return the moves after which axes out of mesh order count in their own order.
 
     The device with coordinates c must have the part number that c gives in the
     sharding's order of axes; mesh_shard gave that part to the device whose coordinates

@@ -180,7 +180,7 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
 
     @cache
     def written() -> dict[str, Callable[[Any], Attribute]]:
-        """How properties are written that ttnn writes otherwise, by name."""
+        """Return the writers of properties that ttnn writes differently, by name."""
         ours, theirs = (
             op.get_irdl_definition().properties.items() for op in (source, target)
         )
@@ -193,7 +193,7 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
 
     @cache  # asked of the few classes that a program has
     def kind() -> tuple[bool, bool, bool]:
-        """Whether it has lists of operands, links, and a device that is handed to it."""
+        """Return whether it has operand lists, links, and a device operand."""
         handed = issubclass(target, ttnn.OnDevice)
         return (
             issubclass(target, While),
@@ -281,7 +281,7 @@ def _twin(source: type[TTOp]) -> type[TTOp] | None:
 
 @cache
 def rule_of(source: type[Operation], vocabulary: Vocabulary) -> "TTNNRule | None":
-    """How the ops of a class are lowered: as the table says, or as their twins."""
+    """Return the lowering rule of an op class: the table's, or that of its twin."""
     rule = TABLE.get(source.name)
     if vocabulary == Vocabulary.TT_MLIR:
         rule = IN_TT_MLIR.get(source.name, rule)
@@ -294,7 +294,7 @@ def rule_of(source: type[Operation], vocabulary: Vocabulary) -> "TTNNRule | None
 
 
 def _writer(constraint: AttrConstraint) -> Callable[[Any], Attribute]:
-    """How ttnn writes a property: a shape, or an integer of its own type."""
+    """Return the writer of a property in ttnn: a shape, or a typed integer."""
     if isinstance(constraint, ParamAttrConstraint):
         type = constraint.param_constrs[1].infer(InferenceContext())
         return lambda attr: IntegerAttr(attr.value.data, cast(IntegerType, type))

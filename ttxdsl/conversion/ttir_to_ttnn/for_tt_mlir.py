@@ -1,4 +1,4 @@
-"""What ttnn for tt-mlir of today says with other ops.
+"""Lowerings to the other ops that today's tt-mlir uses in ttnn.
 
 `mesh_shard` is `distribute_tensor` or
 `aggregate_tensor`; an `all_to_all` is gathered and each device keeps its part; a

@@ -1,4 +1,4 @@
-"""What an op of ttnn says more for tt-mlir of today: activations, sizes, and layouts.
+"""Additions to ttnn ops for today's tt-mlir: activations, sizes, and layouts.
 
 Every tensor says where it lies: `#ttnn.ttnn_layout`, in row-major order, in the memory
 of the host or in that of every device.
@@ -93,7 +93,7 @@ def write_layouts(function: FuncOp, block: Block) -> None:
 
 
 def _decide_on_host(loop: ttnn.WhileOp) -> None:
-    """Whether a loop goes on is read by the host."""
+    """Let the host read a loop's condition."""
     end = loop.cond.block.last_op
     assert end is not None
     condition = tensor_type(end.operands[0])
@@ -139,5 +139,5 @@ def _placed(type: Tensor) -> Tensor:
 
 
 def _stored(element: Attribute) -> Attribute:
-    """What memory holds of an element."""
+    """Return the type in which memory holds an element."""
     return element.data.storage_type if isinstance(element, QuantizedType) else element

@@ -49,7 +49,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no forks
 
 
 class _Alone:
-    """Who wants BLAS to take one thread, and what it takes otherwise."""
+    """The number of users that need BLAS on one thread, and its limit otherwise."""
 
     def __init__(self) -> None:
         self.lock = Lock()

@@ -16,7 +16,7 @@ _BYTECODE = b"ML\xefR"
 
 
 def _kind(data: bytes) -> str | None:
-    """What bytes are that are no text; None for what may be one."""
+    """Return the kind of a binary file's bytes; None for what may be text."""
     if data.startswith(_BYTECODE):
         return "MLIR bytecode"
     # a flatbuffer begins with the place of its root, which is near: text has no zeros

@@ -227,7 +227,7 @@ def _refined(module: Any, shapes: Sequence[Sequence[int]]) -> Any:
 
 
 def _complaint(error: Exception) -> str:
-    """What the first assertion on shapes that does not hold says."""
+    """Return the message of the first assertion on shapes that fails."""
     match = _ASSERTION.search(str(error))
     return _first_line(error) if match is None else match[1].strip()
 

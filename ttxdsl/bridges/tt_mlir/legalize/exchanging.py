@@ -52,7 +52,7 @@ def members(
 
 
 def combined(op: Operation, w: Writer, stacked: SSAValue, dim: int) -> SSAValue:
-    """What a reduction's computation makes of the values along a dimension."""
+    """Return the reduction, by an op's computation, of values along a dimension."""
     block = op.regions[0].block
     (value,) = fold_along(w, block, [stacked], dim)
     shape = shape_of(value)

@@ -201,7 +201,7 @@ class _Fitting:
         )
 
     def _settled(self, sharding: TensorSharding, op: Operation) -> TensorSharding:
-        """What of a sharding the new axes can say, still in old ones.
+        """Return the part of a sharding that the new axes can express, in old axes.
 
         A dimension that is split by whole lines in another order is split in the usual
         order, any other that cannot be said not at all.
@@ -340,7 +340,7 @@ def _warn(op: Operation, what: str, sharding: TensorSharding) -> None:
 
 
 def _axes_of_several(op: sdy.MeshOp) -> int:
-    """How many axes of a mesh have more than one device."""
+    """Return the number of a mesh's axes that have more than one device."""
     return sum(size > 1 for size in op.mesh.data.axis_sizes)
 
 

@@ -65,7 +65,7 @@ def join_collectives(module: ModuleOp) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What a collective sends of one tensor: a row to each member of its group."""
+    """The rows that a collective sends of one tensor: one to each group member."""
 
     value: SSAValue
     result: SSAValue
@@ -77,7 +77,7 @@ class _Rows:
     """The dimension along which what came stands; None if that is combined."""
 
     def sent(self, w: Writer) -> SSAValue:
-        """What goes out: one row if all get the whole, otherwise one a member."""
+        """Write the rows to send: one if all get the whole, otherwise one a member."""
         at, shape = self.split, shape_of(self.value)
         if at is None:
             return w.reshape(self.value, (1, prod(shape)))
@@ -139,7 +139,7 @@ def _is_inner(op: _Joinable) -> bool:
 
 
 def _kind(op: _Joinable) -> Hashable:
-    """What collectives that are joined have in common, None of one that stays."""
+    """Return the key that joined collectives share; None for one that stays alone."""
     values = (*op.operands, *op.results)
     if any(0 in shape_of(one) for one in values):
         return None

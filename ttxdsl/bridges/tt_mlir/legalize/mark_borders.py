@@ -28,7 +28,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 
 def _given(value: SSAValue) -> TensorSharding | None:
-    """How the manual computation that takes an argument wants it."""
+    """Return an argument's sharding in the manual computation that takes it."""
     for use in value.uses:
         if isinstance(use.operation, sdy.ManualComputationOp):
             return use.operation.in_shardings.data[use.index]
@@ -36,7 +36,7 @@ def _given(value: SSAValue) -> TensorSharding | None:
 
 
 def _returned(value: SSAValue) -> TensorSharding | None:
-    """How the manual computation that makes a result leaves it."""
+    """Return a result's sharding in the manual computation that makes it."""
     owner = value.owner
     if isinstance(owner, sdy.ManualComputationOp):
         return owner.out_shardings.data[owner.results.index(value)]

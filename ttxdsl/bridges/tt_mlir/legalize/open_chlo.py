@@ -164,7 +164,7 @@ _LANCZOS = (
 
 
 def _reflected(w: Writer, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
-    """What both gamma functions begin with.
+    """Write the values that both gamma functions begin with.
 
     Returns:
         Whether x is reflected, z (x - 1, or -x if it is), z + g + 1/2 and its logarithm.

@@ -247,7 +247,7 @@ class OpenScatter(RewritePattern):
 
 
 def _points(op: stablehlo.ScatterOp) -> int:
-    """How many places a scatter names."""
+    """Return the number of index vectors of a scatter."""
     shape = list(shape_of(op.scatter_indices))
     vector = op.scatter_dimension_numbers.data.index_vector_dim
     if vector < len(shape):

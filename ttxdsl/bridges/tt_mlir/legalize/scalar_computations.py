@@ -90,7 +90,7 @@ def constant_number(value: SSAValue) -> float | None:
 def on_tensors(
     w: Writer, block: Block, arguments: Sequence[SSAValue]
 ) -> list[SSAValue]:
-    """What a computation on scalars makes of tensors of one shape, element by element.
+    """Write a computation on scalars for tensors of one shape, element by element.
 
     Raises:
         UnsupportedError: an op in it does not work element by element.

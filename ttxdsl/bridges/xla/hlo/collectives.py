@@ -85,17 +85,17 @@ class HloCollective:
 
     @property
     def count(self) -> int:
-        """How often it runs."""
+        """The number of times that it runs."""
         return self.times.count
 
     @property
     def group_size(self) -> int:
-        """How many devices a group has; a permutation that moves nothing has 1."""
+        """The number of devices in a group; 1 for a permutation that moves nothing."""
         return max((len(group) for group in self.groups), default=1)
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """Where the user's program has what it was made of, several if XLA joined them.
+        """The scopes in the user's program that it came from, several if XLA joined.
 
         `Model/layers_0/dot_general`; what differentiation made is `… backward`.
         """

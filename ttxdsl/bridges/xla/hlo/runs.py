@@ -1,4 +1,4 @@
-"""How often the computations of a compiled XLA program run.
+"""The execution counts of the computations of a compiled XLA program.
 
 XLA says of a loop how often it turns where it knows it:
 
@@ -41,7 +41,7 @@ class _Use:
 
 @dataclass(slots=True)
 class Computation:
-    """Who runs what: the lines of a computation that run others."""
+    """A computation: its lines that run other computations."""
 
     name: str
     uses: list[_Use] = field(default_factory=list[_Use])
@@ -97,7 +97,7 @@ def times_of(
     sent: Mapping[str, int],
     trip_count: int | None = None,
 ) -> dict[str, Times]:
-    """How often each computation runs in one run of the program.
+    """Return the execution count of each computation in one run of the program.
 
     Args:
         computations: as `computations_of` gives them, the entry last.

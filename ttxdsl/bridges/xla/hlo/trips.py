@@ -1,4 +1,4 @@
-"""How often the loops of a compiled XLA program turn, where XLA does not write it down.
+"""The trip counts of a compiled XLA program's loops, where XLA does not write them.
 
 XLA's CPU compiler says so in a loop's line; libtpu's programs do not. Their loops count a
 number of the carried tuple: the condition compares it, the body adds to it, and it starts
@@ -60,7 +60,7 @@ class _Op:
     rest: str
 
     def named(self, key: str) -> str | None:
-        """What an attribute says, up to the next comma: `index=4`."""
+        """Return an attribute's text, up to the next comma: `index=4`."""
         found = re.search(rf"\b{key}=%?([^\s,}}]+)", self.rest)
         return found[1] if found else None
 

@@ -337,7 +337,7 @@ def _reduce_members(
 def _has_member(
     low: Lowering, op: Operation, groups: Groups, number: int, rank: int
 ) -> SSAValue:
-    """Whether a device's group has a member of that number, to be broadcast."""
+    """Write whether a device's group has a member of that number, for broadcasting."""
     rows = [[0]] * _devices(low, op).count
     for group in groups:
         for member in group:

@@ -166,7 +166,7 @@ def _computed_updates(
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> list[SSAValue]:
-    """What replaces the values: the computation of these and the updates."""
+    """Write the new values: the computation of the old ones and the updates."""
     current = [
         rows.current(input, update)
         for input, update in zip(inputs, updates, strict=True)
@@ -208,7 +208,7 @@ def _in_turn(
 
 
 class _Rows:
-    """Where the updates of a scatter go: row numbers in the inputs as matrices.
+    """The targets of a scatter's updates: row numbers in the inputs as matrices.
 
     The dimensions that indices reach are the rows of the inputs, the others their
     columns. What falls outside goes to one extra row.
@@ -285,7 +285,7 @@ class _Rows:
         return self.build.pad(matrix, (0, 0), (1, 0), 0)
 
     def current(self, input: SSAValue, update: SSAValue) -> SSAValue:
-        """What the input holds where the updates go, in the updates' shape."""
+        """Write the input's values at the updates' targets, in the updates' shape."""
         build = self.build
         picked = build.embedding(self.rows, self.matrix(input))
         shape = shape_of(update)
@@ -321,7 +321,7 @@ class _Rows:
 def _within(
     build: TTIRBuilder, start: SSAValue, place: SSAValue | None, size: int
 ) -> SSAValue:
-    """Whether `start + place` is an index of a dimension, without adding: no overflow."""
+    """Write whether `start + place` is an index of a dimension, without overflow."""
     lowest = build.like(start, 0)
     highest = build.like(start, size - 1)
     if place is not None:

@@ -40,7 +40,7 @@ def _sorted_by(
     inputs: Sequence[SSAValue],
     dim: int,
 ) -> Sequence[SSAValue]:
-    """What an op sorts along a dimension by a comparator."""
+    """Write the values of an op, sorted along a dimension by a comparator."""
     build, values = low.builder, low.all(inputs)
     if not shape_of(values[0]) or shape_of(values[0])[dim] < 2:
         return values
@@ -71,7 +71,7 @@ def first_of_call(
 def _places_by_key(
     low: Lowering, comparator: Region, values: Sequence[SSAValue], dim: int
 ) -> SSAValue | None:
-    """Where each sorted element comes from, if the comparator compares keys."""
+    """Write the source index of each sorted element; None if no keys are compared."""
     keys = sort_keys(comparator)
     if keys is None:
         return None
@@ -132,7 +132,7 @@ def _places_by_rank(
     values: Sequence[SSAValue],
     dim: int,
 ) -> SSAValue:
-    """Where each sorted element comes from, by asking the comparator for all pairs."""
+    """Write the source index of each sorted element, by comparing all pairs."""
     build = low.builder
     size = shape_of(values[0])[dim]
     if size > _ALL_PAIRS:

@@ -40,7 +40,7 @@ def _parts(attribute: Attribute) -> Iterable[Attribute]:
 
 
 def _measure(attribute: Attribute, known: _Measures) -> tuple[int, int]:
-    """How many parts and levels an attribute has; shared parts are looked at once."""
+    """Return the numbers of parts and levels of an attribute; shared parts count once."""
     pending = [attribute]
     while pending:
         current = pending[-1]

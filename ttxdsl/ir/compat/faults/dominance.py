@@ -47,7 +47,7 @@ def verify_dominance(module: ModuleOp) -> None:
 
 
 def _description(value: SSAValue) -> str:
-    """What a value is called, what defines it, and where."""
+    """Return the name of a value, the op that defines it, and its position."""
     owner = value.owner
     of = owner.parent_op() if isinstance(owner, Block) else owner
     what = "an argument" if isinstance(value, BlockArgument) else "a result"

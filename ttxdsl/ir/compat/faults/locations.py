@@ -77,7 +77,7 @@ class SourceOffset:
 
 @lru_cache(maxsize=8)
 def _line_starts(text: str) -> list[int]:
-    """Where the lines of a text start; some tools ask for the position of every op."""
+    """Return the offsets of a text's lines; cached, since tools ask for every op."""
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
@@ -87,7 +87,7 @@ class PositionPrinter(Printer):
 
 @irdl_attr_definition
 class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
-    """Where an op without a location stood in the text that it was parsed from.
+    """The position in the parsed text of an op without a location.
 
     Line and column are counted when someone asks: most ops are never asked.
     """

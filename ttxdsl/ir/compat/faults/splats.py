@@ -35,7 +35,7 @@ def is_splat(value: Dense) -> bool:
 
 
 def elements(value: Dense) -> int:
-    """How many elements there are, also where `len` can count no so many.
+    """Return the number of elements, also where it is too large for `len`.
 
     A constant of unknown shape has those that it holds.
     """

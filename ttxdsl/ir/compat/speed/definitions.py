@@ -28,7 +28,7 @@ _BASES = frozenset(IRDLOperation.mro())
 
 
 class _Asked:
-    """What of a class is not there before it is defined."""
+    """A descriptor of an attribute that a class has only once it is defined."""
 
     def __init__(self, name: str) -> None:
         self.name = name

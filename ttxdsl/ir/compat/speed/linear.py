@@ -71,7 +71,7 @@ def _feeds(op: Operation, users: set[Operation]) -> bool:
 
 
 def _verify_isolated(self: IsolatedFromAbove, op: Operation) -> None:
-    """What `IsolatedFromAbove.verify` does."""
+    """Do what `IsolatedFromAbove.verify` does."""
     regions = [*op.regions]
     while regions:
         for block in regions.pop().blocks:

@@ -133,7 +133,7 @@ def _make(
 
 
 def _repetition(names: list[str]) -> str:
-    """Which names of a line are the same; empty if they all differ."""
+    """Return the positions of equal names of a line; empty if they all differ."""
     if len(set(names)) == len(names):
         return ""
     return f" {[names.index(name) for name in names]}"

@@ -41,7 +41,7 @@ def _fill(
     successors: Sequence[Block],
     regions: Sequence[Region],
 ) -> None:
-    """What `Operation.__init__` does; `op` is new and has no field yet."""
+    """Do what `Operation.__init__` does; `op` is new and has no field yet."""
     op._operands = values = _new_values(operands)
     uses: list[Use] = []
     for at, value in enumerate(values):
@@ -137,7 +137,7 @@ _defaults: dict[type[IRDLOperation], tuple[_Given, _Given]] = {}
 
 
 def _fill_defaults(op: IRDLOperation) -> None:
-    """What `IRDLOperation.__post_init__` does."""
+    """Do what `IRDLOperation.__post_init__` does."""
     op_class = type(op)
     known = _defaults.get(op_class)
     if known is None:
@@ -154,13 +154,13 @@ _item_of_tuple = cast(Any, tuple).__getitem__
 
 
 def _item(values: Any, place: Any) -> Any:
-    """What `SSAValues.__getitem__` does."""
+    """Do what `SSAValues.__getitem__` does."""
     found = _item_of_tuple(values, place)
     return SSAValues(found) if type(place) is slice else found
 
 
 def _operand(view: Any, place: Any) -> Any:
-    """What `OpOperands.__getitem__` does."""
+    """Do what `OpOperands.__getitem__` does."""
     found = _item_of_tuple(view._op._operands, place)
     return SSAValues(found) if type(place) is slice else found
 

@@ -82,7 +82,7 @@ def _is_repeated(attribute: Attribute) -> bool:
 
 
 def _end_of(op: Operation) -> str | None:
-    """What an op in generic form prints behind its operands."""
+    """Return the text of a generic op after its operands, None if it is not kept."""
     properties, attributes = op.properties, op.attributes
     objects = [
         *[value.type for value in (*operands_of(op), *op.results)],

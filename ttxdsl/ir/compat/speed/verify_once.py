@@ -46,7 +46,7 @@ _classes: dict[type[Operation], tuple[_Traits, bool | None]] = {}
 
 
 def _ends_blocks(op_class: type[IRDLOperation]) -> bool | None:
-    """Whether ops of a class end a block; None if more than signatures matters."""
+    """Return whether a class ends blocks; None if more than signatures matters."""
     traits = op_class.traits.traits
     known = _classes.get(op_class)
     if known is not None and known[0] is traits:
@@ -65,7 +65,7 @@ def _ends_blocks(op_class: type[IRDLOperation]) -> bool | None:
 
 
 def _region_signature(region: Region, kept: list[Attribute]) -> object:
-    """How many blocks there are, and the ends of the first; its types go to `kept`."""
+    """Return the key of a region: its first block's ends; their types go to `kept`."""
     block = region.blocks.first
     if block is None:
         return 0
