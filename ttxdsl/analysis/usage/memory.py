@@ -469,7 +469,7 @@ def _is_donated(function: FuncOp, index: int) -> bool:
 
 
 def argument_name(function: FuncOp, index: int) -> str:
-    """Return an argument's name in the source: JAX writes `params['w']` as its location."""
+    """Return an argument's name in the source; JAX writes `params['w']` as location."""
     argument = function.body.block.args[index]
     if isinstance(argument.location, NameLoc):
         return leaf_name(argument.location.desc.data)

@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def found_text(self) -> str:
-        """What was found, bytes with their unit."""
+        """The measured figure, bytes with their unit."""
         return bytes_text(self.found) if self.limit.is_bytes else str(self.found)
 
 
@@ -297,7 +297,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
 
 
 def offenders_table(finding: Finding) -> Table:
-    """What a limit that does not hold counts."""
+    """Return a table of what exceeds a limit: buffers at the peak, or collectives."""
     if finding.limit.is_memory:
         table = Table("value at the peak", "on a device", title_justify="left")
         table.add_column("bytes", justify="right", no_wrap=True)

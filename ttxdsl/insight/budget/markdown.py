@@ -1,4 +1,4 @@
-"""What budgets found, as Markdown for the page of a pull request."""
+"""The findings of budgets, as Markdown for the page of a pull request."""
 
 import re
 from collections.abc import Sequence

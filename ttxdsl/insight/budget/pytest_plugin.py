@@ -83,7 +83,7 @@ class BudgetFile(pytest.File):
             )
 
     def finding(self, index: int) -> Finding:
-        """What the program has, for the limit of that index."""
+        """Return the program's finding for the limit of that index."""
         from ttxdsl.insight.budget.check import check_text
 
         if self._findings is None:
@@ -121,7 +121,7 @@ class BudgetItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the limit stands."""
+        """Return the limit's file, line and name."""
         return self.path, self.line - 1, f"{self.path.name}:{self.name}"
 
 

@@ -27,7 +27,7 @@ def size_text(count: int) -> str:
 
 
 def limits_of(program: ProgramForm, trip_count: int | None = None) -> str:
-    """What a program sends and holds, as limits that it just keeps.
+    """Return limits that a program just keeps, on what it sends and holds.
 
     Raises:
         CompileError: the program cannot be compiled, or has loops of unknown count.

@@ -36,7 +36,7 @@ class Reproducer:
 
 @dataclass(frozen=True)
 class CheckReport(Displayed):
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         steps: the steps that were taken; the last one failed if any did.
@@ -145,7 +145,7 @@ def check_steps(
 
 
 def _special(trials: Sequence[Trial]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """What is not finite in each trial, and the results that mostly are not in any."""
+    """Return texts on non-finite elements, and the results that are mostly such."""
     texts: list[str] = []
     compared: set[int] = set()
     results: set[int] = set()

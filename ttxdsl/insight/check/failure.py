@@ -1,4 +1,4 @@
-"""What a step did wrong, in words that lead to the place."""
+"""The error of a step, in words that lead to the place."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -147,7 +147,7 @@ def wrong_element(
 
 
 def axis_names(layout: TensorLayout, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What to call the axes of a layout's mesh: `names` where it has none itself."""
+    """Return the names of a layout's mesh axes: `names` where it has none itself."""
     axes = layout.mesh.axis_names
     unnamed = all(name.startswith("axis") for name in axes)
     return names if unnamed and len(names) == len(axes) else axes

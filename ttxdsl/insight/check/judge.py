@@ -250,7 +250,7 @@ Split = tuple[str, tuple[str, ...]]
 
 
 def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
-    """How a value is split, without axes of one device, which split nothing."""
+    """Return the text of a split, without axes of one device, which split nothing."""
     if sharding is None:
         return "nothing"
     mesh = mesh_of(sharding)
@@ -267,7 +267,7 @@ def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
 
 
 def _shardings(module: ModuleOp) -> list[Split]:
-    """How every operand of every op is split, in program order.
+    """Return the split of every operand of every op, in program order.
 
     Of sdy only returns count: reshards and collectives are what a stage may replace.
     """

@@ -37,7 +37,7 @@ class RandomRounding:
         self._size: dict[Operation, float] = {}
 
     def _size_of(self, op: Operation) -> float:
-        """What an op's result may be off by, in epsilons; 0 where it is only one."""
+        """Return the possible error of an op's result in epsilons."""
         if (size := self._size.get(op)) is None:
             fixed = op.has_trait(RoundsOnce) or isinstance(op, func.CallOp)
             size = self._size[op] = 0.0 if fixed else 2 + sqrt(summed_by(op))
@@ -98,7 +98,7 @@ class RoundedRuns:
 
 
 def explained_by_rounding(expected: Array, rounded: Iterable[Array]) -> Array:
-    """How far each element may be off: infinitely where rounding decides all of it.
+    """Return each element's possible error: infinite where rounding decides all of it.
 
     That is where it makes an infinity of a number, or another integer or boolean.
 

@@ -1,4 +1,4 @@
-"""What a check found, as text and as JSON."""
+"""The result of a check, as text and as JSON."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What two programs do differently."""
+"""The differences between two programs."""

@@ -1,4 +1,4 @@
-"""What two per-device programs do differently: collectives, bytes, memory.
+"""The differences between two per-device programs: collectives, bytes, memory.
 
 Collectives are matched in steps, each in program order among what the step before left:
 those that are alike in everything, then those of the same kind, axes and op at the same
@@ -71,16 +71,16 @@ class Side:
 
     @property
     def bytes_sent(self) -> int:
-        """What one device sends."""
+        """The bytes that one device sends."""
         return sum(one.bytes_per_device for one in self.collectives)
 
     @property
     def launches(self) -> int:
-        """How many collectives run."""
+        """The number of collectives that run."""
         return launches_of(self.collectives)
 
     def count(self, kind: str) -> int:
-        """How many collectives of a kind run."""
+        """Return the number of collectives of a kind that run."""
         return sum(one.count for one in self.collectives if one.kind == kind)
 
 

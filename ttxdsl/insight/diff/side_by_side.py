@@ -15,7 +15,7 @@ from ttxdsl.sharding.axes import Axes
 
 
 class Moved(Protocol):
-    """What there must be known of another compiler's collective."""
+    """The facts needed of another compiler's collective."""
 
     @property
     def kind(self) -> str:
@@ -29,12 +29,12 @@ class Moved(Protocol):
 
     @property
     def bytes_per_device(self) -> int:
-        """What a device sends in one run of the program."""
+        """The bytes that a device sends in one run of the program."""
         ...
 
     @property
     def count(self) -> int:
-        """How often it runs."""
+        """The number of times that it runs."""
         ...
 
 
@@ -42,7 +42,7 @@ T = TypeVar("T", bound=Moved)
 
 
 class Label(StrEnum):
-    """What there is to say of a row; `them` is the other compiler."""
+    """The verdict on a row; `them` is the other compiler."""
 
     SAME = "same"
     JOINED = "same bytes, joined by them"
@@ -68,27 +68,27 @@ class CollectiveRow(Generic[T]):
 
     @property
     def our_bytes(self) -> int:
-        """What a device sends in ours."""
+        """The bytes that a device sends in ours."""
         return sum(one.bytes_per_device for one in self.ours)
 
     @property
     def their_bytes(self) -> int:
-        """What a device sends in theirs."""
+        """The bytes that a device sends in theirs."""
         return sum(one.bytes_per_device for one in self.theirs)
 
     @property
     def our_count(self) -> int:
-        """How many run in ours."""
+        """The number of collectives that run in ours."""
         return sum(one.count for one in self.ours)
 
     @property
     def their_count(self) -> int:
-        """How many run in theirs."""
+        """The number of collectives that run in theirs."""
         return sum(one.count for one in self.theirs)
 
     @property
     def label(self) -> Label:
-        """How the two sides differ."""
+        """The difference between the two sides."""
         if not self.theirs:
             return Label.OURS_ONLY
         if not self.ours:
@@ -101,7 +101,7 @@ class CollectiveRow(Generic[T]):
 
 
 def bytes_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:
-    """What a device sends in all: ours, theirs."""
+    """Return the bytes that a device sends in all: ours, theirs."""
     both = [(row.our_bytes, row.their_bytes) for row in rows]
     return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
 

@@ -45,7 +45,7 @@ def _sides_text(texts: Iterable[str]) -> str:
 
 
 def _cells(pair: Pair) -> tuple[str, ...]:
-    """What two collectives do, both where it differs, but for their bytes."""
+    """Return the cells of two collectives, both texts where they differ."""
     both = [one for one in (pair.left, pair.right) if one is not None]
     return (
         pair.sign,

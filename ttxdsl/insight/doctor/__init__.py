@@ -1,1 +1,1 @@
-"""Which mesh fits a program: groups of dimensions, meshes, and what each really costs."""
+"""The mesh that fits a program: groups of dimensions, meshes, and their real costs."""

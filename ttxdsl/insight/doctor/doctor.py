@@ -85,7 +85,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis(Displayed):
-    """What `diagnose` finds.
+    """The result of `diagnose`.
 
     Attributes:
         devices: how many there are.
@@ -122,7 +122,7 @@ class Diagnosis(Displayed):
         return tuple(row for row in self.rows if row.candidate.shape == shape)
 
     def share(self, row: Row) -> float:
-        """How many devices' worth of work the devices share; all of them at best."""
+        """Return the number of devices' worth of work shared; all of them at best."""
         return self.operations / max(1, row.measurement.operations)
 
 
@@ -158,7 +158,7 @@ def _carries_sharding(op: Operation) -> bool:
 
 
 def default_limit(ops: int) -> int:
-    """How many meshes to compile of a program: 48 of a small one, 8 of a large one."""
+    """Return how many meshes to compile: 48 of a small program, 8 of a large one."""
     return max(8, min(48, 16_000 // max(1, ops)))
 
 
@@ -195,7 +195,7 @@ def _candidates(
     *,
     all_axes: bool,
 ) -> tuple[list[Candidate], list[Candidate], int | None]:
-    """What to compile, what is left out, and how many axes were thought of."""
+    """Return candidates to compile, those left out, and the most axes considered."""
     most = limit or default_limit(analysis.ops)
     if has_shardings(module):
         found = resized(module, devices, all_axes=all_axes)
@@ -266,7 +266,7 @@ def _rank(
 
 
 def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
-    """What rows are sorted by: fitting first, then time, memory, bytes, axes.
+    """Return the sort key of a row: fitting first, then time, memory, bytes, axes.
 
     Rows that are alike in all of it stay in the order of the groups.
     """

@@ -77,7 +77,7 @@ class Family:
         return tuple(found.values())
 
     def padding(self, parts: int) -> float:
-        """What part of the memory would be padding if shards were filled up."""
+        """Return the share of memory that is padding if shards are filled up."""
         padded = -(-self.size // parts) * parts
         return 1 - self.size / padded
 
@@ -108,7 +108,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one device does, from the rules alone: see `Analysis.estimate`."""
+    """The work of one device, from the rules alone: see `Analysis.estimate`."""
 
     operations: int
     bytes_touched: int
@@ -136,7 +136,7 @@ class Analysis:
     """The products that have the batch in their results."""
 
     def estimate(self, parts: dict[int, int]) -> Estimate:
-        """What one device does if nothing but the rules said it.
+        """Estimate the work of one device from the rules alone.
 
         Args:
             parts: for each family that is split the number of parts.
@@ -188,7 +188,7 @@ class _Group:
 
     @property
     def likeness(self) -> tuple[object, ...]:
-        """What groups of repeated layers have in common."""
+        """The key that groups of repeated layers have in common."""
         shapes = Counter((shape_of(self._value(d)), d.dim) for d in self.arguments)
         return (self.size, tuple(sorted(shapes.items())))
 
@@ -249,7 +249,7 @@ def _families(groups: Sequence[_Group]) -> list[list[int]]:
 
 
 def _origin(value: SSAValue) -> SSAValue:
-    """What a value is a converted or rearranged form of."""
+    """Return the value that this one is a converted or rearranged form of."""
     while not isinstance(value, BlockArgument):
         op = value.owner
         if not isinstance(
@@ -402,7 +402,7 @@ class _Counts:
             self.moved[traffic] += times * value_bytes(value)
 
     def traffic(self) -> dict[Traffic, tuple[int, int]]:
-        """How many ops move how many bytes."""
+        """Return the ops that move data and the bytes moved, by kind of traffic."""
         return {key: (self.moves[key], count) for key, count in self.moved.items()}
 
 

@@ -108,7 +108,7 @@ def jax_code(
 
 
 def _constraints(candidate: Candidate, most: int | None) -> Iterator[str]:
-    """What keeps the batch of a product, and as comments where it is to be called."""
+    """Yield code that keeps a product's batch; comments say where to call it."""
     if not candidate.kept:
         return
     yield "U = P.UNCONSTRAINED"

@@ -1,4 +1,4 @@
-"""What a program on a mesh really costs: compile it and count.
+"""The real costs of a program on a mesh: compile it and count.
 
 Bytes by the ring model (`ttxdsl.costs.ring`), memory by `ttxdsl.analysis.usage.memory`, time
 by `ttxdsl.analysis.usage.timeline` on a machine of stated speed (`ttxdsl.costs.machines`).
@@ -24,7 +24,7 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one device does and holds, counted in its compiled program.
+    """The work and the memory of one device, counted in its compiled program.
 
     `seconds` is until all is done, `link_seconds` and `compute_seconds` what of it
     collectives and computing take, which may overlap.

@@ -84,7 +84,7 @@ def factorizations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def count_factorizations(number: int, parts: int) -> int:
-    """How many `factorizations` there are: each prime's are handed out by themselves."""
+    """Return the number of `factorizations`: those of each prime are independent."""
     count, prime = 1, 2
     while number > 1:
         power = 0
@@ -96,7 +96,7 @@ def count_factorizations(number: int, parts: int) -> int:
 
 
 def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
-    """What one axis of this size can split: each family, and all that go together.
+    """Return the sets of families that one axis of this size can split.
 
     Families go together if no value has a dimension of both, as the heads and the
     hidden layer of a transformer, which Megatron splits by one axis. Of those, the sets

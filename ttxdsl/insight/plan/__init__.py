@@ -1,1 +1,1 @@
-"""Whether a step fits the devices, how long it takes, and what would change that."""
+"""Plans of a step: whether it fits, how long it takes, and what would change that."""

@@ -43,7 +43,7 @@ _LARGEST = 5
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """What a device holds at its peak.
+    """The memory of a device at its peak.
 
     Attributes:
         peak_bytes: of everything, arguments among it.
@@ -66,7 +66,7 @@ class MemoryPlan:
 
     @property
     def error_bytes(self) -> int:
-        """How far the peak may be off."""
+        """The possible error of the peak."""
         return int(MEMORY_ERROR * self.peak_bytes)
 
     @property
@@ -103,7 +103,7 @@ class LineTime:
 
 @dataclass(frozen=True, slots=True)
 class TimePlan:
-    """How long a step takes, and what bounds it.
+    """The time of a step, and what bounds it.
 
     Attributes:
         step_s: seconds of a step; collectives overlap with what does not need them.
@@ -123,7 +123,7 @@ class TimePlan:
 
     @property
     def bound(self) -> str:
-        """What takes longest by itself: `compute`, `memory` or `network`."""
+        """The part that takes longest by itself: `compute`, `memory` or `network`."""
         parts = {
             "compute": self.compute_s,
             "memory": self.memory_s,

@@ -83,7 +83,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Search(Displayed):
-    """What was compiled, the best first: those that fit, by speed, then by memory.
+    """The compiled candidates, best first: those that fit, by speed, then by memory.
 
     Attributes:
         chip: what each device is.

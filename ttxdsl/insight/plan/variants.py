@@ -1,4 +1,4 @@
-"""What would change a plan: the same step with one change each, made and planned again.
+"""Variants of a plan: the same step with one change each, made and planned again.
 
 Changes of the per-device program are made in it: donation, saved activations in the host's
 memory, another chip. Changes of the program that was loaded are compiled anew: its batch,
@@ -39,7 +39,7 @@ _SHARDING = "sdy.sharding"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a per-device program was made of: the program as loaded, and the pipeline."""
+    """The origin of a per-device program: the program as loaded, and the pipeline."""
 
     module: ModuleOp
     pipeline: TTStableHLOPipelinePass

@@ -1,1 +1,1 @@
-"""What a compiled program does, as data: its collectives and what they cost."""
+"""The collectives of a compiled program and their costs, as data."""

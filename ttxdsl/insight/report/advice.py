@@ -1,4 +1,4 @@
-"""What to write instead, on a report's first page: what `ttxdsl doctor` prescribes."""
+"""The advice on a report's first page: what `ttxdsl doctor` prescribes."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What to say of results that were compared, and of those that cannot be."""
+"""Messages about results that were compared, and about those that cannot be."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What a run asks of its engine.
+    """The settings of a run for its engine.
 
     Attributes:
         source: what the program is called.
@@ -48,7 +48,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProcessUse:
-    """What one process took.
+    """The bytes and the time that one process took.
 
     Attributes:
         process: its number.

@@ -61,7 +61,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What a member says that it is."""
+    """The array header of an archive's member."""
 
     shape: tuple[int, ...]
     fortran_order: bool
@@ -292,7 +292,7 @@ def open_archive(path: Path) -> Generator[Archive]:
 
 
 def shown(text: str) -> str:
-    """What a file says, for a message: on one line, and not all of what is long."""
+    """Return a file's text for a message: on one line, and cut if it is long."""
     cut = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     return cut if cut.isprintable() else repr(cut)[1:-1]
 

@@ -36,7 +36,7 @@ _MOST_LINES = 34
 
 
 def _stages_text(stages: Sequence[Stage]) -> str:
-    """How long all took and which one longest, and which were skipped."""
+    """Return a line on stages: the total time, the longest, and the skipped ones."""
     total = sum(stage.seconds for stage in stages)
     text = f"{len(stages)} stages and lowerings {seconds_text(total)}"
     if stages:
@@ -59,7 +59,7 @@ def _stage_table(stages: Sequence[Stage]) -> Table:
 
 
 def _cell(texts: Iterable[str]) -> str:
-    """What a group has in common, or how many different ones there are."""
+    """Return the text that a group has in common, or the number of different ones."""
     first, *others = dict.fromkeys(texts)
     return f"{1 + len(others)} different" if others else first
 

@@ -1,1 +1,1 @@
-"""Which device holds which slice of a value."""
+"""The slices of a value that devices hold."""

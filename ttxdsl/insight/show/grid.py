@@ -79,7 +79,7 @@ def shards_of(layout: TensorLayout, shape: Sequence[int]) -> list[TensorPart]:
 
 
 def local_shape(layout: TensorLayout, shape: Sequence[int]) -> tuple[int, ...]:
-    """What a device has; a dimension that is not divided evenly is rounded up."""
+    """Return the shape of a shard; uneven dimensions are rounded up."""
     return tuple(
         -(-size // parts) for size, parts in zip(shape, layout.parts, strict=True)
     )

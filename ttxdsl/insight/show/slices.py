@@ -1,4 +1,4 @@
-"""Which device holds which slice: of arguments, of results, or of one value."""
+"""The slices that devices hold: of arguments, of results, or of one value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What `why` answers, as data: every claim with the op, the place and the rule.
+"""The answers of `why`, as data: every claim with the op, the place and the rule.
 
 All answers are frozen and hold text and numbers only, so that they can be kept, compared
 and written as JSON (`dataclasses.asdict`) after the modules they speak of are gone.
@@ -196,7 +196,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class WhySharding(Displayed):
-    """How a value is sharded after propagation, dimension by dimension.
+    """The sharding of a value after propagation, dimension by dimension.
 
     Attributes:
         name: of the value, `%42`, or `result 0` for a result of the function.
@@ -236,7 +236,7 @@ class WhySharding(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a compiled program costs one device.
+    """The costs of a compiled program for one device.
 
     Attributes:
         collectives: how many of each kind run.
@@ -263,7 +263,7 @@ class Figures:
 
     @property
     def launches(self) -> int:
-        """How many collectives run."""
+        """The number of collectives that run."""
         return sum(count for _, count in self.collectives)
 
     def difference(self, base: "Figures") -> tuple[tuple[str, int], ...]:
@@ -351,7 +351,7 @@ class Counterfactual:
 
     @property
     def repeated(self) -> int:
-        """How many more operations a device does that others do too."""
+        """The additional operations that a device repeats of others."""
         return self.figures.repeated - self.base.repeated
 
     @property
@@ -480,7 +480,7 @@ class WhyCollective(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    """What the collectives of one line of the author's program cost.
+    """The costs of the collectives of one line of the author's program.
 
     Attributes:
         where: the line and its function, or the op where nobody knows them.

@@ -1,4 +1,4 @@
-"""What a compiled program costs one device in a run: collectives, bytes, time, memory."""
+"""The costs of a compiled program for a device: collectives, bytes, time, memory."""
 
 from xdsl.dialects.builtin import ModuleOp
 

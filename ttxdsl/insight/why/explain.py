@@ -111,7 +111,7 @@ class Explainer:
 
     @property
     def remarks(self) -> list[Remark]:
-        """What the compiler said."""
+        """The remarks of the compiler."""
         return self._recorded.remarks
 
     @property
@@ -173,7 +173,7 @@ class Explainer:
         jobs: int = 1,
         executor: Executor | None = None,
     ) -> Answer:
-        """What is asked, of which there is at most one; else all collectives.
+        """Return the answer to the one question asked, else on all collectives.
 
         A wish is that of `why_not`. Jobs and executor are those of `collective`, `by` is that of `program`.
 
@@ -336,7 +336,7 @@ program of a few hundred ops take less than starting."""
 
 
 def _tries(ops: int, limits: tuple[int, int]) -> int:
-    """How often to compile a program of so many ops."""
+    """Return the number of times to compile a program of so many ops."""
     least, most = limits
     return max(least, min(most, _TRIED_OPS // max(1, ops**2)))
 

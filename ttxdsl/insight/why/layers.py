@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def _likeness(one: WhyCollective) -> tuple[object, ...]:
-    """What collectives of several layers have in common: all but names' numbers."""
+    """Return the key that collectives of several layers share, names without numbers."""
     origins = (f"{axis} {name}" for axis in one.origins for name in one.origins[axis])
     texts = (one.summary, *origins, one.op.scope or "")
     names = tuple(_NUMBER.sub("", text) for text in texts)

@@ -1,4 +1,4 @@
-"""What values are called in a text, and finding one by its name.
+"""The names of values in a text, and finding a value by its name.
 
 xDSL keeps names of letters as hints and forgets numbers, so `%42` has to be taken from
 the parser while it reads.

@@ -1,4 +1,4 @@
-"""How ops, values and factors are called in answers."""
+"""The names of ops, values and factors in answers."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -49,7 +49,7 @@ def factor_text(rule: OpShardingRule, factor: int) -> str:
 
 
 def factor_kind(rule: OpShardingRule, factor: int) -> str:
-    """What sharding the factor means for the op."""
+    """Return the effect of sharding the factor on the op, as a word."""
     if factor in rule.reduction:
         return "reduction"
     if factor in rule.need_replication:

@@ -36,7 +36,7 @@ def _changed(more: float, text: str) -> str:
 
 
 def outcome_text(base: answers.Figures, figures: answers.Figures) -> str:
-    """What a change does: `1 all_gather less, 12.0 MiB less, 1.0 ms less`."""
+    """Return the effect of a change: `1 all_gather less, 12.0 MiB less, 1.0 ms less`."""
     parts = [
         _changed(count, f"{abs(count)} {kind}")
         for kind, count in figures.difference(base)
@@ -67,7 +67,7 @@ def _add_conflict(tree: Tree, conflict: answers.Conflict) -> None:
 
 
 class _Shown:
-    """What is in a tree already, and whether everything shall be."""
+    """The steps that a tree already shows, and whether it shows everything."""
 
     def __init__(self, *, whole: bool):
         self.whole = whole
@@ -231,7 +231,7 @@ def collective_tree(
 
 
 def _origins(one: answers.WhyCollective) -> list[str]:
-    """What it hangs on, or for each axis where it came from."""
+    """Return the annotations a collective depends on, or each axis with its origin."""
     if one.necessary:
         return [_needed_text(each, _NEEDED_SHOWN) for each in one.necessary]
     return [f"{axis} from {', '.join(names)}" for axis, names in one.origins.items()]
@@ -251,7 +251,7 @@ def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
 
 
 def _sent_text(group: Sequence[answers.WhyCollective]) -> str:
-    """What a device sends, `?` for calls of which that is not known."""
+    """Return the bytes that a device sends; `?` for calls where they are not known."""
     if all(one.kind.startswith("@") for one in group):
         return "?"
     return bytes_text(sum(one.bytes for one in group))

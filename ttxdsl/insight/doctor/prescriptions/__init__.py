@@ -1,1 +1,1 @@
-"""What to write so that a program costs less on its own mesh."""
+"""Changes to write so that a program costs less on its own mesh."""

@@ -1,4 +1,4 @@
-"""What `prescribe` answers, as data."""
+"""The answers of `prescribe`, as data."""
 
 from dataclasses import dataclass
 
@@ -46,7 +46,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Prescriptions(Displayed):
-    """What `prescribe` finds.
+    """The result of `prescribe`.
 
     Attributes:
         mesh: the program's own.

@@ -1,4 +1,4 @@
-"""Which of two programs is better: by memory that is there, time, bytes, memory."""
+"""The order of programs: by memory that is there, time, bytes, memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

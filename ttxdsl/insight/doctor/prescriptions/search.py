@@ -199,7 +199,7 @@ class Search:
 
     @property
     def after(self) -> Figures:
-        """What the program costs with all that is prescribed together."""
+        """The costs of the program with all prescriptions that belong together."""
         return self._chain[-1].after if self._chain else self._before
 
     def run(self, candidates: Iterator[Candidate]) -> None:

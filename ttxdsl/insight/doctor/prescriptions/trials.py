@@ -36,7 +36,7 @@ from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropa
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """What programs are compiled and measured with.
+    """The settings that programs are compiled and measured with.
 
     Attributes:
         pipeline: options of the thirteen stages.
@@ -87,7 +87,7 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a program would cost by its shardings after propagation alone.
+    """The costs of a program, estimated from its shardings after propagation alone.
 
     Attributes:
         seconds: computing and communicating one after the other.

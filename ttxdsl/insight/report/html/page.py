@@ -48,7 +48,7 @@ def report_page(data: dict[str, Any]) -> str:
 
 
 def _head(title: str, css: str) -> str:
-    """What every page begins with: it loads nothing, and has its style in it."""
+    """Return the head of a page: it loads nothing, and has its style in it."""
     parts = {"title": escape(f"{title} - ttxdsl report"), "css": _source(css)}
     return _filled("head.html", parts)
 

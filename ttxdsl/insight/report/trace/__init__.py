@@ -1,4 +1,4 @@
-"""What becomes of a program's ops: followed from the input through every stage.
+"""The trace of a program's ops from the input through every stage.
 
 `stacks` says where the user's program has each op, `listing` prints every stage and says
 what changed, `graph` is the program as nodes with shardings, `layouts` says which device

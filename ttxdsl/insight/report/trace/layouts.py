@@ -1,4 +1,4 @@
-"""Which device holds which part, for every way in which a program's tensors are split.
+"""The parts of tensors that devices hold, for every layout of a program.
 
 A tensor of any rank on a mesh of any rank: for each device of the mesh the index of its
 shard along each dimension. Programs have few layouts and many tensors.

@@ -1,4 +1,4 @@
-"""What the first page of a report says: fits or not, what a step takes, what costs most.
+"""The verdict on a report's first page: does it fit, a step's time, the largest costs.
 
 Costs are by line of the author's program: the ops of one line and function, of all
 layers together, apart for computing and sending.
@@ -35,7 +35,7 @@ GET_DEBUG_INFO = "lowered.as_text(debug_info=True)"
 
 @dataclass(slots=True)
 class _Cost:
-    """What the ops of one line take in a step."""
+    """The time that the ops of one line take in a step."""
 
     bound: str
     seconds: float = 0.0

@@ -22,7 +22,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 class Annotations:
-    """What is written on arguments, results and in constraints of one program."""
+    """The annotations on arguments and results and the constraints of one program."""
 
     def __init__(self, recorded: Recorded, places: Places):
         self.recorded = recorded

@@ -105,7 +105,7 @@ class Chains:
         return tuple(self.cause(value, dim, axis) for axis in axes)
 
     def origin_text(self, value: SSAValue, axis: AxisRef) -> str:
-        """Where an axis on a value came from, in a few words."""
+        """Return the origin of an axis on a value, in a few words."""
         hops = self.recorded.way(value, axis)
         return self.origin(hops[0].source_value if hops else value, value, axis).text
 
@@ -269,7 +269,7 @@ class Chains:
     def _rivals(
         self, step: Advance, tensor: int, factor: int, axis: AxisRef
     ) -> tuple[Conflict, ...]:
-        """What else wanted the axis on this tensor, or other axes on the factor."""
+        """Return conflicts over the axis on this tensor, or over the factor."""
         signature = step.signature
         rule = signature.rule
         before = project(signature.mesh, rule, step.shardings)

@@ -48,7 +48,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 @dataclass(frozen=True, slots=True)
 class TracedCollective:
-    """What is known of one collective: the answer, and what changes are made of.
+    """A collective: the answer about it, and the data that changes are made of.
 
     Attributes:
         inserted: the reshard or all_reduce that it came from, if stage 8 made it.
@@ -386,7 +386,7 @@ class WhyCollectives:
     def _border(
         self, note: Insertion, target: TensorSharding, dims: Sequence[int]
     ) -> _Story:
-        """What crosses into a region, a manual computation, or out of the function."""
+        """Return why a value is resharded at the border of a region or function."""
         user = note.user
         value = self.at_stage_6(note.value)
         called = self.places.called(value)

@@ -1,4 +1,4 @@
-"""What the lines of a program cost in collectives, and which annotations they come from."""
+"""The costs of a program's lines in collectives, and the annotations they come from."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

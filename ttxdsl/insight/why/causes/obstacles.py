@@ -68,7 +68,7 @@ class Obstacles:
         self.places = chains.places
 
     def of(self, value: SSAValue, dim: int) -> tuple[Obstacle, ...]:
-        """What kept axes away from a dimension of a value (of stage 6)."""
+        """Return the obstacles that kept axes off a dimension of a stage 6 value."""
         found: dict[tuple[str, str | None, str], Obstacle] = {}
         dropped = self._uneven(value, dim)
         if dropped is not None:
@@ -266,7 +266,7 @@ class Obstacles:
     def _does_not_fit(
         self, meeting: _Meeting, mine: TensorFactors, factor: int, axis: AxisRef
     ) -> str | None:
-        """What sizes say against an axis on a factor, in words."""
+        """Return why sizes rule out an axis on a factor, None if they do not."""
         assert meeting.mesh is not None
         own, size = mine.factors[factor], meeting.rule.factor_sizes[factor]
         ways = axis.size_in(meeting.mesh)
@@ -515,7 +515,7 @@ class Obstacles:
     def _upstream(
         self, value: SSAValue, dim: int, meetings: list[_Meeting]
     ) -> list[Obstacle]:
-        """What kept axes away from the nearest values that would have handed them on."""
+        """Return obstacles at the nearest values that would have handed axes on."""
         if self._is_closed(value, dim):
             return []
         seen = {(value, dim)}

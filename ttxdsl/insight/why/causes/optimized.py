@@ -1,4 +1,4 @@
-"""What each optimization of collectives does, in a few words."""
+"""The effect of each optimization of collectives, in a few words."""
 
 from xdsl.ir import Operation
 
@@ -26,7 +26,7 @@ OPTIMIZED = {
 
 
 def optimized_text(op: Operation) -> tuple[str, ...]:
-    """What optimizations made a collective be where and what it is, the last first."""
+    """Return the optimizations that made or moved a collective, the last first."""
     return tuple(
         f"optimize-collectives made it, {name}: {OPTIMIZED[name]}"
         for name in optimizations(op.location)

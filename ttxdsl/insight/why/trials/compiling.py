@@ -166,7 +166,7 @@ def compile_plainly(
 
 
 class Demands:
-    """What stages 7 and 8 move in a program with changes: for which ops, along what.
+    """The moves of stages 7 and 8 in a changed program: for which ops, along which axes.
 
     Where stage 6 chooses one of two ways by the bytes that devices send, both are compiled
     as far as stage 8. Bytes are counted only if the two differ in what is asked.
@@ -224,7 +224,7 @@ class Demands:
 
     @property
     def chosen(self) -> frozenset[Moved]:
-        """What is moved the way that stage 6 chooses."""
+        """The moves of the alternative that stage 6 chooses."""
         if self._chosen is None:
             self._chosen = _demands(self._original, self._edits, self._pipeline)
         return self._chosen

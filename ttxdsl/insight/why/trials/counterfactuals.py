@@ -1,4 +1,4 @@
-"""What one change would do: each is made to the program and compiled.
+"""The effects of single changes: each is made to the program and compiled.
 
 Candidates come from the answer: the op could have got what it wants, its other operands
 and results could have followed the one that moves, an annotation or constraint that
@@ -60,7 +60,7 @@ def _figures(
     machine: Machine,
     trip_count: int | None,
 ) -> Figures | None:
-    """What a program costs that is made here; None if it cannot be compiled."""
+    """Return the costs of a program made here; None if it cannot be compiled."""
     try:
         module = make()
         for op in ops_of_type(module, FuncOp, sdy.ShardingConstraintOp):
@@ -173,7 +173,7 @@ class Counterfactuals:
         jobs: int = 1,
         executor: Executor | None = None,
     ) -> list[Figures | None]:
-        """What the program costs with each of these changes; None if it is refused."""
+        """Return the program's costs with each change; None if it is refused."""
         original = self.recorded.original
         keys = [tuple(edit.change for edit in made) for made in edits]
         new = {
@@ -366,7 +366,7 @@ class Counterfactuals:
 def _following(
     demand: Demand, leader: int, sharding: TensorSharding, follower: int
 ) -> TensorSharding | None:
-    """How a tensor of an op must be sharded to fit another as that is sharded."""
+    """Return the sharding with which one tensor of an op fits that of another."""
     rule: OpShardingRule = demand.rule
     shardings = list(demand.shardings)
     shardings[leader] = sharding

@@ -1,4 +1,4 @@
-"""Which annotations a collective really hangs on: each is taken away to see.
+"""The annotations that a collective depends on: each is taken away to see.
 
 A chain leads to the annotation from which an axis came first. That need not be the one
 that counts: where another would have brought the axis a step later, taking the first
@@ -96,7 +96,7 @@ class Necessities:
 
     @cached_property
     def _base(self) -> frozenset[Moved] | None:
-        """What is sent as the program is, where stage 8 took no notes compiled once more."""
+        """The moves of the unchanged program; compiled again if stage 8 took no notes."""
         if self.recorded.demands is not None:
             return self.recorded.demands
         demands = self._moved(())
@@ -135,7 +135,7 @@ class Necessities:
     # Compiling
 
     def _moved(self, made: Sequence[Annotation]) -> Demands | None:
-        """What is sent without some annotations; None if that cannot be compiled."""
+        """Return the moves without some annotations; None if it cannot be compiled."""
         key = frozenset(one.edit.change for one in made)
         if key not in self._known:
             if made and self.left <= 0:
@@ -192,7 +192,7 @@ class Necessities:
     def _others(
         self, axes: frozenset[str], blamed: Sequence[Annotation], most: int | None
     ) -> list[Annotation]:
-        """What else names one of the axes: results and constraints, then arguments.
+        """Return other annotations with the axes: results, constraints, arguments.
 
         Those of small trees come first, a batch before hundreds of parameters, and of one
         tree those that are near to what is blamed; trees with more than `most` not at all.

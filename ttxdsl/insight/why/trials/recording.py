@@ -1,4 +1,4 @@
-"""What is noted while a program is compiled, so that questions can be answered later.
+"""Recordings of a compilation, so that questions can be answered later.
 
 Nothing in the passes knows of it: stage 6 is run with a history, stage 8 by an inserter
 that tells what it inserts for whom, and between the stages every op gets a number by
@@ -133,7 +133,7 @@ class _CountedPropagation(Propagation):
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """How an op shall be sharded so that it can run on shards.
+    """The shardings with which an op can run on shards.
 
     Attributes:
         values: its operands, then its results, as they were.
@@ -312,28 +312,28 @@ class Recorded:
     # Stage 6
 
     def sharding(self, value: SSAValue) -> TensorSharding | None:
-        """How a value is sharded after propagation; None is replicated."""
+        """Return a value's sharding after propagation; None is replicated."""
         place = self.place(value)
         if place is None or self.propagated is None:
             return None
         return self.propagated.graph.sharding_of(place)
 
     def place(self, value: SSAValue) -> int | None:
-        """Where propagation keeps the sharding of a value."""
+        """Return the place where propagation keeps a value's sharding, or None."""
         holder = self.holders.get(value)
         if holder is None or self.propagated is None:
             return None
         return self.propagated.graph.place_of(holder) or None
 
     def evened(self, value: SSAValue) -> TensorSharding | None:
-        """How it is sharded without the axes that do not divide a dimension."""
+        """Return a value's sharding without the axes that do not divide a dimension."""
         holder = self.holders.get(value)
         if holder is not None and holder in self.uneven:
             return self.uneven[holder]
         return self.sharding(value)
 
     def way(self, value: SSAValue, axis: AxisRef) -> list[Hop]:
-        """How an axis came to a value, the first hop first."""
+        """Return the hops by which an axis came to a value, the first one first."""
         holder = self.holders.get(value)
         if holder is None or self.recorder is None:
             return []
@@ -345,7 +345,7 @@ class Recorded:
         return None if holder is None else entry_of(self.origins.get(holder, {}), axis)
 
     def priority_of_run(self, run: int) -> str:
-        """What a run of the engine was: its strategy and priorities."""
+        """Return a run of the engine as text: its strategy and priorities."""
         kind = self.propagation
         if not isinstance(kind, OpPriorityPropagatePass):
             return kind.name.removeprefix("sdy-").removesuffix("-propagate")
@@ -381,7 +381,7 @@ class Recorded:
         return self._arguments.get(value)
 
     def copies(self, value: SSAValue) -> list[SSAValue]:
-        """What became of a value of the program that was given, at stage 6."""
+        """Return the copies at stage 6 of a value of the given program."""
         owner = sdy.owning_op(value)
         if isinstance(value, BlockArgument) and isinstance(owner, FuncOp):
             return [new for new, old in self._arguments.items() if old is value]
@@ -398,7 +398,7 @@ class Recorded:
         return found
 
     def _returned(self, call: CallOp, index: int) -> list[SSAValue]:
-        """What became of a result of a call, which was inlined."""
+        """Return the copies of a result of a call, which was inlined."""
         name = call.callee.string_value()
         for function in self.original.ops:
             if not isinstance(function, FuncOp) or function.sym_name.data != name:

@@ -37,7 +37,7 @@ compute forward values again."""
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """Where a prescription is written.
+    """The place in the source where a prescription is written.
 
     Attributes:
         name: of a value or argument in the program.
