@@ -138,6 +138,28 @@ def test_modules_say_what_they_are_for_and_stay_short():
             assert module.read_text().count("\n") <= LONGEST, name_of(module)
 
 
+QUESTIONS = ("What", "How", "Which", "Where", "Who", "Whether")
+
+
+def questions(module: Path) -> Iterator[str]:
+    """Yield names whose docstring begins as a question, "Whether" of bool functions not."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(parsed(module)):
+        if not isinstance(node, documented):
+            continue
+        first = (ast.get_docstring(node) or "").split(maxsplit=1)[:1]
+        if not first or first[0] not in QUESTIONS:
+            continue
+        returns = getattr(node, "returns", None)
+        is_bool = isinstance(returns, ast.Name) and returns.id == "bool"
+        if first[0] != "Whether" or not is_bool:
+            yield f"{name_of(module)}: {getattr(node, 'name', 'the module')}"
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    assert [name for module in MODULES for name in questions(module)] == []
+
+
 def test_one_place_talks_to_terminals():
     """`ttxdsl.diagnostics.terminal` shows what names hold; `rich` alone would obey it."""
     own = re.compile(r"rich\.markup|import .*\bConsole\b")

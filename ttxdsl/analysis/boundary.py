@@ -1,6 +1,6 @@
 """The layouts of a program's arguments and results, in every form of the program.
 
-A global program says it in `sdy.sharding` attributes, a partitioned one in the
+A global program has them in `sdy.sharding` attributes, a partitioned one in the
 shardings of its manual computation, ttir and ttnn in their `mesh_shard`s.
 """
 

@@ -18,7 +18,7 @@ Sources: (1) Tenstorrent, Wormhole n150/n300 specifications
 a board's, and `--axis-link` says otherwise; (3) Google Cloud, "TPU v4"; Jouppi et al., "TPU v4", ISCA 2023, for the six links of 50 GB/s; (4) Google Cloud,
 "TPU v5e" (docs.cloud.google.com/tpu/docs/v5e); (5) NVIDIA, H100 SXM data sheet; (6) NVIDIA, DGX H100 data sheet: eight
 ConnectX-7 adapters of 400 Gbit/s for eight GPUs. A multiply-add is two operations of a
-data sheet. Latencies are round figures: nobody publishes them.
+data sheet. Latencies are round figures: they are not published.
 """
 
 import json

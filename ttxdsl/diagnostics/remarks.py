@@ -1,6 +1,6 @@
 """Remarks: choices of the compiler and their costs, told without stopping.
 
-A remark names a choice and its reason; a warning names a cost. Whoever runs passes
+A remark names a choice and its reason; a warning names a cost. Callers of passes
 may collect them with `collect_remarks`; otherwise they go to standard error in the
 form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
 """
@@ -158,11 +158,10 @@ class Cost:
     """A tensor that a pass leaves whole, and the bytes that it takes if it stays so.
 
     Attributes:
-        judge: from the ops that the program ends with, or from nothing where nobody knows
-            them yet, to what is said and the op that it is said of; None if it costs
-            nothing.
+        judge: from the ops that the program ends with (None if not known yet) to the
+            message and the op that it is about; None if it costs nothing.
         hint: what helps where it is an error.
-        strict: whether it is one, and no warning.
+        strict: whether it is an error, and no warning.
     """
 
     judge: Callable[[OpsAt | None], tuple[str, Operation] | None]

@@ -66,8 +66,8 @@ _freeing = ContextVar("freeing old bodies", default=False)
 def freeing_old_bodies() -> Generator[None]:
     """Free ops that passes replace inside at once; nobody may look at them later.
 
-    For programs that compile and keep nothing but the module. Others, who compare ops of
-    one stage with those of another, leave it to the collector.
+    For callers that compile and keep nothing but the module. Callers that compare ops
+    of one stage with those of another leave it to the collector.
     """
     token = _freeing.set(True)
     try:

@@ -153,7 +153,7 @@ class ByClass(dict[type[object], _AnswerT]):
     """The answers of a function for classes (of ops and blocks), each asked once.
 
     For questions that are asked of every value of a module: a known answer costs one
-    look-up. All are forgotten when somebody registers data flow.
+    look-up. All are forgotten when data flow is registered.
     """
 
     def __init__(self, ask: Callable[[type[object]], _AnswerT]):

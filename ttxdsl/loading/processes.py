@@ -45,9 +45,8 @@ def _holding_interrupts() -> Generator[None]:
 def _starting() -> Generator[None]:
     """Set up the environment and signals that processes started inside inherit.
 
-    Python imports nothing from the current folder in them, whatever lies there. An
-    interrupt, which a terminal sends to all of them, is not theirs but the parent's,
-    who ends them.
+    Python imports nothing from the current folder in them. Interrupts, which a
+    terminal sends to all of them, are blocked: the parent ends them.
     """
     # imported here, as below: a browser's Python has no processes
     from multiprocessing import resource_tracker

@@ -39,7 +39,7 @@ class Division:
 def division(op: Operation) -> Division | None:
     """Return the division among devices of an op of ttxdsl's own tables.
 
-    What a user wrote about it says how shardings travel, and nothing here.
+    A rule that a user wrote only says how shardings travel, and is ignored here.
 
     Returns:
         None if nothing is known of the op, or its shapes are not static.

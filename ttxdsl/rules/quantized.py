@@ -3,8 +3,8 @@
 - Tensors with a scale for each slice: their type lists all scales, so that parts along
   that dimension would be of different types in one program, and StableHLO's collectives
   and slices do not take such tensors.
-- What is summed up into a quantized tensor: each part would be rounded and cut off
-  before parts are added.
+- Sums that become quantized tensors: each part would be rounded and cut off before
+  parts are added.
 
 Shardy's rules do not look at element types; see docs/evidence/differences.md.
 """

@@ -274,7 +274,7 @@ def _written(
     head_dim: int,
     users: tuple[int, int],
 ) -> Iterator[Factor]:
-    """Yield the factors of a write to a cache: heads, and where they travel, users."""
+    """Yield the factors of a write to a cache: heads, and users if shardings travel."""
     if travels or heads[0] == heads[1]:
         yield call.factor(heads[0], 1, cache=1, input=head_dim)
     if travels:

@@ -203,16 +203,16 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What is done besides, or in a stage's place, while a program goes down.
+    """Callbacks that run besides a stage, or in its place, during compilation.
 
-    What looks at the module after a stage needs no hook: it iterates.
+    A caller that looks at the module after a stage needs no hook: it iterates.
 
     Attributes:
         before: told the number (None for lowerings) and name of each step.
         propagate: does what stage 6 does; None for the stage itself.
         insert_reshards: the same of stage 8.
-        looks: whether who iterates looks at the module between the stages. Where it is
-            compiled two ways, the end of the cheaper one is kept if nobody does.
+        looks: whether the caller looks at the module between the stages. If not, and it
+            is compiled two ways, the end of the cheaper one is kept.
     """
 
     before: Callable[[int | None, str], None] | None = None
@@ -468,7 +468,7 @@ class TTStableHLOPipelinePass(ModulePass):
 
 
 def _ops_at(module: ModuleOp) -> OpsAt:
-    """What each device does, by where it comes from, whatever it went through since."""
+    """Return each device's ops by the location that they come from."""
     unmarked = Unmarked()
     by_location: dict[int, list[Operation]] = {}
     wrappers = ops_of_type(module, sdy.ManualComputationOp)
@@ -479,7 +479,7 @@ def _ops_at(module: ModuleOp) -> OpsAt:
 
 
 class WrittenShardings(NamedTuple):
-    """What the shardings of a program have that stages do not take as it is.
+    """The features of a program's shardings that stages do not take as they are.
 
     `meshes` are those written inside shardings.
     """
@@ -656,7 +656,7 @@ def dumped_file(folder: Path, number: int, name: str) -> Path:
 
 
 def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
-    """What writes a stage's module into a folder, which is made.
+    """Return a function that writes a stage's module into a folder, which is made.
 
     Raises:
         CompileError: the folder cannot be made, or a file (by what is returned).

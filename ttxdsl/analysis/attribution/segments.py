@@ -1,7 +1,7 @@
 """Cut a long row of ops between blocks that repeat, else where few values are alive.
 
-Layers that JAX unrolled are the same ops over and over. Where nobody named them they are
-found by that: by how far apart the same few ops in a row stand.
+Layers that JAX unrolled repeat the same ops. Layers without names are found by the
+distance at which the same short sequences of ops repeat.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
 """Execution counts of ops in one run of the program: loops, calls and branches.
 
-An op in a loop runs as often as the loop turns, in nested loops as often as all of them;
-the condition runs once more. An op of a function that is called runs at every call. Of the
-branches of a `case` or an `if` the dearest one counts, the others do not, unless the
-program says which is taken: nobody knows how often each is.
+An op in a loop runs once an iteration, in nested loops once an iteration of all of them;
+the condition runs once more. An op of a function runs at every call of it. Of the
+branches of a `case` or an `if` only the dearest one counts, unless the program says
+which is taken.
 
     runs = Runs(module)
     runs.of(op).count  # 12 in a loop of 12 turns
@@ -37,10 +37,10 @@ class Times:
     """The execution count of an op.
 
     Attributes:
-        count: the number; a loop of unknown count is taken as one turn, and said.
+        count: the number; a loop of unknown count is taken as one iteration.
         loops: how many loops the op stands in.
-        unknown: for how many of them nobody knows how often they turn.
-        assumed: for how many of them somebody said it (`--trip-count`).
+        unknown: how many of them have an unknown trip count.
+        assumed: how many of them have the trip count of `--trip-count`.
     """
 
     count: int = 1
@@ -102,8 +102,8 @@ class Runs:
 
     Args:
         module: any program in StableHLO.
-        trip_count: how often to take loops to turn of which nobody knows it; None
-            counts one turn and says so (`Times.unknown`).
+        trip_count: iterations of loops with an unknown trip count; None counts one
+            and notes it (`Times.unknown`).
         price: what an op costs where it stands, to find the dearest branch.
 
     Attributes:

@@ -416,7 +416,7 @@ def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
 
     Args:
         module: the program.
-        trip_count: how often loops turn of which nobody knows it.
+        trip_count: iterations of loops with an unknown trip count.
 
     Raises:
         CompileError: a collective whose groups contradict themselves.

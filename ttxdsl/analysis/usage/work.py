@@ -4,15 +4,14 @@ An op does the product of its rule's factors: multiply-adds of a product, elemen
 everything else. It reads its operands and writes its results, but
 
 - a slice, a gather and the like read what they give, and an update of a part writes that
-  part: a loop over layers does not read all layers at every turn;
+  part: a loop over layers does not read all layers in every iteration;
 - what one elementwise op makes for another one alone is in no memory: every back end
   joins them.
 
 A convolution multiplies the whole window for each element of its result. A kernel says
 itself what it does, see `ttxdsl.dialects.calls.kernels`.
 
-Collectives, constants, reshapes and whatever only says where the program goes do nothing
-here.
+Collectives, constants, reshapes and control flow do nothing here.
 """
 
 from math import prod

@@ -1,6 +1,6 @@
 """The result of a function that an argument becomes: a step's state before and after.
 
-Said by `tf.aliasing_output`; else by the path in the pytree, as JAX names arguments and
+Given by `tf.aliasing_output`; else by the path in the pytree, as JAX names arguments and
 results; else an argument that is given away (`jax.buffer_donor`) becomes the result of
 its type, as XLA pairs them.
 """

@@ -262,7 +262,7 @@ class ValueFlow:
     def _flows(self, op: Operation) -> Iterator[tuple[int, int, Flow]]:
         """Yield how operands of an op without regions to enter flow into results.
 
-        What only says where elements go flows nowhere.
+        Operands that only give indices flow nowhere.
         """
         operands = range(len(op.operands))
         match op:

@@ -54,7 +54,7 @@ class Way:
         refusal: what our compiler says against it.
         stopped_by: the op that tt-mlir names, and its place in the user's file.
         checks: how each stage that it made computes.
-        not_run: why nobody can tell: the program cannot be run on one device.
+        not_run: why there is no verdict: the program cannot be run on one device.
     """
 
     answer: Answer | None

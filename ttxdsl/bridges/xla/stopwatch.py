@@ -116,7 +116,7 @@ def local_steps() -> list[tuple[str, int, tuple[int, ...], Step]]:
 
     XLA joins elementwise ops across barriers: nine exponentials are one op that computes
     nine times as much, but nine additions are one that reads and writes once. It joins no
-    turns of a loop, and no products, of which the smallest does nothing but start.
+    iterations of a loop, and no products; the smallest product only measures the start.
     """
     steps: list[tuple[str, int, tuple[int, ...], Step]] = []
     for n in (64, 128, 256, 384):

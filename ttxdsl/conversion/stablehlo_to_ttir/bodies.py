@@ -48,7 +48,7 @@ COMBINE: dict[ReduceType, str] = {
 
 
 def reduce_kind(region: Region, which: int = 0) -> ReduceType | None:
-    """Return the op by which a computation combines its arguments, None if not by one.
+    """Return the reduction that combines a computation's arguments, None if not one op.
 
     Args:
         region: takes n old values, then n new ones, and returns n values.

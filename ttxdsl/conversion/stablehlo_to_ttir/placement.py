@@ -1,8 +1,8 @@
 """The placement of a tensor on a mesh, in terms of `mesh_shard`.
 
 A mesh_shard splits tensor dimensions by whole mesh axes, in mesh order. A sharding may
-also use sub-axes, or name the axes of a dimension in another order. Both are said here
-as data, so that the lowering can add the steps that mesh_shard cannot take.
+also use sub-axes, or name the axes of a dimension in another order. Both are data
+here, so that the lowering can add the steps that mesh_shard cannot take.
 
 Pure functions on the values of `ttxdsl.sharding`.
 """

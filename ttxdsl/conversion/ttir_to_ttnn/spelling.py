@@ -1,6 +1,6 @@
 """Additions to ttnn ops for today's tt-mlir: activations, sizes, and layouts.
 
-Every tensor says where it lies: `#ttnn.ttnn_layout`, in row-major order, in the memory
+Every tensor gets a layout: `#ttnn.ttnn_layout`, in row-major order, in the memory
 of the host or in that of every device.
 """
 

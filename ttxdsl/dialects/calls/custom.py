@@ -1,11 +1,11 @@
 """The communication of custom calls, by their target.
 
-Whoever prices, runs or splits calls asks `communication_of`. A target is in
+Code that prices, runs or splits calls asks `communication_of`. A target is in
 `LOCAL_TARGETS` if each device computes its call by itself; plug-ins add theirs:
 
     LOCAL_TARGETS.add("gemma.center")
 
-A target that nobody knows may send anything, so it has an answer of its own.
+An unknown target may send anything, so it has an answer of its own.
 
 Source: JAX's lowering rules and its list of stable targets; XLA's names of cuDNN's,
 cuBLAS's and oneDNN's calls.

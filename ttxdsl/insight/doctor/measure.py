@@ -26,10 +26,10 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 class Measurement:
     """The work and the memory of one device, counted in its compiled program.
 
-    `seconds` is until all is done, `link_seconds` and `compute_seconds` what of it
-    collectives and computing take, which may overlap.
+    `seconds` is until all is done; `link_seconds` and `compute_seconds` are the parts of
+    collectives and of computing, which may overlap.
     `warnings` are what the compiler warns of, those of one kind once with their count;
-    `unknown_loops` the loops that count as one turn since nobody says how many.
+    `unknown_loops` the loops of unknown trip count, which count as one iteration.
     """
 
     operations: int

@@ -33,7 +33,7 @@ class RunSettings:
         seed: of random inputs.
         results: the folder where processes write their parts of the results.
         compare: whether the results are gathered and compared.
-        explain: the text of an error, for processes that nobody else reports on.
+        explain: gives the text of an error in a process that no other reports on.
     """
 
     source: str

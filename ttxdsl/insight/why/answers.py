@@ -483,7 +483,7 @@ class LineCost:
     """The costs of the collectives of one line of the author's program.
 
     Attributes:
-        where: the line and its function, or the op where nobody knows them.
+        where: the line and its function, or the op where these are unknown.
         position: of the first of them in the source.
         kinds: how many of each kind.
         axes: along which axes.

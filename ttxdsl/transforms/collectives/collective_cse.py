@@ -193,7 +193,7 @@ def _same(blocks: Collection[Block], one: Operation, other: Operation) -> bool:
 def _pairs(
     one: Operation, other: Operation
 ) -> list[tuple[Operation, Operation]] | None:
-    """What makes the operands that are not the same value; None if they differ."""
+    """Return the pairs of ops behind different operands; None if some cannot agree."""
     if len(one.operands) != len(other.operands):
         return None
     found: list[tuple[Operation, Operation]] = []

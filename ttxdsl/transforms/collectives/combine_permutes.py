@@ -76,7 +76,7 @@ def _pairs(op: stablehlo.CollectivePermuteOp) -> list[Pair]:
 
 
 def _cut(value: SSAValue) -> tuple[SSAValue, int, Stretch] | None:
-    """What a value is cut from along one dimension, and which places."""
+    """Return the value, dimension and stretch that a value is a slice of, or None."""
     op = value.owner
     if not isinstance(op, stablehlo.SliceOp):
         return None

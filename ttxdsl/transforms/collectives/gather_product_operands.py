@@ -195,7 +195,7 @@ def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
 
 
 def _behind_moves(op: Operation, axes: Axes) -> Operation:
-    """What makes the elements that ops only move, alike on devices along axes."""
+    """Return the op behind ops that only move elements, alike on devices along axes."""
     while isinstance(op, _MOVES) or (
         (part := slice_of(op)) is not None and not lists_overlap((part[0],), axes)
     ):
@@ -235,7 +235,7 @@ def _pays(some: Sequence[_Candidate], prices: "_Prices") -> bool:
 
 
 class _Prices:
-    """What moves of operands in a block send.
+    """The bytes that moves of operands in a block send.
 
     Attributes:
         found: whether anything is there that a move would put together.

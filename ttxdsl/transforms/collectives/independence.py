@@ -1,6 +1,6 @@
-"""Which collectives of a block do not wait for each other, and the order after joining.
+"""Groups of a block's independent collectives, and the block's order after joining.
 
-A joined op needs what any member needs, and is needed by whoever needs a member; so of
+A joined op needs what any member needs, and is needed by all that need a member; so of
 three pairs that are independent alone, not all can be joined. The set of what each op
 needs is kept, and grows with every join.
 
@@ -28,7 +28,7 @@ _MOST = 64
 
 
 class _Quiet(dict[type[Operation], bool]):
-    """Whether all ops of a class only make results; each class is asked once."""
+    """The classes whose ops have no effects; each class is asked once."""
 
     def __missing__(self, kind: type[Operation]) -> bool:
         answer = self[kind] = issubclass(

@@ -82,7 +82,7 @@ def hoist_collectives(program: DeviceProgram, block: Block) -> bool:
 
 
 class Unchanged:
-    """What no turn of a loop changes."""
+    """The values that no iteration of a loop changes."""
 
     def __init__(self, body: Block, loop: stablehlo.WhileOp):
         self._body, self._loop = body, loop
@@ -115,7 +115,7 @@ class Unchanged:
         return self._holds[value]
 
     def _of(self, op: Operation, waiting: list[SSAValue]) -> bool | None:
-        """Whether all that an op reads is unchanged; None if some is not known yet."""
+        """Return whether all operands are unchanged; None if some is not known yet."""
         needed = read_by(op)
         missing = [one for one in needed if one not in self._holds]
         waiting.extend(missing)
@@ -278,7 +278,7 @@ def _is_carry(value: SSAValue, block: Block) -> bool:
 
 
 def _way_to(region: LinearRegion, value: SSAValue) -> set[SSAValue]:
-    """What a value is linear in, and what that is linear in."""
+    """Return the values that a value is linear in, transitively, with itself."""
     found: set[SSAValue] = set()
     waiting = [value] if value in region.vertices else []
     while waiting:

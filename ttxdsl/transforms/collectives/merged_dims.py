@@ -89,7 +89,7 @@ def _splits(op: stablehlo.ReshapeOp) -> bool:
 
 
 def _merged(op: stablehlo.ReshapeOp, dim: int) -> _Merged | None:
-    """What a dimension of the operand becomes the inner part of."""
+    """Return the merged dimension whose inner part a dimension becomes, or None."""
     before, after = shape_of(op.operand), shape_of(op.result)
     if 0 in before or before[dim] == 1:
         return None
@@ -135,7 +135,7 @@ def _is_gathered(block: Block, start: _Place, known: dict[_Place, bool]) -> bool
 
 
 class _Ops:
-    """What may work on two dimensions behind one reshape."""
+    """The ops that may work on two dimensions behind one reshape."""
 
     def __init__(
         self,
@@ -273,7 +273,7 @@ _ABLE = (
 def _properties(
     op: Operation, both: _Merged, held: Sequence[_Merged | None]
 ) -> dict[str, Attribute]:
-    """What an op says of dimensions, where one of its result's is two.
+    """Return an op's properties on dimensions, where one of its result's is two.
 
     Args:
         op: the op.

@@ -94,7 +94,7 @@ _Moved = tuple[SSAValue, _Vertex]
 
 
 class _Region:
-    """What hangs together with the moves of one kind of one block along an axis."""
+    """The values connected with the moves of one kind in one block along an axis."""
 
     def __init__(
         self, program: DeviceProgram, axes: Axes, block: Block, moves: list[Operation]
@@ -130,7 +130,7 @@ class _Region:
     # Growing
 
     def _find_both(self, moves: Sequence[Operation]) -> None:
-        """What an all_to_all made of a value goes back to that value for nothing."""
+        """Note that moving an all_to_all's result back to its operand costs nothing."""
         for op in moves:
             forth = _dims_of(op)
             made, value = op.results[0], op.operands[0]
@@ -144,7 +144,7 @@ class _Region:
             self.below[value] = vertex
 
     def _find_parts(self) -> None:
-        """What is a device's part of a value behind moves is the first form of that."""
+        """Link each slice of a moved value to it as its first form."""
         for vertex in self.above.values():
             op = vertex.value.owner
             if isinstance(op, Operation) and self._is_part(op, vertex.dims[0]):
@@ -305,7 +305,7 @@ class _Region:
         return False
 
     def _price(self, vertex: _Vertex) -> int:
-        """What moving it sends."""
+        """Return the bytes that moving a vertex sends."""
         if vertex.other is not None:
             return 0
         value, dim = vertex.value, vertex.dims[0]
@@ -332,7 +332,7 @@ class _Region:
         return {grows: shape[grows] * self.size, shrinks: shape[shrinks] // self.size}
 
     def _first_form(self, vertex: _Vertex) -> SSAValue:
-        """What a device holds of a vertex before it is moved."""
+        """Return the value that a device holds of a vertex before it is moved."""
         if vertex.above:
             return self._parts.get(vertex.value, vertex.value)
         return self._first[vertex]

@@ -114,7 +114,7 @@ def _sum(
     axes: Axes,
     of_owner: Mapping[int, Stretch],
 ) -> SSAValue:
-    """What owners have of their stretches, one behind the other, on all devices."""
+    """Write the owners' stretches, one behind the other, on all devices."""
     dim = gather.all_gather_dim.value.data
     parts = [
         program.on_one(
@@ -127,7 +127,7 @@ def _sum(
 
 
 def _one_behind_other(of_owner: Mapping[int, Stretch]) -> dict[int, int]:
-    """Where place 0 of each owner's part would be if its stretch is behind the others."""
+    """Return each owner's offset: its part's start if stretches are concatenated."""
     starts: dict[int, int] = {}
     behind = 0
     for owner, (low, high) in of_owner.items():

@@ -97,7 +97,7 @@ class Vertex:
 
     @property
     def op(self) -> Operation:
-        """What makes the value."""
+        """The op that makes the value."""
         assert isinstance(self.value, OpResult)
         return self.value.op
 
@@ -109,7 +109,7 @@ class Vertex:
 
 @dataclass(slots=True)
 class LinearRegion:
-    """What is linear in the all_reduces of one block along the same axes."""
+    """The values that are linear in all_reduces of one block along the same axes."""
 
     program: DeviceProgram
     axes: Axes
@@ -117,7 +117,7 @@ class LinearRegion:
     _prices: dict[int, int] = field(default_factory=dict[int, int])
 
     def price(self, value: SSAValue) -> int:
-        """What its all_reduce sends; values of one type cost the same."""
+        """Return the bytes of a value's all_reduce; values of one type cost the same."""
         found = self._prices.get(id(value.type))
         if found is None:
             found = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
@@ -246,7 +246,7 @@ class LinearRegion:
         return False
 
     def partly(self, vertex: Vertex, held: Mapping[SSAValue, SSAValue]) -> SSAValue:
-        """What a device holds of a value, made of what it holds of what that is made of.
+        """Write a device's partial value, computed from its partial linear operands.
 
         Args:
             vertex: the value; not one that is partial to begin with, but for all_reduces.

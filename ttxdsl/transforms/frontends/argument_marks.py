@@ -110,7 +110,7 @@ def _unknown(
 
 
 class _Roots:
-    """Which arguments of functions that nothing calls a value is made of."""
+    """The arguments of functions without callers that values are made of."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._callers = callers(module)

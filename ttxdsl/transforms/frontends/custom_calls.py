@@ -1,4 +1,4 @@
-"""What sdy has ops for, as custom calls: constraints, results, groups, barriers.
+"""Custom calls for which sdy has ops: constraints, results, groups, barriers.
 
 Source: XLA's import of Shardy's custom calls, and JAX's lowering for GSPMD.
 """
@@ -134,10 +134,10 @@ class CustomCalls:
                 self._imported[op] = found
 
     def borders(self) -> dict[Operation, CallBorder]:
-        """What the calls at the borders of manual computations say; constraints go in.
+        """Return manual computations' borders by call; constraints go in.
 
         Raises:
-            CompileError: one says nothing, or nothing says how its tensor is split.
+            CompileError: a call has no sharding for its tensor.
         """
         found: dict[Operation, CallBorder] = {}
         for op in self._all:

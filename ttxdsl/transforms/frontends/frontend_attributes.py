@@ -77,7 +77,7 @@ class _Reader:
         self._known: dict[str, Attribute] = {}
 
     def attribute(self, key: str, said: Attribute, where: Operation) -> Attribute:
-        """What is said under a key.
+        """Return the attribute under a key, parsed if it is text.
 
         Raises:
             CompileError: it is no attribute.
@@ -206,7 +206,7 @@ def _declare_meshes(module: ModuleOp, meshes: Attribute | None) -> None:
 
 
 def _set_all_shardings(module: ModuleOp, said: Mapping[str, Attribute]) -> None:
-    """What the module says of all arguments, or results, of its entry function."""
+    """Set the shardings that the module gives all arguments or results of `main`."""
     if not said.keys() & {ALL_ARGUMENTS, ALL_RESULTS}:
         return
     main = next(

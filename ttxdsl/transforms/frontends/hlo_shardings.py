@@ -42,7 +42,7 @@ NUM_PARTITIONS = "mhlo.num_partitions"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What one sharding of XLA's says in terms of a mesh.
+    """A sharding of XLA in terms of a mesh.
 
     Attributes:
         sharding: of the tensor, closed (open if XLA says that it does not know it).
@@ -149,7 +149,7 @@ class HloShardings:
     def of(
         self, said: Attribute, ranks: Sequence[int], where: Operation
     ) -> list[Imported]:
-        """What an attribute says of values of those ranks.
+        """Return the shardings of values of those ranks that an attribute gives.
 
         Raises:
             CompileError: it is of other values, or no axes of the mesh describe it.
@@ -280,9 +280,9 @@ def is_of_nothing(sharding: TensorSharding) -> bool:
 
 
 def import_of_op(op: Operation, shardings: HloShardings) -> list[Imported]:
-    """What an op says of its results; nothing if XLA's attribute is not there.
+    """Return XLA's shardings of an op's results; nothing if the attribute is absent.
 
-    The attribute goes; if sdy says nothing of the op, it says the same from now on.
+    The attribute is removed; an op without `sdy.sharding` gets these as its own.
     """
     said = op.attributes.pop(HLO_SHARDING, None)
     if said is None:

@@ -39,7 +39,7 @@ BODY = "manual_computation_body"
 
 @dataclass(frozen=True, slots=True)
 class CallBorder:
-    """What one call that enters or leaves says.
+    """The shardings of one call that enters or leaves a manual computation.
 
     Attributes:
         shardings: of its global tensors.
@@ -51,7 +51,7 @@ class CallBorder:
 
 
 def border_of_shardy(op: Operation, carried: Carried) -> CallBorder:
-    """What XLA's call for Shardy says in its frontend attributes.
+    """Return the border that XLA's call for Shardy gives in its frontend attributes.
 
     Raises:
         CompileError: they are not there.
@@ -75,7 +75,7 @@ def border_of_shardy(op: Operation, carried: Carried) -> CallBorder:
 
 @dataclass(eq=False)
 class _Computation:
-    """What lies between calls that enter and leave, in program order."""
+    """The ops between calls that enter and leave, in program order."""
 
     body: list[Operation] = field(default_factory=list[Operation])
     leaving: list[Operation] = field(default_factory=list[Operation])

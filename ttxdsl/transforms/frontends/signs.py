@@ -1,6 +1,6 @@
-"""What tells that a program says something of shardings in another way than sdy's.
+"""Signs that a program describes shardings in another way than sdy.
 
-Most programs have nothing of it, and what reads it is imported when one does.
+Most programs have none; the code that reads them is imported when one has.
 """
 
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ def is_meant(key: str) -> bool:
 
 
 def target_of(op: object) -> str:
-    """What a custom call calls; nothing for other ops."""
+    """Return the target of a custom call; "" for other ops."""
     if not isinstance(op, stablehlo.CustomCallOp):
         return ""
     return op.call_target_name.data

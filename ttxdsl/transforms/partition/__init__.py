@@ -1,1 +1,1 @@
-"""How each op becomes what one device computes; `table.py` lists them all."""
+"""The rewriting of each op to what one device computes; `table.py` lists them all."""

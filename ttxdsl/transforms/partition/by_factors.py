@@ -44,7 +44,7 @@ DimParts = tuple[tuple[tuple[int, Axes], ...], Axes]
 
 
 class Plan(NamedTuple):
-    """How the operands and results of one op lie while it is computed.
+    """The layouts of the operands and results of one op while it is computed.
 
     Attributes:
         mesh: the mesh of everything that is split; None if nothing is.
@@ -64,7 +64,7 @@ class Plan(NamedTuple):
 
     @property
     def made(self) -> Layout:
-        """How the only result lies before it is sliced."""
+        """The layout of the only result before it is sliced."""
         (result,) = self.results
         assert result is not None, "only asked of ops on tensors"
         return result
@@ -134,7 +134,7 @@ def _common_mesh(op: Operation, layouts: Sequence[Layout | None]) -> Mesh | None
 
 
 def division_of(ctx: Localizer, op: Operation) -> Division:
-    """How devices share out an op of which that is known.
+    """Return the division of an op among devices.
 
     Raises:
         UnsupportedError: its shapes are dynamic.

@@ -1,4 +1,4 @@
-"""Which devices hold which shard, and which send to which to hold others.
+"""The devices that hold each shard, and those that send shards to each other.
 
 StableHLO's collectives name devices by process id. A mesh places them row-major, or
 in the order of its explicit `device_ids`.

@@ -374,7 +374,7 @@ class Emitter:
         )
 
     def all_along(self, value: SSAValue, dim: int) -> SSAValue:
-        """Whether all elements along one dimension are true."""
+        """Write whether all elements along one dimension are true."""
         shape = [size for i, size in enumerate(shape_of(value)) if i != dim]
         init = self.number(1, i1)
         return self.one(

@@ -1,4 +1,4 @@
-"""How one value lies on the mesh: its global shape and the axes that split it.
+"""The layout of one value on the mesh: its global shape and the axes that split it.
 
 A layout is what is left of a sharding when only the position of data matters:
 openness, priorities and axes of size one are gone, so two values with equal layouts

@@ -84,7 +84,7 @@ class Local:
 
     @property
     def origin(self) -> "Local | None":
-        """What the tensor was moved from, if the value is still what it was moved to."""
+        """The tensor that this was moved from, None if the value has changed since."""
         if self.moved is None or self.moved[0] is not self.value:
             return None
         return self.moved[1]
@@ -190,7 +190,7 @@ class Localizer:
         where: Operation,
         what: str = "",
     ) -> Layout | None:
-        """How a value of a global type and a sharding lies on the mesh.
+        """Return the layout on the mesh of a value with a global type and a sharding.
 
         Args:
             type_: the global type.
@@ -239,7 +239,7 @@ class Localizer:
         return layout.uneven is not None
 
     def target(self, result: SSAValue) -> Layout | None:
-        """How the program wants a result of an op to lie on the mesh."""
+        """Return the layout that the program wants for a result of an op."""
         sharding, type_ = sdy.get_sharding(result), result.type
         known = self._layouts.get((id(type_), id(sharding), self._manual_axes))
         if known is not None:
@@ -247,7 +247,7 @@ class Localizer:
         return self.layout_of(type_, sharding, cast(OpResult, result).op)
 
     def division(self, op: Operation) -> Division | None:
-        """How devices share an op out, the same object for ops that are alike."""
+        """Return the division of an op, the same object for ops that are alike."""
         signature = self._signatures.of(op)
         try:
             return self._divisions[signature]
@@ -419,11 +419,11 @@ class Localizer:
     # Moving data between devices
 
     def index_along(self, layout: Layout, dim: int) -> SSAValue:
-        """Which shard of a dimension this device holds, as a position."""
+        """Write the index of this device's shard of a dimension, as a position."""
         return self.collectives.index_along(layout.mesh, layout.axes[dim])
 
     def offset(self, layout: Layout, dim: int) -> SSAValue:
-        """Where this device's shard of a dimension starts, as a position."""
+        """Write the start of this device's shard of a dimension, as a position."""
         index = self.index_along(layout, dim)
         return self.emitter.scaled(index, layout.local_shape[dim])
 
@@ -520,7 +520,7 @@ class Localizer:
     def _nearest(
         self, local: Local, wanted: Layout, steps: tuple[Collective, ...]
     ) -> tuple[Local, tuple[Collective, ...]]:
-        """What a value was moved from, if less is sent from there on than by some steps."""
+        """Return a value's origin and the steps from there, if these send less."""
         nearest, origin = local, local.origin
         if not steps or origin is None:
             return nearest, steps

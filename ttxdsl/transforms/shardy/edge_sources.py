@@ -25,7 +25,7 @@ def data_flow_edges(
 
 
 def _expected(op: Operation, owner: SSAValue) -> TensorSharding | None:
-    """What the op itself says of a value it owns, whatever data flow edges say."""
+    """Return an op's own sharding of a value it owns, whatever data flow edges say."""
     assert isinstance(owner, OpResult | BlockArgument)
     inwards = isinstance(owner, BlockArgument)
     match op:

@@ -1,4 +1,4 @@
-"""Which mesh a sharding is over, looked up many times."""
+"""The mesh of a sharding, for many look-ups."""
 
 from collections.abc import Callable
 

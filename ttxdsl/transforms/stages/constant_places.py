@@ -77,7 +77,7 @@ class ConstantPlacesPass(ModulePass):
 
 
 def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None:
-    """What an op makes, written without places that are computed; None if some are."""
+    """Write an op without computed indices; None if some are not constant."""
     match op:
         case stablehlo.DynamicSliceOp():
             sizes = shape_of(op.result)

@@ -66,7 +66,7 @@ def _is_scaled(type_: TensorType[Attribute]) -> bool:
 
 
 def _divided_sizes(type_: TensorType[Attribute]) -> Sequence[int]:
-    """What axes have to divide: a tensor with a scale for each slice is one piece."""
+    """Return sizes that axes must divide: a tensor with a scale a slice is one piece."""
     shape = type_.get_shape()
     return [1] * len(shape) if _is_scaled(type_) else shape
 
@@ -144,7 +144,7 @@ class _Whole:
 
 
 def _at_border(function: FuncOp) -> Iterator[SSAValue]:
-    """What a device is given, and gives, of a function's arguments and results."""
+    """Yield a device's values of a function's arguments and results."""
     for op in function.body.ops:
         if isinstance(op, sdy.ManualComputationOp):
             yield from op.body.block.args
@@ -167,7 +167,7 @@ class _Finding:
     values: list[_Whole] = field(default_factory=list[_Whole])
 
     def judge(self, ops_at: OpsAt | None) -> tuple[str, Operation] | None:
-        """What it costs the program as it ends, see `Cost`."""
+        """Return the cost to the program as it ends, see `Cost`."""
         values = [there for one in self.values if (there := one.at_end(ops_at))]
         more_bytes = sum(one.more_bytes for one in values)
         if not more_bytes:

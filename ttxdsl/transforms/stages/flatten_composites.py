@@ -145,7 +145,7 @@ class _Flattener:
 
 
 def _places(body: FuncOp) -> list[dict[str, Sequence[int]]]:
-    """What each op of a body takes from outside, and what of it goes there."""
+    """Return the positions of each op's outside operands and returned results."""
     block = body.body.block
     arguments: dict[SSAValue, int] = {value: value.index for value in block.args}
     last = block.last_op

@@ -22,7 +22,7 @@ from ttxdsl.ir.traversal import ops_of_type
 
 
 class ElementOfTuple(RewritePattern):
-    """What was packed, in place of an element of a tuple."""
+    """A packed value in place of an element of a tuple."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(

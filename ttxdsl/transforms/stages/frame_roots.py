@@ -1,8 +1,8 @@
-"""What `frame-uneven-values` makes of frames: results, and what is reduced.
+"""The roots that `frame-uneven-values` makes of frames: results, and reductions.
 
 A reduction of a frame counts what is outside of the value as a number that changes
-nothing. The kernel of a convolution is reduced, too: zeros behind it read places that
-nothing comes of, as long as these are finite.
+nothing. The kernel of a convolution is reduced, too: zeros behind it multiply the
+places that they read, which adds nothing as long as these are finite.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from ttxdsl.transforms.stages.frames import Frames
 
 
 class Root(NamedTuple):
-    """What is to be made of frames.
+    """A value or reduction that is to be made of frames.
 
     Attributes:
         op: of which the result, or an operand, is made.

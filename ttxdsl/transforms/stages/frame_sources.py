@@ -1,4 +1,4 @@
-"""What the places of a dimension are made of: places of operands.
+"""The sources of a dimension's positions: positions of operands.
 
 `frame-uneven-values` follows results back to what they are made of with this.
 """
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
     @property
     def extent(self) -> int:
-        """How many places the value has."""
+        """The number of positions that the value has."""
         return shape_of(self.value)[self.dim]
 
 
@@ -166,7 +166,7 @@ def is_numeric(element: Attribute) -> bool:
 
 
 def windows_of(value: SSAValue, dim: int, shards: int) -> Windowed | None:
-    """Which windows the places of a dimension are; None if they are none, or large."""
+    """Return the windows of a dimension's positions, None without or if large."""
     op = value.owner
     match op:
         case stablehlo.ConvolutionOp():
@@ -201,7 +201,7 @@ def windows_of(value: SSAValue, dim: int, shards: int) -> Windowed | None:
 
 
 def made_of(value: SSAValue, dim: int, shards: int = 1) -> Made | None:
-    """How the places of a dimension are made from those of operands; None if unknown.
+    """Return how a dimension's positions are made of operands' ones; None if unknown.
 
     Windows are looked at where frames are split, into these shards.
     """

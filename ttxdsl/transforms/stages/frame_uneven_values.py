@@ -128,7 +128,7 @@ class _Block:
         )
 
     def roots(self) -> list[tuple[Root, TensorSharding, Axes]]:
-        """What may be made of frames, with the axes that split it."""
+        """Return the roots that may be made of frames, with the axes that split them."""
         uneven: dict[SSAValue, frozenset[int]] = {}
         known = IdentityMemo[frozenset[int]]()
         joins = False

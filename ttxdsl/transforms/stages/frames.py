@@ -137,7 +137,7 @@ class Frames:
                 return []
 
     def row_bytes(self, value: SSAValue, dim: int) -> int:
-        """What a device holds of one place."""
+        """Return the bytes that a device holds of one position."""
         sharding = sdy.get_sharding(value)
         shape = [*shape_of(value)]
         if sharding is not None:
@@ -146,7 +146,7 @@ class Frames:
         return tensor_bytes(shape, element_of(value))
 
     def sent(self, place: Place) -> int:
-        """What a device sends for a frame, beside what it is made of."""
+        """Return the bytes that a device sends for a frame, besides for its sources."""
         made = self.made[place]
         if isinstance(made, Windowed):
             return self._sent_for_windows(place, made)
@@ -190,13 +190,13 @@ class Frames:
         return rows * self.row_bytes(windows.value, windows.dim)
 
     def sent_for(self, places: Iterable[Place]) -> int:
-        """What a device sends for some frames."""
+        """Return the bytes that a device sends for some frames."""
         return sum(map(self.sent, places))
 
     # Writing
 
     def sharding(self, value: SSAValue, dim: int) -> TensorSharding:
-        """How the frame of a value is split."""
+        """Return the sharding of a value's frame."""
         known = sdy.get_sharding(value)
         if known is None:
             known = TensorSharding.fully_open(self.mesh_name, len(shape_of(value)))
@@ -408,7 +408,7 @@ class Frames:
         shape: Sequence[int],
         sharding: TensorSharding,
     ) -> SSAValue:
-        """Which elements are inside of ranges of dimensions."""
+        """Write the mask of elements inside ranges of dimensions."""
         inside: SSAValue | None = None
         for dim, low, high in ranges:
             before = emit.block.last_op
@@ -462,7 +462,7 @@ def _resized(
     size: int,
     start: int,
 ) -> SSAValue:
-    """What makes a value again, on operands of another size along a dimension."""
+    """Write a value again, on operands of another size along a dimension."""
     op = value.owner
     assert isinstance(op, Operation)
     shape = [*shape_of(value)]

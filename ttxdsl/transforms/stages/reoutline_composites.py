@@ -77,7 +77,7 @@ def _places(op: Operation, key: str, count: int) -> Sequence[int]:
 
 
 def _used(op: Operation) -> Iterable[SSAValue]:
-    """What an op uses from around it, in its regions, too."""
+    """Return the values that an op uses from outside, in its regions, too."""
     return (*op.operands, *captured_values(op)) if op.regions else op.operands
 
 
@@ -101,7 +101,7 @@ def _in_order(found: dict[int, SSAValue], count: int) -> list[SSAValue] | None:
 
 
 def _outline(group: DictionaryAttr, ops: Sequence[Operation]) -> _Outline | None:
-    """How a group is made one again; None if it is not the same any more."""
+    """Return the outline that makes a group one op; None if it has changed."""
     if len({op.parent for op in ops}) > 1 or not all(map(is_side_effect_free, ops)):
         return None
     if not _is_movable(ops):

@@ -123,7 +123,7 @@ class CheapestReshape(RewritePattern):
 
 @dataclass
 class WholeMove(RewritePattern):
-    """What moves whole values alone does so on every device, and the result is sliced.
+    """An op that moves whole values, run on every device with its result sliced.
 
     Stage 8 slices the operands by what the result is split by, often along another
     dimension, and sends the result on.

@@ -51,7 +51,7 @@ class _Slice(NamedTuple):
 
 @dataclass
 class _Prices:
-    """What all slices of a value send: their parts summed, or the value moved before."""
+    """The bytes of a value's slices: their parts summed, or the value moved before."""
 
     summed: int = 0
     moved: int = 0

@@ -48,12 +48,12 @@ from ttxdsl.transforms.stages.drop_idle_shardings import inline_computation
 
 @dataclass
 class _Named:
-    """What a module says of meshes.
+    """The meshes that a module declares, and the axes that it names.
 
     Attributes:
         declared: by name.
-        axes: of the meshes that shardings are over, the names of axes that are said.
-        manual: of computations the mesh that they are over, if they say one with axes.
+        axes: of the meshes that shardings are over, the axes that they name.
+        manual: the mesh of each manual computation, if it names one with axes.
     """
 
     declared: dict[str, Mesh]
@@ -81,11 +81,11 @@ class _Named:
         return named
 
     def mesh_of(self, mesh: str | Mesh) -> Mesh | None:
-        """What a name stands for."""
+        """Return the mesh that a name stands for, or None."""
         return mesh if isinstance(mesh, Mesh) else self.declared.get(mesh)
 
     def place_of(self, mesh: Mesh, module: ModuleOp) -> Operation:
-        """Where a mesh is declared; the module for one that is not."""
+        """Return the op that declares a mesh; the module for one that is not declared."""
         ops = (op for op in module.ops if isinstance(op, sdy.MeshOp))
         return next((op for op in ops if op.mesh.data == mesh), module)
 
@@ -367,7 +367,7 @@ class _Rewrite:
         ).with_unreduced(sort_and_merge(moved.unreduced, self.mesh))
 
     def _axes_of(self, axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
-        """What axes of a mesh are in the one mesh."""
+        """Return the axes of the common mesh that axes of a mesh are."""
         found: Axes = ()
         for axis in axes:
             parts = None if self.common is None else self.common.axes_of(axis, mesh)

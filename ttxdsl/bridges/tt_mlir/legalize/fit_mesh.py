@@ -204,7 +204,7 @@ class _Fitting:
         """Return the part of a sharding that the new axes can express, in old axes.
 
         A dimension that is split by whole lines in another order is split in the usual
-        order, any other that cannot be said not at all.
+        order; any other that cannot be expressed is not split.
         """
         if sharding.unreduced:
             raise UnsupportedError("tt-mlir has no unreduced data at the border", op)

@@ -1,6 +1,6 @@
 """The execution counts of the computations of a compiled XLA program.
 
-XLA says of a loop how often it turns where it knows it:
+XLA writes the trip count of a loop where it knows it:
 
     %while.11 = (…) while(%tuple), condition=%region_1, body=%region_2,
         backend_config={"known_trip_count":{"n":"5"}}

@@ -1,6 +1,6 @@
 """The trip counts of a compiled XLA program's loops, where XLA does not write them.
 
-XLA's CPU compiler says so in a loop's line; libtpu's programs do not. Their loops count a
+XLA's CPU compiler writes them in a loop's line; libtpu does not. Their loops count a
 number of the carried tuple: the condition compares it, the body adds to it, and it starts
 at a constant. These are computed as they stand, from one iteration to the next.
 

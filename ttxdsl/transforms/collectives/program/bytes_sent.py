@@ -1,4 +1,4 @@
-"""What each device sends in one run of a per-device program."""
+"""The bytes that each device sends in one run of a per-device program."""
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Operation
@@ -51,7 +51,7 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
 
 
 def _seconds(program: DeviceProgram, op: Operation) -> float:
-    """How long a collective takes; a gather runs along one axis after the other."""
+    """Return the seconds of a collective; a gather runs along its axes one by one."""
     ring, (sent, size) = _RINGS[type(op)], _sent(op)
     axes = program.axes_of_groups(op) if ring is Ring.ALL_GATHER else None
     if not axes or len(axes) == 1:

@@ -67,7 +67,7 @@ def _class_follows(kind: type[Operation]) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class NumberedDevices:
-    """How a module numbers devices, see `device_groups`."""
+    """The numbering of a module's devices, see `device_groups`."""
 
     count: int
     partitions: int | None
@@ -125,7 +125,7 @@ class DeviceProgram:
 
     @cached_property
     def trip_counts(self) -> TripCounts:
-        """How often loops turn."""
+        """The trip counts of loops."""
         return TripCounts(self._module)
 
     @property
@@ -184,7 +184,7 @@ class DeviceProgram:
         return self._named[key][0]
 
     def size(self, axes: Axes) -> int:
-        """How many devices a group along axes has."""
+        """Return the number of devices in a group along axes."""
         return total_size(axes, self.mesh)
 
     def same_along(self, value: SSAValue, axes: Axes) -> bool:
@@ -229,7 +229,7 @@ class DeviceProgram:
         return known[value]
 
     def _by_itself(self, op: Operation, axis: str) -> bool | None:
-        """Whether an op makes the same along an axis; None if it does as its operands."""
+        """Return whether results are equal along an axis; None: if operands are."""
         if not self._follows(op):
             return False
         if _FOLLOWING[type(op)] is not None:
@@ -253,7 +253,7 @@ class DeviceProgram:
     # Prices
 
     def bytes(self, kind: Ring, before: SSAValue, axes: Axes) -> int:
-        """What each device sends of a value."""
+        """Return the bytes that each device sends of a value."""
         type_ = before.type
         key = kind, id(type_), axes
         known = self._bytes.get(key)
@@ -265,7 +265,7 @@ class DeviceProgram:
     def bytes_of(
         self, kind: Ring, shape: Sequence[int], element: Attribute, axes: Axes
     ) -> int:
-        """What each device sends of a tensor."""
+        """Return the bytes that each device sends of a tensor."""
         held = tensor_bytes(shape, element)
         return ring_bytes(kind, held, self.size(axes))
 
@@ -513,7 +513,7 @@ class DeviceProgram:
 
 
 class _Writing:
-    """What is emitted goes before an op, or behind the one that makes a value."""
+    """A context that emits ops before an op, or behind the one that makes a value."""
 
     def __init__(
         self,

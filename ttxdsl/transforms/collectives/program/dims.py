@@ -1,4 +1,4 @@
-"""Which ops may run on parts of a dimension, so that slices move ahead of them.
+"""The ops that may run on parts of a dimension, so that slices move ahead of them.
 
 `held_in` says which dimension of each operand holds dimension d of the result of f.
 Then for every n and i, with `part` the i-th of n equal parts,

@@ -37,7 +37,7 @@ def connected(inputs: Mapping[V, Iterable[V]]) -> list[list[V]]:
 
 
 def for_each(now: int) -> int:
-    """What one move costs beside its bytes, where all send so many now.
+    """Return the price of one move besides its bytes, where all send so many now.
 
     So little that bytes decide; but a move more has to save some, for each takes its time
     to start, and of as many bytes fewer moves are better. (Without it a gather of 131,072
@@ -49,7 +49,7 @@ def for_each(now: int) -> int:
 
 @dataclass
 class Cut:
-    """What a least cut is.
+    """A least cut.
 
     Attributes:
         price: of all vertices in it together.
@@ -85,7 +85,7 @@ class VertexGraph:
         return number
 
     def edge(self, first: int, second: int) -> None:
-        """What the second is made of the first."""
+        """Add an edge: the second vertex is made of the first."""
         self._edge(2 * first + 1, 2 * second, ENDLESS)
 
     def source(self, vertex: int) -> None:

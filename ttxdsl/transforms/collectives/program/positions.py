@@ -41,7 +41,7 @@ def is_numbered(program: DeviceProgram, op: Operation, dim: int, axes: Axes) -> 
 def _bases(
     program: DeviceProgram, op: Operation, dim: int, axes: Axes
 ) -> set[int] | None:
-    """Where the groups' positions begin; None if their parts do not follow each other."""
+    """Return where groups' positions begin; None if their parts are not consecutive."""
     offset = _offset(op, dim)
     numbers = None if offset is None else _by_device(program, offset)
     if numbers is None:
@@ -85,7 +85,7 @@ def number_all(
 
 
 def _offset(op: Operation, dim: int) -> SSAValue | None:
-    """What is added to the positions along a dimension."""
+    """Return the scalar that is added to the positions along a dimension, or None."""
     if not isinstance(op, stablehlo.AddOp):
         return None
     iota, everywhere = (operand.owner for operand in op.operands)

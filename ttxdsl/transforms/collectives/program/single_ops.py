@@ -1,4 +1,4 @@
-"""What optimizations ask about one op: what it reads, sends, and makes of what."""
+"""Facts about one op for optimizations: what it reads, sends, and makes of what."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -76,7 +76,7 @@ def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
 
 
 def sum_of(op: Operation) -> Combiner | None:
-    """How an all_reduce or reduce_scatter of one tensor combines.
+    """Return the combiner of an all_reduce or reduce_scatter of one tensor.
 
     None for quantized elements: each addition of those is rounded and cut off.
     """

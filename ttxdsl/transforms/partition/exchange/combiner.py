@@ -1,4 +1,4 @@
-"""How partial results join: what an all-reduce has to do after a sharded reduction.
+"""Combiners of partial results: what an all-reduce does after a sharded reduction.
 
 By which function follows from the op that made the partial results: a maximum of maxima
 is one, a sum of sums is one. Shardings and `sdy.all_reduce` know sums, and of late maxima
@@ -78,7 +78,7 @@ def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | N
 
 
 def combiners_of(region: Region) -> list[Combiner]:
-    """What a reduction's body does with each of its values, if these are apart.
+    """Return the combiner of each value of a reduction's body, if these are apart.
 
     Each is then one known op on the value's two arguments. Empty for other bodies.
     """
@@ -144,7 +144,7 @@ def selects(region: Region) -> bool:
 
 
 def reduction_of(op: Operation) -> ReductionKind | None:
-    """How partial results of an op join, None if shardings have no name for it."""
+    """Return the reduction of an op's partial results, None if it has no name."""
     if not op.regions:
         return ReductionKind.SUM
     found = set(combiners_of(op.regions[0]))

@@ -38,7 +38,7 @@ from ttxdsl.transforms.partition.localizer import Local, Localizer
 
 
 class Window(NamedTuple):
-    """How an op looks at one dimension.
+    """The windows of an op along one dimension.
 
     Attributes:
         dim: the dimension of the operand.
@@ -83,11 +83,11 @@ class Halo(NamedTuple):
         return tuple(at * (size + self.drift) + self.start for at in range(shards))
 
     def exchange(self, shards: int, size: int) -> Exchange:
-        """What shards of a size send each other."""
+        """Return the exchange between shards of a size."""
         return exchange_of(self.starts(shards, size), self.size, size)
 
     def elements_sent(self, shards: int, size: int) -> int:
-        """How many elements each device sends along the dimension, at most."""
+        """Return the elements that each device sends along the dimension, at most."""
         return self.exchange(shards, size).sent
 
 
@@ -143,7 +143,7 @@ def halo_of(operand: Layout, result: Layout, window: Window) -> Halo | None:
 def _from_shards(
     ctx: Localizer, local: Local, halo: Halo, hops: range, filler: SSAValue | None
 ) -> list[SSAValue]:
-    """What other shards have of the stretches, and something where nobody reads any.
+    """Write the stretches from other shards, and filler where nobody reads any.
 
     Args:
         ctx: the localizer.
@@ -151,7 +151,7 @@ def _from_shards(
         halo: the stretches.
         hops: from which shards, in the order of the dimension.
         filler: a scalar that stands outside of the dimension; None is zero, which a
-            permute gives who is no target.
+            permute gives devices that are no target.
 
     Returns:
         Pieces in the order of the dimension.
@@ -196,7 +196,7 @@ def _from_shards(
 def _nothing(
     ctx: Localizer, local: Local, dim: int, count: int, filler: SSAValue | None
 ) -> list[SSAValue]:
-    """What stands outside of a dimension, or where nobody looks."""
+    """Write filler for the outside of a dimension, and for places that nobody reads."""
     if not count:
         return []
     shape = list(shape_of(local.value))

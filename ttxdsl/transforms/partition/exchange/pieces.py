@@ -32,7 +32,7 @@ _MOST = 64
 
 
 class Cut(NamedTuple):
-    """What was cut along one dimension of a value and put together.
+    """The stretches of a value that were cut along one dimension and put together.
 
     Attributes:
         source: the value.
@@ -188,7 +188,7 @@ def _together(cuts: Sequence[Cut | None]) -> Cut | None:
 
 
 def _between(stretches: Sequence[Stretch], start: int, end: int) -> Iterator[Stretch]:
-    """What of some stretches, one behind the other, is between two places."""
+    """Yield the parts of consecutive stretches between two positions."""
     place = 0
     for first, behind in stretches:
         low = max(start - place, 0)
@@ -201,7 +201,7 @@ def _between(stretches: Sequence[Stretch], start: int, end: int) -> Iterator[Str
 def pieces_of(
     stretches: Sequence[Stretch], size: int, count: int
 ) -> list[Piece] | None:
-    """What each device's part of a result is made of, if that is the same for all.
+    """Return the pieces of each device's part of a result; None if devices differ.
 
     Args:
         stretches: places of a split dimension, in the order of the result.

@@ -1,4 +1,4 @@
-"""What brings a tensor from one layout to another, and what that takes."""
+"""Plans that bring a tensor from one layout to another, and their prices."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ def sharding_of(layout: Layout) -> TensorSharding:
 
 
 def reshard_plan(before: Layout, after: Layout) -> tuple[Collective, ...]:
-    """What brings a tensor from one layout to another, in even shards all the way."""
+    """Return the steps from one layout to another, in even shards all the way."""
     source, meshes = sharding_of(before), (before.mesh, after.mesh)
     steps = cheapest_reshard(source, sharding_of(after), meshes, after.shape)
     if before.mesh == after.mesh and _is_uneven_between(steps, source, after):
@@ -30,7 +30,7 @@ def steps_bytes(steps: tuple[Collective, ...], before: Layout) -> int:
 
 
 class ReshardPrice(NamedTuple):
-    """What each device sends, elements counted as 64 bytes, and in how many collectives."""
+    """The elements that a device sends, counted as 64 bytes, and the collectives."""
 
     sent: int
     launches: int

@@ -51,12 +51,12 @@ Round = tuple[Transfer, ...]
 
 
 def width(one: Round) -> int:
-    """How many places each device sends in a round."""
+    """Return the number of positions that each device sends in a round."""
     return max(transfer.length for transfer in one)
 
 
 class Exchange(NamedTuple):
-    """How devices get their stretches.
+    """The transfers by which devices get their stretches.
 
     Attributes:
         own: what they have of them themselves.
@@ -68,13 +68,13 @@ class Exchange(NamedTuple):
 
     @property
     def sent(self) -> int:
-        """How many places each device sends, at most."""
+        """The number of positions that each device sends, at most."""
         return sum(map(width, self.rounds))
 
 
 @lru_cache(maxsize=1024)
 def exchange_of(starts: tuple[int, ...], length: int, size: int) -> Exchange:
-    """How each device of a group gets its stretch.
+    """Return the exchange that gives each device of a group its stretch.
 
     Args:
         starts: the place that each reads first; it may be outside of the dimension.
@@ -162,7 +162,7 @@ class _Writer:
         return self.emit.dynamic_slice_dim(value, self.dim, start, length)
 
     def received(self, one: Round, filler: SSAValue) -> SSAValue:
-        """What comes of a round, or of a device itself, where it is to be."""
+        """Write the stretches received in a round, at their positions."""
         wide = width(one)
         # a stretch of the round's width around what is read
         starts = {each: min(each.start, self.size - wide) for each in one}

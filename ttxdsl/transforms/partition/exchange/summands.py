@@ -20,12 +20,12 @@ from ttxdsl.transforms.partition.localizer import Local, Localizer, Partial
 
 
 def summed(axes: Axes) -> Partial | None:
-    """What is left to do where devices hold summands along the axes."""
+    """Return the sum left to do where devices hold summands along the axes, or None."""
     return Partial(axes, SUM) if axes else None
 
 
 def unreduced_parts(sharding: TensorSharding | None, mesh: Mesh) -> Partial | None:
-    """What is left to do where values are as a sharding says."""
+    """Return the reduction left to do for values of a sharding, or None."""
     axes = unreduced_axes(sharding, mesh)
     return Partial(axes, COMBINERS[sharding.reduction]) if sharding and axes else None
 
@@ -44,7 +44,7 @@ def on_first(
 def counted_once(
     ctx: Localizer, local: Local, mesh: Mesh | None, axes: Axes, combine: Combiner
 ) -> Local:
-    """What all devices start from, so that it counts once when parts are combined.
+    """Return a start value on all devices that counts once when parts are combined.
 
     Args:
         ctx: the localizer.

@@ -1,1 +1,1 @@
-"""What each family of ops becomes on one device."""
+"""The rewriting of each family of ops for one device."""

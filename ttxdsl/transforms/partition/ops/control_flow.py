@@ -33,7 +33,7 @@ from ttxdsl.transforms.partition.ops.opaque import replicated
 
 
 class _Border(NamedTuple):
-    """How a value crosses the border of a body; the sharding says what is unreduced."""
+    """The layout and sharding with which a value crosses the border of a body."""
 
     layout: Layout | None
     sharding: TensorSharding | None
@@ -48,7 +48,7 @@ class _Border(NamedTuple):
         return bring(ctx, value, self.layout, self.sharding, where)
 
     def local(self, value: SSAValue) -> Local:
-        """What came across."""
+        """Return the value as it is after crossing."""
         if self.layout is None:
             return Local(value, None)
         parts = unreduced_parts(self.sharding, self.layout.mesh)
@@ -88,7 +88,7 @@ def _rewrite_block(
 
 
 def while_(ctx: Localizer, op: stablehlo.WhileOp) -> None:
-    """What the loop carries keeps one layout, that of its results."""
+    """Partition a loop; its carries keep the layouts of its results."""
     carried = _Border.of(ctx, op.results)
     operands = [
         border.take(ctx, value, op)
@@ -334,7 +334,7 @@ def _is_of_whole_values(op: Operation, group_size: int) -> bool:
 def place_of_device(
     ctx: Localizer, op: stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp
 ) -> None:
-    """What a program that is already per device knows of its place.
+    """Keep the device id of a program that is already per device.
 
     Raises:
         UnsupportedError: in a global program, of which there are not several.

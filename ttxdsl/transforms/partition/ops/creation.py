@@ -63,7 +63,7 @@ def constant(ctx: Localizer, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
 def _local_constant(
     value: Attribute, target: Layout | None
 ) -> tuple[Attribute, Layout | None]:
-    """What each device writes of a constant, and how that lies."""
+    """Return the constant that each device writes, and its layout."""
     if target is None:
         return value, None
     if target.is_sharded:

@@ -111,7 +111,7 @@ def localize_running(
 def _earlier(
     ctx: Localizer, local: Local, initial: SSAValue, running: Running
 ) -> SSAValue:
-    """What the shards before hold altogether; the dimension is gone."""
+    """Write the combination of all earlier shards; the dimension is gone."""
     emit, layout, dim = ctx.emitter, local.placed, running.dim
     element, shape = element_of(local.value), shape_of(local.value)
     combine = running.combine

@@ -208,7 +208,7 @@ def _gather_shards(
     properties: Mapping[str, Attribute],
     split: Sequence[int],
 ) -> list[Local]:
-    """What falls into this device's shard along `split`, and zeros."""
+    """Gather what falls into this device's shard along `split`, and zeros elsewhere."""
     emit = ctx.emitter
     numbers = op.dimension_numbers.data
     layout, vector_dim = operand.placed, numbers.index_vector_dim

@@ -35,7 +35,7 @@ def _per_dim(axes_per_dim: tuple[Axes, ...], mesh: Mesh) -> tuple[Axes, ...]:
 
 
 def _source(op: sdy.CollectiveOp) -> SSAValue:
-    """What a collective moves; stage 10 planned it looking through barriers."""
+    """Return the value that a collective moves; stage 10 planned it behind barriers."""
     return sdy.behind_barriers(op.tensor)
 
 

@@ -1,1 +1,1 @@
-"""What Shardy does to a module after propagation."""
+"""Shardy's passes after propagation."""

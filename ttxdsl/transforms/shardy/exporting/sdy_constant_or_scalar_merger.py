@@ -19,7 +19,7 @@ def _attributes(op: Operation) -> frozenset[tuple[str, Attribute]]:
 
 
 def merge_key(op: Operation) -> Hashable | None:
-    """What two constants or scalar expansions of a region must share to be one.
+    """Return the key that two constants or scalar expansions share if they are merged.
 
     Their attributes, the sharding among them, and for a broadcast its type and its
     operand, which is a scalar. None for all other ops.

@@ -1,4 +1,4 @@
-"""What happens to a module after propagation, in one pass.
+"""The passes on a module after propagation, in one pass.
 
 Edges and groups go, constraints become reshards, what propagation left open is closed,
 and ops get reshards, or collectives, where their operands do not fit.

@@ -104,7 +104,7 @@ _COMPUTES = ByClass(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What makes an op compatible, and on which mesh."""
+    """The shardings that make an op compatible, and their mesh."""
 
     agreement: Agreement
     mesh_ref: str | Mesh
@@ -403,7 +403,7 @@ class ReshardInserter:
         self.reduce_results(op, reduction, mesh_ref, mesh)
 
     def plan(self, op: Operation, shardings: Shardings) -> _Plan | None:
-        """How an op becomes compatible, found once for ops that are alike.
+        """Return the plan that makes an op compatible, computed once a signature.
 
         Returns:
             None if there is no common mesh or nothing is known of the op.
@@ -423,7 +423,7 @@ class ReshardInserter:
         signature: OpSignature,
         shardings: tuple[TensorSharding | None, ...],
     ) -> _Plan | None:
-        """How ops of a signature become compatible under these shardings.
+        """Return the plan that makes ops of a signature compatible.
 
         Raises:
             UnsupportedError: a tensor would be sharded by an axis it is unreduced along.

@@ -48,7 +48,7 @@ def _operands(values: Iterable[SSAValue]) -> list[TensorSharding | None]:
 
 
 def _reductions_of(body: Region) -> tuple[ReductionKind, ...]:
-    """What all values that a body returns are computed by; none if they are not alike."""
+    """Return the reductions of a body's returned values; none if they differ."""
     block = body.blocks.first
     end = None if block is None else block.last_op
     if not isinstance(end, stablehlo.ReturnOp):
@@ -111,7 +111,7 @@ class _Verifier:
             raise CompileError(str(error), op) from error
 
     def call(self, op: CallOp) -> None:
-        """What crosses is unreduced as the callee says."""
+        """Check that operands and results are unreduced as in the callee."""
         callee = self.functions.get(op.callee.string_value())
         if callee is None:
             return
@@ -128,7 +128,7 @@ class _Verifier:
             _expect_equal(op, _unreduced(sharding), made, f"at call result {at}.")
 
     def end(self, op: Operation) -> None:
-        """What a body returns is unreduced as the results around it say, if they do."""
+        """Check that returned values are unreduced as the results around the body."""
         parent = op.parent_op()
         wanted: Sequence[TensorSharding | None] = ()
         if isinstance(parent, FuncOp):

@@ -1,1 +1,1 @@
-"""What Shardy does to a module before propagation."""
+"""Shardy's passes before propagation."""

@@ -1,4 +1,4 @@
-"""What happens to a module before propagation, in one pass.
+"""The passes on a module before propagation, in one pass.
 
 Meshes get names, axes of size one go, each use of a constant gets one of its own, and
 data flow edges become ops.
@@ -39,7 +39,7 @@ from ttxdsl.transforms.shardy.symbol_dce import SymbolDCE
 
 
 def import_constraints() -> list[ModulePass]:
-    """What tensors are asked to be.
+    """Return the passes that apply constraints and groups.
 
     Groups come behind the constraints: members may get shardings from them.
     """

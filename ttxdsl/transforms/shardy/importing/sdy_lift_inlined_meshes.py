@@ -30,7 +30,7 @@ STABLEHLO_MESH = "stablehlo.mesh"
 
 
 def wanted_name(mesh: Mesh, maximal: str = "maximal_mesh") -> str:
-    """What a new mesh is called if that name is free; one of one device by its device."""
+    """Return the preferred name of a new mesh; one of one device is named by it."""
     if mesh.is_maximal:
         return f"{maximal}_{mesh.device_ids[0]}"
     return "mesh" if mesh.axes else "empty_mesh"

@@ -282,7 +282,7 @@ class Propagation:
                     self._update_group(holder, number, except_for=None)
 
     def _returned(self) -> "list[_Returned]":
-        """What entry functions return, looked up once."""
+        """Return the values that entry functions return, looked up once."""
         if self._known_returned is None:
             graph = self.graph
             self._known_returned = [

@@ -48,7 +48,7 @@ def static_shape(type: Attribute) -> tuple[int, ...] | None:
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """Where one sharding is kept; the present one is in the graph's `numbers`."""
+    """A place that keeps a sharding; the present one is in the graph's `numbers`."""
 
     original: int
     """The sharding that the IR holds, by its number in the graph's `StepMemo`."""
@@ -408,7 +408,7 @@ class PropagationGraph:
         node.kind = self._kinds.setdefault(key, len(self._kinds))
 
     def _call_sources(self, edge: sdy.FuncDataFlowEdgeOp) -> list[SSAValue]:
-        """What flows into a function's argument, or into a call's result."""
+        """Return the values that flow into a function's argument or a call's result."""
         value = edge.operand
         if isinstance(value, BlockArgument):
             function = sdy.owning_op(value)

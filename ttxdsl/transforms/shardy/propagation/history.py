@@ -1,4 +1,4 @@
-"""Where did this axis come from: a record of what propagation did.
+"""The origins of axes: a record of what propagation did.
 
 For each axis on each value the history knows the origin (the argument, result,
 constraint or manual computation that a user sharded) and the path: the op, operand or
@@ -84,7 +84,7 @@ _T = TypeVar("_T")
 
 
 class History:
-    """What each step of a propagation moved.
+    """A record of what each step of a propagation moved.
 
     Args:
         module: the module before propagation; its shardings are the origins.

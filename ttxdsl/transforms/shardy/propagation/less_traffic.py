@@ -58,7 +58,7 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         propagation.finish(keep_rules=self.keep_sharding_rules)
 
     def chosen(self, ctx: Context, module: ModuleOp) -> PropagationPass:
-        """Which of both it is for a module, of which only dead ops are erased."""
+        """Return the better pass of both for a module; only its dead ops are erased."""
         return self._best(ctx, module)[0]
 
     def finish_with(
@@ -162,7 +162,7 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
     def _bytes(
         self, ctx: Context, module: ModuleOp, propagation: PropagationPass
     ) -> int | None:
-        """What is sent with one of both; None if the program is then refused."""
+        """Return the bytes sent with a pass; None if the program is then refused."""
         assert self.sent is not None, "given by the pipeline"
         copy = module.clone()
         with collect_remarks():

@@ -114,7 +114,7 @@ SCHEDULE: tuple[Heuristic, ...] = (
 
 
 def directions_until(priority: int) -> Ways:
-    """What the heuristics up to that of `priority` allow together."""
+    """Return the directions that heuristics up to that of `priority` allow together."""
     if priority == 0:
         return _SINGLE_USE
     heuristics = SCHEDULE[1 : priority + 1]  # the second allows what the first does

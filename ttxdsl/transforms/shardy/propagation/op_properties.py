@@ -1,4 +1,4 @@
-"""What propagation wants to know of ops besides their rules."""
+"""The properties of ops that propagation needs besides their rules."""
 
 from functools import cache
 

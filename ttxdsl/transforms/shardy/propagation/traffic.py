@@ -1,4 +1,4 @@
-"""What the shardings of a propagation would have devices send, before anything is planned.
+"""The traffic that shardings of a propagation would cause, before anything is planned.
 
 Where the shardings of an op's operands and results contradict each other, stage 8
 reshards some of them, and sums what the op leaves in parts (`ttxdsl.sharding.reshard.compatible`,
@@ -25,7 +25,7 @@ from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
 
 
 class RoughTraffic(NamedTuple):
-    """What devices send.
+    """The bits that devices send.
 
     Attributes:
         moved: bits, of tensors that are resharded.
@@ -42,7 +42,7 @@ class RoughTraffic(NamedTuple):
 
 
 def traffic(graph: PropagationGraph) -> RoughTraffic:
-    """What the present shardings would have each device send."""
+    """Return the bits that the present shardings would have each device send."""
     moved = summed = 0
     for _, by_move, by_sum in traffic_of_nodes(graph):
         moved += by_move
