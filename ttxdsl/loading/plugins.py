@@ -1,10 +1,10 @@
 """Plug-ins of other packages: dialects, passes, rules, lowerings, kernels, custom calls.
 
 A plug-in is a module that says what it brings while it is imported
-(`docs/guide/plugins.md`): it registers rules, lowerings and kernels, and its `UNIVERSE`, if it has one,
-has dialects and passes. Modules are found by entry points of the group `ttxdsl.plugins`,
-or named; the universes that xDSL finds are taken as well. All are imported where the
-first dialect or pass is asked for, none before.
+(`docs/guide/plugins.md`): it registers rules, lowerings and kernels, and its
+`UNIVERSE`, if it has one, has dialects and passes. Modules are found by entry points of
+the group `ttxdsl.plugins`, or named; the universes that xDSL finds are taken as well.
+All are imported where the first dialect or pass is asked for, none before.
 """
 
 import sys

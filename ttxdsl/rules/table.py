@@ -15,8 +15,8 @@ OpT = TypeVar("OpT", bound=Operation)
 class OpRule:
     """The functions that find the factors of one op class.
 
-    `factors` may read the op's types and properties, for these make the key under
-    which its answer is remembered. What else it depends on, `surroundings` must tell.
+    `factors` may read the op's types and properties, which are the key
+    under which its answer is cached. `surroundings` returns all else that it depends on.
     """
 
     op_class: type[Operation]

@@ -75,8 +75,8 @@ CLOSED_DIM = DimSharding()
 class ReductionKind(Enum):
     """The reduction that makes a value of the devices' parts along unreduced axes.
 
-    In the order of the numbers of Shardy's `ReductionOp`; only jaxlib newer than 0.10
-    knows others than sums.
+    Members are in the order of the numbers of Shardy's `ReductionOp`; only jaxlib newer
+    than 0.10 knows others than sums.
     """
 
     SUM = "sum"

@@ -275,7 +275,7 @@ class Roles:
         """Return the roots of the values that belong to no operand.
 
         Returns:
-            Those roots; for each result what it trains; and for each value whether it is a
+            The roots; for each result what it trains; for each value whether it is a
             gradient, empty if nothing is differentiated.
         """
         flow = self._flow

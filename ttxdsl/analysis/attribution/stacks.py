@@ -128,8 +128,8 @@ class Stacks:
     def scopes(self, op: Operation) -> tuple[ScopeName, ...]:
         """Return the scopes of an op, outermost first: the author's, or else functions.
 
-        Without debug info every call is a scope of its own, also where one function is called twice; of
-        more than `MAX_DEPTH` calls, the outermost.
+        Without debug info every call is a scope of its own, also where one function is
+        called twice; of more than `MAX_DEPTH` calls, only the outermost count.
         """
         if self._is_authored:
             path = author_path(op.location)

@@ -1,10 +1,10 @@
 """The trip counts of loops, where the program states them.
 
-A loop counts if one of its carries starts at a constant, every turn adds a constant to
-it, and the condition compares it with a constant. Constants are followed through what
-hands them on: carries that no turn changes, arguments and results of calls (if all
-callers hand over the same), computations under a sharding, integer arithmetic, comparisons
-of integers and choices by them.
+A loop counts if one of its carries starts at a constant, every iteration adds a constant
+to it, and the condition compares it with a constant. Constants are followed through
+carries that no iteration changes, arguments and results of calls (if all callers pass
+the same), computations under a sharding, integer arithmetic, comparisons of integers
+and choices by them.
 """
 
 from collections.abc import Callable, Mapping

@@ -410,9 +410,7 @@ class _Devices:
 
 
 def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
-    """Return how often the ops of a per-device program run.
-
-    Of several branches, the one that sends most is counted.
+    """Return execution counts in a per-device program; the dearest branch sends most.
 
     Args:
         module: the program.

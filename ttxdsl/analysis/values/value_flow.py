@@ -315,7 +315,7 @@ class ValueFlow:
     def _written(self, base: SSAValue, update: SSAValue) -> Flow:
         """Return how a base and the update of a part of it flow into the whole.
 
-        They are one where the base is a new buffer, or the part an update of its own.
+        Both move into it if the base is a new buffer or both have a source in common.
         """
         known = [self.number.get(value) for value in (base, update)]
         masks = [0 if at is None else self.sources[at] for at in known]

@@ -306,7 +306,7 @@ takes 1.4 times as long with rows of 1 KiB, 2.4 times with 2 KiB and 7 times wit
 def _turned(side: SSAValue, summed: Sequence[int]) -> int:
     """Return the elements copied to have a side of a product on the left.
 
-    XLA multiplies rows: what is summed has to come last.
+    XLA multiplies rows: the summed dimensions have to come last.
     """
     shape = shape_of(side)
     if sorted(summed) == list(range(len(shape) - len(summed), len(shape))):

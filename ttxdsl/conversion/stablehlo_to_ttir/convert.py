@@ -229,8 +229,8 @@ class _ModuleLowering:
     def _device_axes(self, mesh: Mesh) -> tuple[int | None, ...]:
         """Return the mesh axis of each axis of the devices; None for one of size 1.
 
-        Devices have two axes. More of them than two are left out if they are of size 1;
-        tt-mlir's are never fewer.
+        Devices have two axes. Axes beyond two are left out if they are of size 1; for
+        tt-mlir there are never fewer.
         """
         axes: list[int | None] = [*range(len(mesh.axes))]
         for at in reversed(range(len(mesh.axes))):

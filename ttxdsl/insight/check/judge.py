@@ -269,7 +269,7 @@ def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
 def _shardings(module: ModuleOp) -> list[Split]:
     """Return the split of every operand of every op, in program order.
 
-    Of sdy only returns count: reshards and collectives are what a stage may replace.
+    Of the ops of sdy only returns count: stages may replace reshards and collectives.
     """
     mesh_of = mesh_lookup(module)
     found: list[Split] = []

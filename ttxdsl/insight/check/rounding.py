@@ -100,7 +100,7 @@ class RoundedRuns:
 def explained_by_rounding(expected: Array, rounded: Iterable[Array]) -> Array:
     """Return each element's possible error: infinite where rounding decides all of it.
 
-    That is where it makes an infinity of a number, or another integer or boolean.
+    Rounding decides where it makes a number infinite, or changes an integer or boolean.
 
     Args:
         expected: a result as it is.

@@ -268,7 +268,7 @@ def _rank(
 def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
     """Return the sort key of a row: fitting first, then time, memory, bytes, axes.
 
-    Rows that are alike in all of it stay in the order of the groups.
+    Rows with equal keys stay in the order of the groups.
     """
     found = row.measurement
     return (

@@ -175,7 +175,8 @@ class Explainer:
     ) -> Answer:
         """Return the answer to the one question asked, else on all collectives.
 
-        A wish is that of `why_not`. Jobs and executor are those of `collective`, `by` is that of `program`.
+        `wish` is that of `why_not`, `jobs` and `executor` are those of `collective`, `by`
+        is that of `program`.
 
         Raises:
             CompileError: there is no such thing.

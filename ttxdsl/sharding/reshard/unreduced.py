@@ -46,8 +46,8 @@ def plan_to_unreduced(
 ) -> ToUnreduced | None:
     """Plan how a value gets the unreduced axes that `target` has and `source` has not.
 
-    The steps end in the unreduced axes of `target`; where its dimensions still differ
-    is left to a reshard.
+    The steps end in the unreduced axes of `target`; a reshard does the rest where
+    dimensions still differ.
 
     Returns:
         None if there are no such axes.

@@ -1,6 +1,6 @@
 """The sources of a dimension's positions: positions of operands.
 
-`frame-uneven-values` follows results back to what they are made of with this.
+`frame-uneven-values` follows results back to their sources with this.
 """
 
 from dataclasses import dataclass
@@ -203,7 +203,7 @@ def windows_of(value: SSAValue, dim: int, shards: int) -> Windowed | None:
 def made_of(value: SSAValue, dim: int, shards: int = 1) -> Made | None:
     """Return how a dimension's positions are made of operands' ones; None if unknown.
 
-    Windows are looked at where frames are split, into these shards.
+    Windows are looked at where frames are split, into `shards` parts.
     """
     op = value.owner
     if not isinstance(op, Operation) or len(op.results) != 1:

@@ -211,7 +211,7 @@ class _Rows:
     """The targets of a scatter's updates: row numbers in the inputs as matrices.
 
     The dimensions that indices reach are the rows of the inputs, the others their
-    columns. What falls outside goes to one extra row.
+    columns. Updates outside of the inputs go to one extra row.
     """
 
     def __init__(self, low: Lowering, op: stablehlo.ScatterOp):

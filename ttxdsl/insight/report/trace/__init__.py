@@ -1,7 +1,7 @@
 """The trace of a program's ops from the input through every stage.
 
-`stacks` says where the user's program has each op, `listing` prints every stage and says
-what changed, `graph` is the program as nodes with shardings, `layouts` says which device
-holds which part, and `data` puts it all together, as the report (`ttxdsl.insight.report.html`)
-and Model Explorer show it.
+`stacks` finds each op's place in the user's program, `listing` prints every stage and
+its changes, `graph` is the program as nodes with shardings, `layouts` gives the part
+that each device holds, and `data` puts it all together, as the report
+(`ttxdsl.insight.report.html`) and Model Explorer show it.
 """

@@ -1,8 +1,8 @@
 """Recordings of a compilation, so that questions can be answered later.
 
-Nothing in the passes knows of it: stage 6 is run with a history, stage 8 by an inserter
-that tells what it inserts for whom, and between the stages every op gets a number by
-which its successors are found. `compiling.py` puts these in their places.
+The passes do not know of them: stage 6 runs with a history, stage 8 with an inserter
+that records each reshard and its user, and between the stages every op gets a number by
+which its successors are found. `compiling.py` sets these up.
 """
 
 from collections.abc import Sequence

@@ -89,7 +89,7 @@ class PositionPrinter(Printer):
 class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
     """The position in the parsed text of an op without a location.
 
-    Line and column are counted when someone asks: most ops are never asked.
+    Line and column are counted on demand: most ops never need them.
     """
 
     name = "builtin.parsed_loc"

@@ -39,8 +39,8 @@ def connected(inputs: Mapping[V, Iterable[V]]) -> list[list[V]]:
 def for_each(now: int) -> int:
     """Return the price of one move besides its bytes, where all send so many now.
 
-    So little that bytes decide; but a move more has to save some, for each takes its time
-    to start, and of as many bytes fewer moves are better. (Without it a gather of 131,072
+    It is so small that bytes decide; but one more move has to save some, since each takes
+    time to start. Of equal bytes, fewer moves are better. (Without it a gather of 131,072
     bytes became 63 of 2,048; others' ways then stay open, too: docs/evidence/decisions.md,
     2026-11-23.)
     """

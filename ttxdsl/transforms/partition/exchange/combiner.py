@@ -1,8 +1,8 @@
 """Combiners of partial results: what an all-reduce does after a sharded reduction.
 
-By which function follows from the op that made the partial results: a maximum of maxima
-is one, a sum of sums is one. Shardings and `sdy.all_reduce` know sums, and of late maxima
-and minima.
+The function follows from the op that made the partial results: a maximum of maxima is a
+maximum, a sum of sums is a sum. Shardings and `sdy.all_reduce` know sums, and of late
+maxima and minima.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | N
 
 
 def combiners_of(region: Region) -> list[Combiner]:
-    """Return the combiner of each value of a reduction's body, if these are apart.
+    """Return the combiner of each value of a reduction's body, if these are independent.
 
     Each is then one known op on the value's two arguments. Empty for other bodies.
     """

@@ -21,8 +21,8 @@ def _attributes(op: Operation) -> frozenset[tuple[str, Attribute]]:
 def merge_key(op: Operation) -> Hashable | None:
     """Return the key that two constants or scalar expansions share if they are merged.
 
-    Their attributes, the sharding among them, and for a broadcast its type and its
-    operand, which is a scalar. None for all other ops.
+    It has their attributes, the sharding among them, and for a broadcast its type and
+    its operand, which is a scalar. None for all other ops.
     """
     if isinstance(op, sdy.ConstantOp) or op.has_trait(
         ConstantLike, value_if_unregistered=False

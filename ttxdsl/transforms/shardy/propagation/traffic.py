@@ -1,9 +1,9 @@
 """The traffic that shardings of a propagation would cause, before anything is planned.
 
 Where the shardings of an op's operands and results contradict each other, stage 8
-reshards some of them, and sums what the op leaves in parts (`ttxdsl.sharding.reshard.compatible`,
-which asks the same here). Counted are the bytes of that, op by op, those in a loop once.
-It is a rough count: other passes send less than the plans of stage 8.
+reshards some of them, and sums partial results (`ttxdsl.sharding.reshard.compatible`
+decides both). The bytes of these are counted op by op, those in a loop once. The count
+is rough: other passes send less than the plans of stage 8.
 """
 
 from collections.abc import Iterator
