@@ -1,9 +1,13 @@
 """The engine: visit ops until no sharding changes any more.
 
-A stack holds the nodes to visit, at first all of them with the first op on top. A
-visit makes one step; whoever is concerned by a changed sharding goes back on the
-stack. So the work is proportional to the ops and to the changes, and the order in
-which ops decide conflicts is the same as in the C++ passes.
+A run sweeps over the nodes in the order of their ops. A visit makes one step; whoever
+is concerned by a changed sharding and was passed already goes on a stack, which is
+emptied before the sweep goes on. So the order in which ops decide conflicts is that of
+the C++ passes, whose stack holds all ops at first, the first one on top.
+
+A node that changed nothing under a strategy and directions changes nothing under the
+same again while its places stay as they are: `Unsettled` leaves it out of the sweep. So
+the work is proportional to the ops and to the changes, however many runs there are.
 
 Dead ops are erased when their turn comes, as the C++ driver does.
 
@@ -41,6 +45,7 @@ from ttxdsl.transforms.shardy.propagation.graph import (
 )
 from ttxdsl.transforms.shardy.propagation.history import History
 from ttxdsl.transforms.shardy.propagation.sharding_groups import ShardingGroups
+from ttxdsl.transforms.shardy.propagation.unsettled import Unsettled
 
 _UPDATES = 64
 """More updates of a value than the number of its devices has prime factors."""
@@ -98,8 +103,12 @@ class Propagation:
         self.groups.align(module, history)
         self.graph = PropagationGraph(module, conservative=conservative)
         self._known_returned: list[_Returned] | None = None
+        self._unsettled = Unsettled(self.graph.changes)
+        self._unsettled_returned = Unsettled(self.graph.changes)
         self._stack: list[int] = []
-        self._on_stack: list[bool] = []
+        # one byte a node: whether it is to be visited, by the sweep or from the stack
+        self._waiting = bytearray()
+        self._swept = -1
 
     def run(self, strategy: Strategy, ways: Ways | None = None) -> None:
         """Propagate to a fixed point.
@@ -114,16 +123,22 @@ class Propagation:
         self._propagate_function_results(strategy)
         graph = self.graph
         nodes, numbers, step = graph.nodes, graph.numbers, graph.memo.step
-        stack = self._stack = list(range(len(nodes) - 1, -1, -1))
-        on_stack = self._on_stack = [True] * len(nodes)
+        stack = self._stack
+        waiting, restless = self._unsettled.begin((strategy, ways), len(nodes))
+        self._waiting, self._swept = waiting, -1
         signatures: dict[int, int] = {}
         unless = None if ways is None else ways.unless
         # places of ops are made when these are visited
         values = len(nodes) + len(graph.places)
         updates_left = rounds(_UPDATES * values, "propagation")
-        while stack:
-            index = stack.pop()
-            on_stack[index] = False
+        while True:
+            if stack:
+                index = stack.pop()
+            else:
+                index = self._swept = waiting.find(1, self._swept + 1)
+                if index < 0:
+                    break
+            waiting[index] = 0
             node = nodes[index]
             if not node.alive:
                 if node.erased:
@@ -134,6 +149,7 @@ class Propagation:
                 node.alive = True
             if not node.prepared:
                 graph.prepare(node)
+                self._unsettled.reads(index, node.places)
             kind = node.kind
             if kind is None:
                 continue
@@ -150,7 +166,9 @@ class Propagation:
             updates = step(signature, tuple(present))
             if updates:
                 if next(updates_left, None) is None:
+                    self._forget_settled()
                     break
+                restless.append(index)
                 if self.history is not None:
                     self._record(node.op, node.places, signature, tuple(present))
                 self._apply(index, node, updates)
@@ -215,9 +233,15 @@ class Propagation:
                 self._push(concerned)
 
     def _push(self, index: int) -> None:
-        if not self._on_stack[index] and not self.graph.nodes[index].erased:
-            self._on_stack[index] = True
-            self._stack.append(index)
+        if not self._waiting[index] and not self.graph.nodes[index].erased:
+            self._waiting[index] = 1
+            if index <= self._swept:  # else the sweep comes to it
+                self._stack.append(index)
+
+    def _forget_settled(self) -> None:
+        self._stack.clear()
+        self._unsettled.forget()
+        self._unsettled_returned.forget()
 
     def _record(
         self,
@@ -263,23 +287,33 @@ class Propagation:
         Nobody is told: this happens before and after all visits.
         """
         graph = self.graph
-        for one in self._returned():
-            directions = (PropagationDirection.BOTH,) * one.rank
-            signature = graph.memo.signature(one.behaviour, strategy, directions)
-            value, result = one.places
+        returned = self._returned()
+        unsettled = self._unsettled_returned
+        waiting, restless = unsettled.begin(strategy, len(returned))
+        index = waiting.find(1)
+        while index >= 0:
+            pair = returned[index]
+            directions = (PropagationDirection.BOTH,) * pair.rank
+            signature = graph.memo.signature(pair.behaviour, strategy, directions)
+            value, result = pair.places
             present = (graph.numbers[value], graph.numbers[result])
             updates = graph.memo.step(signature, present)
-            if updates and self.history is not None:
-                # what is returned stands for the function's result
-                self._record(one.function, (value,) * 2, signature, present)
+            if updates:
+                restless.append(index)
+                if self.history is not None:
+                    # what is returned stands for the function's result
+                    self._record(pair.function, (value,) * 2, signature, present)
+            before = len(graph.changes)
             for tensor, number in updates:
-                place = one.places[tensor]
+                place = pair.places[tensor]
                 if place == NO_PLACE:
                     continue
                 graph.assign(place, number)
                 holder = graph.places[place].value
                 if holder is not None:
                     self._update_group(holder, number, except_for=None)
+            unsettled.mark(waiting, before)
+            index = waiting.find(1, index + 1)
 
     def _returned(self) -> "list[_Returned]":
         """Return the values that entry functions return, looked up once."""
@@ -296,6 +330,8 @@ class Propagation:
                 for at, value in enumerate(_returned_values(function))
                 if (shape := static_shape(value.type)) is not None
             ]
+            for index, pair in enumerate(self._known_returned):
+                self._unsettled_returned.reads(index, pair.places)
         return self._known_returned
 
     # Dead ops
@@ -307,7 +343,11 @@ class Propagation:
         return would_be_trivially_dead(op)
 
     def _erase(self, op: Operation) -> None:
-        """Erase an op; what its operands came from may be dead now and is visited."""
+        """Erase an op; what its operands came from may be dead now and is visited.
+
+        Directions may depend on how often a value is used: nothing is settled any more.
+        """
+        self._unsettled.forget()
         for region in reversed(op.regions):
             for block in reversed(region.blocks):
                 for inner in reversed(list(block.ops)):

@@ -132,6 +132,8 @@ class PropagationGraph:
         self.places: list[Place] = [Place(StepMemo.NO_SHARDING)]
         self.numbers: list[int] = [StepMemo.NO_SHARDING]
         """The present sharding at each place."""
+        self.changes: list[int] = []
+        """The places whose shardings changed so far, the latest last."""
         self.nodes: list[Node] = []
         # the node of an op, or else that of the nearest op around it, up to the function
         self._nearest: dict[Operation, int] = {}
@@ -310,7 +312,7 @@ class PropagationGraph:
 
     def replace(self, place: int, sharding: TensorSharding) -> None:
         """Put another sharding at a place that has one."""
-        self.numbers[place] = self.memo.number(sharding)
+        self._set_number(place, self.memo.number(sharding))
 
     def assign(self, place: int, number: int) -> None:
         """Change the sharding at a place.
@@ -320,7 +322,12 @@ class PropagationGraph:
         """
         if self.numbers[place] == StepMemo.NO_SHARDING:
             self._open_siblings(place, number)
-        self.numbers[place] = number
+        self._set_number(place, number)
+
+    def _set_number(self, place: int, number: int) -> None:
+        if self.numbers[place] != number:
+            self.numbers[place] = number
+            self.changes.append(place)
 
     def _open_siblings(self, place: int, number: int) -> None:
         sharding = self.memo.sharding(number)
@@ -331,7 +338,7 @@ class PropagationGraph:
                 rank = sdy.tensor_rank(value.type)
                 opened = TensorSharding.fully_open(sharding.mesh, rank)
                 # writing the first one back will write this one, too
-                self.numbers[sibling] = self.memo.number(opened)
+                self._set_number(sibling, self.memo.number(opened))
                 self.places[sibling].original = self.numbers[sibling]
 
     def _siblings_of(self, place: int) -> tuple[int, ...]:

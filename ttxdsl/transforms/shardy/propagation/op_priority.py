@@ -113,6 +113,7 @@ SCHEDULE: tuple[Heuristic, ...] = (
 """Each iteration propagates what its heuristic or one before it allows."""
 
 
+@cache
 def directions_until(priority: int) -> Ways:
     """Return the directions that heuristics up to that of `priority` allow together."""
     if priority == 0:
