@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import ttxdsl
+from tests.attack.bombs.deep import nested_regions
 from tests.insight.budget.test_check import loop
-from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.analysis.usage import timeline as timelines
+from ttxdsl.analysis.usage.timeline import Event, Timeline, timeline
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import GENERIC, Convolving, Machine
 from ttxdsl.insight.report.chrome_trace import chrome_trace
@@ -168,3 +171,18 @@ func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
 """
     found = timeline(parse_program(text), Machine(memory_bytes_per_second=4096.0))
     assert found.seconds == pytest.approx(2)
+
+
+def test_events_of_a_nest_are_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ttxdsl.load(nested_regions("while", 60)).partition().module
+    placed: list[object] = []
+    place = timelines.replace
+
+    def counted(event: Event, **changes: Any) -> Event:
+        placed.append(event)
+        return place(event, **changes)
+
+    monkeypatch.setattr(timelines, "replace", counted)
+    events = timeline(module, GENERIC).events
+    assert max(event.depth for event in events) > 55
+    assert len(placed) <= len(events)

@@ -39,6 +39,9 @@ class TraceNode:
     outputs: list[Value]
     frames: list[Frame] = field(default_factory=list[Frame])
     path: tuple[str, ...] = ()
-    """The scopes that the source gives, also those that the graph does not show."""
+    """The scopes that the source gives, also those that the graph does not show.
+
+    Of very many, the outermost.
+    """
     key: int = -1
     """Of the op in the listings; -1 for arguments and results."""

@@ -54,9 +54,8 @@ class Scopes:
         self.scopes: list[Scope] = [Scope("program", -1, "program")]
         self._numbers: dict[tuple[int, ScopeName], int] = {}
 
-    def scope(self, path: Sequence[ScopeName], kind: str) -> int:
-        """The scope of a path, made where it is not there yet."""
-        at = 0
+    def scope(self, path: Sequence[ScopeName], kind: str, at: int = 0) -> int:
+        """The scope of a path from another one, made where it is not there yet."""
         for depth, name in enumerate(path):
             last = depth == len(path) - 1
             at = self._child(at, name, kind if last else "scope")

@@ -13,6 +13,8 @@ budgets quote from it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
@@ -38,6 +40,7 @@ from ttxdsl.analysis.usage.work import (
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane, Schedule, Task, schedule
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.captures import Captures
 from ttxdsl.ir.traversal import all_ops
 
 _AROUND = (sdy.ManualComputationOp, sdy.NamedComputationOp, stablehlo.AsyncStartOp)
@@ -66,7 +69,7 @@ class Event:
     ops: tuple[Operation, ...] = field(repr=False, default=())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Timeline:
     """The events and times of one device in one run of a program.
 
@@ -74,18 +77,47 @@ class Timeline:
         seconds: until all is done.
         compute_seconds: how long it computes.
         link_seconds: how long collectives take, also those that computing hides.
-        events: in the order of their starts.
+        parts: its own events, and what others do inside of it.
     """
 
     seconds: float
     compute_seconds: float
     link_seconds: float
-    events: tuple[Event, ...] = ()
+    parts: "tuple[Event | Part, ...]" = field(default=(), repr=False)
 
     @property
     def hidden_seconds(self) -> float:
         """The time of collectives that computing hides."""
         return max(0.0, self.compute_seconds + self.link_seconds - self.seconds)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The events of all parts, in the order of their starts."""
+        events: list[Event] = []
+        pending = [(part, 0.0, 1, 0) for part in reversed(self.parts)]
+        while pending:
+            part, start, times, depth = pending.pop()
+            start += part.start
+            times *= part.times
+            depth += part.depth
+            if isinstance(part, Event):
+                events.append(replace(part, start=start, times=times, depth=depth))
+            else:
+                pending += [
+                    (inner, start, times, depth)
+                    for inner in reversed(part.timeline.parts)
+                ]
+        events.sort(key=lambda event: (event.start, event.depth))
+        return tuple(events)
+
+
+class Part(NamedTuple):
+    """A timeline inside another: where it starts, how often it runs, how much deeper."""
+
+    timeline: Timeline
+    start: float
+    times: int
+    depth: int
 
 
 _NOTHING = Timeline(0.0, 0.0, 0.0)
@@ -159,6 +191,7 @@ class _Planner:
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
         self._known: dict[Block, Timeline] = {}
+        self._captures = Captures()
         self._entered: list[str] = []
 
     def of_function(self, function: FuncOp) -> Timeline:
@@ -199,14 +232,11 @@ class _Planner:
         done = schedule(tasks, overlap=self.machine.overlap)
         return self._timeline(planned, done)
 
-    @staticmethod
-    def _needed(op: Operation, known: dict[Operation, int]) -> set[Operation]:
-        """The ops of the block whose results an op or its regions use."""
-        inside = all_ops(op) if op.regions else [op]
+    def _needed(self, op: Operation, known: dict[Operation, int]) -> set[Operation]:
+        """Return the ops of the block whose results an op or its regions use."""
         return {
             value.op
-            for one in inside
-            for value in one.operands
+            for value in self._captures.used_by(op)
             if isinstance(value, OpResult) and value.op in known
         }
 
@@ -292,7 +322,7 @@ class _Planner:
         return None, 1
 
     def _timeline(self, planned: Sequence[_Planned], done: Schedule) -> Timeline:
-        events: list[Event] = []
+        parts: list[Event | Part] = []
         compute = link = 0.0
         for one, start in zip(planned, done.starts, strict=True):
             if one.lane is Lane.COMPUTE:
@@ -302,21 +332,13 @@ class _Planner:
             if one.inner is not None:
                 compute += one.turns * one.inner.compute_seconds
                 link += one.turns * one.inner.link_seconds
-                events += [
-                    replace(
-                        inner,
-                        start=start + inner.start,
-                        times=one.turns * inner.times,
-                        depth=inner.depth + 1,
-                    )
-                    for inner in one.inner.events
-                ]
+                if one.inner.parts:
+                    parts.append(Part(one.inner, start, one.turns, 1))
             if one.seconds:
                 shown = one.name if one.turns == 1 else f"{one.name} x{one.turns}"
                 event = Event(one.lane, shown, start, one.seconds, 1, 0, tuple(one.ops))
-                events.append(event)
-        events.sort(key=lambda one: (one.start, one.depth))
-        return Timeline(done.seconds, compute, link, tuple(events))
+                parts.append(event)
+        return Timeline(done.seconds, compute, link, tuple(parts))
 
 
 def _element(op: Operation) -> object:
@@ -326,10 +348,9 @@ def _element(op: Operation) -> object:
 
 
 def _one_after_the_other(first: Timeline, second: Timeline) -> Timeline:
-    later = [replace(one, start=one.start + first.seconds) for one in second.events]
     return Timeline(
         first.seconds + second.seconds,
         first.compute_seconds + second.compute_seconds,
         first.link_seconds + second.link_seconds,
-        (*first.events, *later),
+        (Part(first, 0.0, 1, 0), Part(second, first.seconds, 1, 0)),
     )

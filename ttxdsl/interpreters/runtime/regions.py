@@ -7,7 +7,7 @@ ops, computes constants once, writes over operands that die, and runs groups of 
 """
 
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,6 +43,7 @@ from ttxdsl.interpreters.runtime.engine import Devices, VirtualDevices
 from ttxdsl.interpreters.runtime.fusion import compute_group, free
 from ttxdsl.interpreters.runtime.memory.pool import Spare, release
 from ttxdsl.interpreters.runtime.plan import OpGroup, PlannedOp, RegionPlan
+from ttxdsl.ir.captures import Captures
 
 Array = NDArray[Any]
 Values = tuple[Any, ...]
@@ -77,9 +78,7 @@ class Session:
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
     """The devices of the code that runs now; no axes outside of a mesh."""
     plans: dict[Region, RegionPlan] = field(default_factory=dict[Region, RegionPlan])
-    captures: dict[Region, tuple[SSAValue, ...]] = field(
-        default_factory=dict[Region, tuple[SSAValue, ...]]
-    )
+    captures: Captures = field(default_factory=Captures)
     symbols: dict[str, Operation] = field(default_factory=dict[str, Operation])
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
@@ -477,30 +476,4 @@ def _typed(
 
 def captures_of(interpreter: Interpreter, region: Region) -> tuple[SSAValue, ...]:
     """Return the values that a region uses but does not define."""
-    known = session(interpreter).captures
-    if region not in known:
-        regions, pending = list[Region](), [region]
-        while pending:
-            inner = pending.pop()
-            regions.append(inner)
-            ops = chain.from_iterable(block.ops for block in inner.blocks)
-            pending += (one for op in ops for one in op.regions if one not in known)
-        for inner in reversed(regions):  # those inside others first
-            known[inner] = _captured(inner, known)
-    return known[region]
-
-
-def _captured(
-    region: Region, known: Mapping[Region, tuple[SSAValue, ...]]
-) -> tuple[SSAValue, ...]:
-    """Return what a region captures, from the captures of the regions in it."""
-    inside: set[SSAValue] = set()
-    used: dict[SSAValue, None] = {}
-    for block in region.blocks:
-        inside.update(block.args)
-        for op in block.ops:
-            inside.update(op.results)
-            used.update(dict.fromkeys(op.operands))
-            for inner in op.regions:
-                used.update(dict.fromkeys(known[inner]))
-    return tuple(value for value in used if value not in inside)
+    return session(interpreter).captures.of(region)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any, cast
 
 from xdsl.dialects.builtin import TensorType
@@ -20,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.quant import scaled_dim
+from ttxdsl.ir.captures import Captures
 from ttxdsl.ir.collector import forget_uses
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import operands_of
@@ -584,19 +586,9 @@ def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:
 
 def captured_values(op: Operation) -> list[SSAValue]:
     """The values that the regions of an op use and do not define."""
-    inside: set[SSAValue] = set()
-    used: dict[SSAValue, None] = {}
-    for region in op.regions:
-        for block in region.blocks:
-            inside.update(block.args)
-        for inner in region.walk():
-            inside.update(inner.results)
-            for nested in inner.regions:
-                for block in nested.blocks:
-                    inside.update(block.args)
-            for value in inner.operands:
-                used[value] = None
-    return [value for value in used if value not in inside]
+    captures = Captures()
+    used = (captures.of(region) for region in op.regions)
+    return list(dict.fromkeys(chain.from_iterable(used)))
 
 
 def scaled_error(where: Operation, what: str = "") -> UnsupportedError:

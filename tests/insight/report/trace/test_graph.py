@@ -324,3 +324,33 @@ def test_of_more_devices_than_are_drawn_nobody_is_listed():
     assert table.layouts[number]["shards"] == []
     (data,) = table.meshes_data()
     assert (data["size"], data["devices"]) == (8192, [])
+
+
+def test_a_mesh_is_compared_with_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[object] = []
+    equal = Mesh.__eq__
+
+    def counted(self: Mesh, other: object) -> bool:
+        compared.append(other)
+        return equal(self, other)
+
+    meshes = [Mesh((("x", 2), ("y", 4))) for _ in range(200)]
+    table = LayoutTable()
+    monkeypatch.setattr(Mesh, "__eq__", counted)
+    numbers = [table.mesh(f"m{at}", mesh) for at, mesh in enumerate(meshes)]
+    assert numbers == list(range(200))
+    assert table.mesh("m7", Mesh((("x", 2), ("y", 4)))) == 7
+    assert table.mesh("", meshes[9]) == 0
+    assert len(compared) < 1_000
+
+
+def test_of_very_deep_regions_the_outermost_scopes_are_told() -> None:
+    from tests.attack.bombs.deep import nested_regions
+
+    data = ttxdsl.load(nested_regions("if", 130)).report_data()
+    paths = [node["path"] for node in data["graph"]["nodes"]]
+    assert max(map(len, paths)) == 100
+    depth, deepest = 0, max(node["scope"] for node in data["graph"]["nodes"])
+    while deepest > 0:
+        depth, deepest = depth + 1, data["graph"]["scopes"][deepest]["parent"]
+    assert depth > 100

@@ -28,7 +28,7 @@ The keys of the data:
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import prod
 from typing import Any
 
@@ -37,7 +37,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from ttxdsl.analysis.attribution.locations import homes
-from ttxdsl.analysis.attribution.nodes import TraceNode
+from ttxdsl.analysis.attribution.nodes import TraceNode, Value
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
 from ttxdsl.analysis.attribution.stacks import Stacks
 from ttxdsl.analysis.usage.collectives import (
@@ -516,10 +516,15 @@ def _entry(module: ModuleOp) -> FuncOp:
 
 
 def _node_data(node: TraceNode) -> dict[str, Any]:
-    data = asdict(node)
+    data = _shallow(node)
+    data["outputs"] = [_shallow(value) for value in node.outputs]
     data["frames"] = [[f.function, f.position] for f in node.frames]
     data["scope"] = data.pop("group")
     return data
+
+
+def _shallow(holder: TraceNode | Value) -> dict[str, Any]:
+    return {each.name: getattr(holder, each.name) for each in fields(holder)}
 
 
 def _stage_data(stage: StageRecord) -> dict[str, Any]:

@@ -7,6 +7,7 @@ before (`wholes.py`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -15,7 +16,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.nodes import TraceNode, Value
 from ttxdsl.analysis.attribution.scopes import Scopes
-from ttxdsl.analysis.attribution.stacks import ScopeName, Stacks
+from ttxdsl.analysis.attribution.stacks import MAX_DEPTH, ScopeName, Stacks
 from ttxdsl.analysis.boundary import BoundaryValue, arguments_of, results_of
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.dialects import sdy, stablehlo
@@ -34,6 +35,7 @@ _PROGRAMS = (
     stablehlo.WhileOp,
 )
 """Ops whose regions are programs of their own; others' bodies belong to the op."""
+_PROGRAM = ScopeName("program")
 
 
 @dataclass(slots=True)
@@ -44,6 +46,38 @@ class Graph:
     scopes: Scopes
     operations: list[Operation | None]
     """What the nodes stand for, where that is an op."""
+
+
+class _Path:
+    """The scopes around ops, each known by the one around it.
+
+    Args:
+        around: the path without the last scope; None of the whole program.
+        name: the last scope.
+    """
+
+    def __init__(self, around: "_Path | None" = None, name: ScopeName = _PROGRAM):
+        self.around = around
+        self.name = name
+        self.number: int | None = None
+        """The number of the scope, once it has something in it."""
+        self._inner: dict[ScopeName, _Path] = {}
+
+    def child(self, name: ScopeName) -> "_Path":
+        """Return the path with one more scope, always the same."""
+        if (known := self._inner.get(name)) is None:
+            known = self._inner[name] = _Path(self, name)
+        return known
+
+    @cached_property
+    def scopes(self) -> tuple[ScopeName, ...]:
+        """The scopes, from outside."""
+        return () if self.around is None else (*self.around.scopes, self.name)
+
+    @cached_property
+    def told(self) -> tuple[str, ...]:
+        """The names of the outermost scopes, as many as anybody reads."""
+        return tuple(scope.name for scope in self.scopes[:MAX_DEPTH])
 
 
 class GraphBuilder:
@@ -90,7 +124,7 @@ class GraphBuilder:
         """The graph of the function."""
         block = self.function.body.block
         self._arguments(block)
-        self._block(block, (), ())
+        self._block(block, _Path(), ())
         self._results(block)
         for node, op in zip(self.nodes, self.operations, strict=True):
             node.key = -1 if op is None else self.keys.get(op, -1)
@@ -128,9 +162,7 @@ class GraphBuilder:
 
     # --- ops ----------------------------------------------------------------
 
-    def _block(
-        self, block: Block, path: tuple[ScopeName, ...], manual: tuple[str, ...]
-    ) -> None:
+    def _block(self, block: Block, path: _Path, manual: tuple[str, ...]) -> None:
         """Add the ops of a block, but for its terminator.
 
         Args:
@@ -158,7 +190,7 @@ class GraphBuilder:
     def _through(
         self,
         op: sdy.ManualComputationOp,
-        path: tuple[ScopeName, ...],
+        path: _Path,
         manual: tuple[str, ...],
     ) -> None:
         """A computation that only wraps what is in it."""
@@ -173,9 +205,7 @@ class GraphBuilder:
             if inner in self.sources:
                 self.sources[outer] = self.sources[inner]
 
-    def _program(
-        self, op: Operation, path: tuple[ScopeName, ...], manual: tuple[str, ...]
-    ) -> None:
+    def _program(self, op: Operation, path: _Path, manual: tuple[str, ...]) -> None:
         """An op with a program inside: a scope for each region, then the op itself."""
         inputs = self._inputs(op.operands)
         name = self.names.get(op.results[0], "") if op.results else ""
@@ -188,8 +218,9 @@ class GraphBuilder:
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
                 which = (" condition", " body")[index]
-            inner = (*outer, ScopeName(f"{short} {name}{which}"))
-            self._regions.add(inner[-1].name)
+            scope = ScopeName(f"{short} {name}{which}")
+            inner = outer.child(scope)
+            self._regions.add(scope.name)
             for block in region.blocks:
                 self._block_arguments(op, block, inner, inner_manual)
                 self._block(block, inner, inner_manual)
@@ -201,10 +232,10 @@ class GraphBuilder:
         self,
         op: Operation,
         block: Block,
-        path: tuple[ScopeName, ...],
+        path: _Path,
         manual: tuple[str, ...],
     ) -> None:
-        scope = self.scopes.scope(path, "region")
+        scope = self._number(path, "region")
         for argument in block.args:
             operands = (
                 op.operands[argument.index : argument.index + 1]
@@ -225,33 +256,46 @@ class GraphBuilder:
     def _op(
         self,
         op: Operation,
-        path: tuple[ScopeName, ...],
+        path: _Path,
         manual: tuple[str, ...],
         inputs: list[tuple[int, int]],
     ) -> None:
         scopes = self._scopes(op, path)
-        scope = self.scopes.scope(scopes, "scope")
+        scope = self._number(scopes, "scope")
         outputs = [self.result(result, manual) for result in op.results]
         short = op.name.rpartition(".")[2]
         frames = self.stacks.frames(op)
-        path_names = tuple(name.name for name in scopes)
         node = TraceNode(
-            "op", op.name, short, scope, inputs, outputs, frames, path_names
+            "op", op.name, short, scope, inputs, outputs, frames, scopes.told
         )
         self._add(node, op)
         for result in op.results:
             self.sources[result] = len(self.nodes) - 1, result.index
 
-    def _scopes(
-        self, op: Operation, path: tuple[ScopeName, ...]
-    ) -> tuple[ScopeName, ...]:
+    def _scopes(self, op: Operation, path: _Path) -> _Path:
         """Return the scopes of an op; of those of its region none stands there twice."""
         own = self.stacks.scopes(op)
-        around = [name for name in path if name.name not in self._regions]
+        if not own:
+            return path
+        around = [name for name in path.scopes if name.name not in self._regions]
         shared = 0
         while shared < min(len(own), len(around)) and own[shared] == around[shared]:
             shared += 1
-        return (*path, *own[shared:])
+        for name in own[shared:]:
+            path = path.child(name)
+        return path
+
+    def _number(self, path: _Path, kind: str) -> int:
+        """Return the number of a scope, which is made with those around it."""
+        missing: list[_Path] = []
+        while path.around is not None and (not missing or path.number is None):
+            missing.append(path)
+            path = path.around
+        number = path.number or 0
+        for inner in reversed(missing):
+            own = kind if inner is missing[0] else "scope"
+            number = inner.number = self.scopes.scope((inner.name,), own, number)
+        return number
 
     def _add(self, node: TraceNode, op: Operation | None = None) -> None:
         self.nodes.append(node)

@@ -42,15 +42,20 @@ class LayoutTable:
     meshes: list[tuple[str, Mesh]] = field(default_factory=list[tuple[str, Mesh]])
     layouts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     _numbers: dict[_Key, int] = field(default_factory=dict[_Key, int])
+    _mesh_numbers: dict[tuple[str, Mesh], int] = field(
+        default_factory=dict[tuple[str, Mesh], int]
+    )
+    """Of meshes by name, and of the first with its axes by no name."""
 
     def mesh(self, name: str, mesh: Mesh) -> int:
         """The number of a mesh; without a name it is the one with the same axes."""
         mesh = mesh if self.all_axes else mesh.without_size_one_axes()
-        for at, (known, other) in enumerate(self.meshes):
-            if other == mesh and name in ("", known):
-                return at
-        self.meshes.append((name, mesh))
-        return len(self.meshes) - 1
+        number = self._mesh_numbers.get((name, mesh))
+        if number is None:
+            number = self._mesh_numbers[name, mesh] = len(self.meshes)
+            self._mesh_numbers.setdefault(("", mesh), number)
+            self.meshes.append((name, mesh))
+        return number
 
     def layout(
         self, mesh: Mesh, sharding: TensorSharding, manual: tuple[str, ...] = ()

@@ -1,0 +1,56 @@
+"""Captures: the values that regions use and do not define."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from xdsl.ir import Operation, Region, SSAValue
+
+from ttxdsl.ir.traversal import operands_of
+
+
+class Captures:
+    """The captures of regions, each region of a nest walked once.
+
+    They are remembered: the regions must not change meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Region, tuple[SSAValue, ...]] = {}
+
+    def of(self, region: Region) -> tuple[SSAValue, ...]:
+        """Return the values that a region uses but does not define, by first use."""
+        known = self._known
+        if region not in known:
+            regions, pending = list[Region](), [region]
+            while pending:
+                inner = pending.pop()
+                regions.append(inner)
+                pending += (
+                    nested
+                    for op in _ops_with_regions(inner)
+                    for nested in op.regions
+                    if nested not in known
+                )
+            for inner in reversed(regions):  # those inside others first
+                known[inner] = self._captured(inner)
+        return known[region]
+
+    def used_by(self, op: Operation) -> Iterable[SSAValue]:
+        """Return the operands of an op, then what its regions capture."""
+        if not op.regions:
+            return operands_of(op)
+        return chain(operands_of(op), *map(self.of, op.regions))
+
+    def _captured(self, region: Region) -> tuple[SSAValue, ...]:
+        inside: set[SSAValue] = set()
+        used: dict[SSAValue, None] = {}
+        for block in region.blocks:
+            inside.update(block.args)
+            for op in block.ops:
+                inside.update(op.results)
+                used.update(dict.fromkeys(self.used_by(op)))
+        return tuple(value for value in used if value not in inside)
+
+
+def _ops_with_regions(region: Region) -> Iterable[Operation]:
+    return (op for block in region.blocks for op in block.ops if op.regions)
