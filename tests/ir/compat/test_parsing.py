@@ -17,8 +17,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
-from ttxdsl.ir.compat.faults.dominance import DominanceError
-from ttxdsl.ir.compat.faults.locations import ParsedLoc
+from ttxdsl.ir.compat.faults.locations import OpError, ParsedLoc
 from ttxdsl.ir.compat.speed import lines, types
 from ttxdsl.loading.program import make_context
 
@@ -36,7 +35,7 @@ def outcome(context: Context, text: str) -> str:
     """A module with all its names and locations, or the error and its place."""
     try:
         module = Parser(context, text, "in.mlir").parse_module()
-    except (ParseError, MultipleSpansParseError, DominanceError) as error:
+    except (ParseError, MultipleSpansParseError, OpError) as error:
         return str(error)
     stream = StringIO()
     Printer(stream=stream, print_debuginfo=True).print_op(module)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
+import pytest
+from xdsl.ir import SSAValue
+from xdsl.ir.core import SSAValues
+
+import ttxdsl
 from tests.differential.partitioning import EQUAL, partition_and_compare
+from ttxdsl.ir.compat.speed import operations
 from ttxdsl.loading.program import parse_program
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 
@@ -113,3 +119,31 @@ func.func @main(
 }}""")
     assert partition_and_compare(module, 0)[0] == EQUAL
     assert bytes_sent(module) == 0
+
+
+def test_many_reshards_of_one_user_are_set_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def copies(count: int) -> int:
+        """Operands that are copied while a concatenation of one value is partitioned."""
+        copied: list[int] = []
+
+        def counted(operands: Sequence[SSAValue]) -> SSAValues[SSAValue]:
+            copied.append(len(operands))
+            return SSAValues(operands)
+
+        names, types = ", ".join(["%a"] * count), ", ".join(["tensor<8x8xf32>"] * count)
+        program = ttxdsl.load(
+            'sdy.mesh @mesh = <["x"=2]>\n'
+            "func.func @main(%a: tensor<8x8xf32> "
+            '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})'
+            f" -> tensor<{8 * count}x8xf32> {{\n"
+            f"%r = stablehlo.concatenate {names}, dim = 0 : ({types})"
+            f" -> tensor<{8 * count}x8xf32>\nreturn %r : tensor<{8 * count}x8xf32>\n}}"
+        )
+        with monkeypatch.context() as patch:
+            patch.setattr(operations, "_new_values", counted)
+            program.partition()
+        return sum(copied)
+
+    assert copies(120) < 3 * copies(60)

@@ -9,8 +9,9 @@ those axes for which these reshards send least. Ops that only move elements of
 replicated values are done replicated.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,8 +26,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.traits import Collective, MovesData, ops_with
+from ttxdsl.ir.compat.speed.operations import replace_operands
 from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import operands_of, ops_of_type
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.partition.agreement import agree
@@ -40,23 +43,28 @@ _MOVES = tuple(
 )
 
 
-@dataclass
-class SameReshard(RewritePattern):
-    """The result of a reshard before it in the same block that does the same."""
+def share_reshards(module: ModuleOp) -> None:
+    """Use the result of a reshard in place of those behind it that do the same.
 
-    known: dict[tuple[SSAValue, TensorSharding, Block | None], SSAValue] = field(
-        default_factory=dict[tuple[SSAValue, TensorSharding, "Block | None"], SSAValue]
-    )
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: sdy.ReshardOp, rewriter: PatternRewriter, /
-    ) -> None:
-        """Drop one reshard."""
-        key = op.input, op.sharding.data, op.parent
-        first = self.known.setdefault(key, op.result)
+    They stand in the same block. The operands of each user are set at once.
+    """
+    known: dict[tuple[SSAValue, TensorSharding, Block | None], SSAValue] = {}
+    replaced: dict[SSAValue, SSAValue] = {}
+    for op in ops_of_type(module, sdy.ReshardOp):
+        key = replaced.get(op.input, op.input), op.sharding.data, op.parent
+        first = known.setdefault(key, op.result)
         if first is not op.result:
-            rewriter.replace(op, [], [first])
+            replaced[op.result] = first
+    users = {use.operation: None for value in replaced for use in value.uses}
+    for user in users:
+        new = {
+            at: replaced[value]
+            for at, value in enumerate(operands_of(user))
+            if value in replaced
+        }
+        replace_operands(user, new)
+    for value in replaced:
+        Rewriter.erase_op(cast(Operation, value.owner))
 
 
 @dataclass
@@ -218,7 +226,7 @@ class SimplifyReshardsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        rewrite_type(op, sdy.ReshardOp, SameReshard())
+        share_reshards(op)
         mesh_of = mesh_lookup(op)
         rewrite_type(op, stablehlo.ReshapeOp, CheapestReshape(mesh_of))
         rewrite_type(op, sdy.ReshardOp, WholeMove(mesh_of))

@@ -11,10 +11,12 @@ import pytest
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, cf, func, scf, test
 from xdsl.dialects.builtin import UNKNOWN_LOC, StringAttr, UnitAttr, i1, i32
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.core import SSAValues
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.compat import mend_xdsl
+from ttxdsl.ir.compat.speed import operations
 
 
 def made() -> list[Operation]:
@@ -171,3 +173,28 @@ def test_what_is_no_op_is_refused():
 if __name__ == "__main__":
     assert Operation.__init__.__module__.startswith("xdsl."), "mended already"
     print(json.dumps([fields(op) for op in made()]))
+
+
+def test_a_value_is_replaced_in_all_operands_of_a_user_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, other, new = (test.TestOp(result_types=[i32]) for _ in range(3))
+    values = [old.results[0], other.results[0]] * 50
+    user, second = test.TestOp(operands=values), test.TestOp(operands=values[:3])
+    copied: list[int] = []
+
+    def counted(operands: list[SSAValue]) -> SSAValues[SSAValue]:
+        copied.append(len(operands))
+        return SSAValues(operands)
+
+    monkeypatch.setattr(operations, "_new_values", counted)
+    old.results[0].replace_all_uses_with(new.results[0])
+    assert sorted(copied) == [3, 100]
+    assert list(user.operands) == [new.results[0], other.results[0]] * 50
+    assert old.results[0].first_use is None
+    uses = [(use.operation, use.index) for use in new.results[0].uses]
+    assert sorted(index for op, index in uses if op is user) == list(range(0, 100, 2))
+    assert sorted(index for op, index in uses if op is second) == [0, 2]
+    new.results[0].replace_uses_with_if(old.results[0], lambda use: use.index > 50)
+    assert len(list(old.results[0].uses)) == 24
+    assert len(copied) == 3

@@ -215,9 +215,7 @@ class RecordingInserter(ReshardInserter):
             self._demand = replace(self._demand, reduction=reduction)
         super().reduce_results(op, reduction, mesh_ref, mesh)
 
-    def replace_operand(
-        self, operand: Operand, new: Operation, point: InsertPoint
-    ) -> None:
+    def put_before(self, operand: Operand, new: Operation, point: InsertPoint) -> None:
         """Take note of an op in front of an operand."""
         value = operand.value
         self.found[new] = Insertion(
@@ -229,7 +227,7 @@ class RecordingInserter(ReshardInserter):
             self._demand,
             operand.op.parent_op(),
         )
-        super().replace_operand(operand, new, point)
+        super().put_before(operand, new, point)
 
     def follow_up(self, value: SSAValue, new: Operation, point: InsertPoint) -> None:
         """Take note of an op behind a result."""

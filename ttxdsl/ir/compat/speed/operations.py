@@ -11,9 +11,12 @@ are. xDSL says that in Python, for which every look-up in a dictionary of them w
 or for one result. A value that nobody uses is erased by doing nothing: xDSL makes another
 value first, to put in the place of no use. An op without regions is added to a block that
 has ops by four assignments, where xDSL makes four calls.
+
+The operands of an op are a tuple, which is copied when one is set. A value that is
+replaced is replaced in all operands of a user at once, with one copy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
@@ -165,6 +168,47 @@ def _operand(view: Any, place: Any) -> Any:
     return SSAValues(found) if type(place) is slice else found
 
 
+def replace_operands(op: Operation, new: Mapping[int, SSAValue]) -> None:
+    """Replace operands by position, with one copy of the tuple that they are."""
+    ours: Any = op
+    operands = list(ours._operands)
+    for place, value in new.items():
+        use = ours._operand_uses[place]
+        operands[place].remove_use(use)
+        value.add_use(use)
+        operands[place] = value
+    ours._operands = _new_values(operands)
+
+
+def _set_operand(view: Any, place: int, value: SSAValue) -> None:
+    """What `OpOperands.__setitem__` does."""
+    replace_operands(view._op, {place: value})
+
+
+def _replace_uses(self: SSAValue, value: SSAValue, uses: Iterable[Use]) -> None:
+    """Use another value in some places, each user's operands set at once."""
+    places: dict[Operation, dict[int, SSAValue]] = {}
+    for use in uses:
+        places.setdefault(use.operation, {})[use.index] = value
+    for user, new in places.items():
+        replace_operands(user, new)
+    if value.name_hint is None:
+        value.name_hint = self.name_hint
+
+
+def _replace_all_uses(self: SSAValue, value: SSAValue) -> None:
+    """What `SSAValue.replace_all_uses_with` does."""
+    if value is not self:
+        _replace_uses(self, value, tuple(self.uses))
+
+
+def _replace_uses_if(
+    self: SSAValue, value: SSAValue, predicate: Callable[[Use], bool]
+) -> None:
+    """What `SSAValue.replace_uses_with_if` does."""
+    _replace_uses(self, value, [use for use in tuple(self.uses) if predicate(use)])
+
+
 def mend() -> None:
     """Make ops, ask them, and erase what they make, without detours."""
     erase = SSAValue.erase
@@ -195,5 +239,8 @@ def mend() -> None:
         identical.__eq__ = cast(Any, object.__eq__)
     SSAValues.__getitem__ = cast(Any, _item)
     OpOperands.__getitem__ = cast(Any, _operand)
+    OpOperands.__setitem__ = cast(Any, _set_operand)
+    SSAValue.replace_all_uses_with = cast(Any, _replace_all_uses)
+    SSAValue.replace_uses_with_if = cast(Any, _replace_uses_if)
     set_operands = cast(Any, Operation.operands).fset
     Operation.operands = cast(Any, property(OpOperands, set_operands))

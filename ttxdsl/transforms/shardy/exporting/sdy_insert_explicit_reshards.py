@@ -26,6 +26,7 @@ from xdsl.traits import IsTerminator
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, ReshapeOp
+from ttxdsl.ir.compat.speed.operations import replace_operands
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.rewriting import point_behind
@@ -237,9 +238,13 @@ class ReshardInserter:
         self, operand: Operand, new: Operation, point: InsertPoint
     ) -> None:
         """Insert an op of one result and use that in place of the operand."""
+        self.put_before(operand, new, point)
+        operand.replace(new.results[0])
+
+    def put_before(self, operand: Operand, new: Operation, point: InsertPoint) -> None:
+        """Insert an op whose result is to take the place of an operand."""
         new.location = _location(operand.value)
         Rewriter.insert_op(new, point)
-        operand.replace(new.results[0])
 
     # Unreduced axes
 
@@ -467,11 +472,14 @@ class ReshardInserter:
     def reshard(self, op: Operation, wanted: Shardings, mesh_ref: str | Mesh) -> None:
         """Reshard operands before the op, and results behind it to what they were."""
         operands, results = wanted[: len(op.operands)], wanted[len(op.operands) :]
+        reshards: dict[int, SSAValue] = {}
         for index, sharding in enumerate(operands):
             if sharding is not None:
                 operand = Operand(op, index)
                 new = sdy.ReshardOp(operand.value, sharding)
-                self.replace_operand(operand, new, InsertPoint.before(op))
+                self.put_before(operand, new, InsertPoint.before(op))
+                reshards[index] = new.result
+        replace_operands(op, reshards)
         point = InsertPoint.after(op)
         for result, sharding in zip(op.results, results, strict=True):
             if sharding is not None:
