@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from xdsl.ir import Attribute
 from xdsl.parser import Parser
+from xdsl.parser.attribute_parser import AttrParser
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.budget.directives import parse_budget
+from ttxdsl.ir.compat.faults import locations
+from ttxdsl.ir.compat.faults.locations import source_frames
 from ttxdsl.loading.program import make_context, parse_program, read_program, read_text
 
 
@@ -140,3 +144,40 @@ def test_what_a_newer_exporter_writes_is_named(old: str, new: str, message: str)
         parse_program(STEP.replace(old, new))
     assert caught.value.hint is not None
     assert "newer version" in caught.value.hint
+
+
+def test_a_wrong_sharding_is_told_with_one_position() -> None:
+    argument = '%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>}'
+    text = f"func.func @main({argument}) -> tensor<8xf32> {{\n"
+    with pytest.raises(CompileError) as raised:
+        parse_program(f"{text}  return %a : tensor<8xf32>\n}}", "f.mlir")
+    assert str(raised.value) == (
+        "f.mlir:1:1: error: 'func.func' op: arg 0: unknown mesh: @other"
+    )
+
+
+def test_each_alias_of_a_location_is_parsed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+    parse = locations._parse_file_position  # pyright: ignore[reportPrivateUsage]
+
+    def counted(parser: AttrParser, filename: str) -> Attribute:
+        parsed.append(filename)
+        return parse(parser, filename)
+
+    monkeypatch.setattr(locations, "_parse_file_position", counted)
+    before = "\n".join(f'#a{n} = loc("f{n}":{n}:1)' for n in range(20))
+    behind = "\n".join(f'#b{n} = loc("g{n}":{n}:1)' for n in range(20))
+    parts = ", ".join(f"#a{n}, #b{n}" for n in range(20))
+    module = parse_program(
+        f"{before}\nfunc.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {{\n"
+        f"  %b = stablehlo.tanh %a : tensor<8xf32> loc(fused[{parts}])\n"
+        f"  return %b : tensor<8xf32> loc(#a3)\n}}\n{behind} // the last\n#c = loc(#b1)"
+    )
+    assert sorted(parsed) == sorted(f"{file}{n}" for file in "fg" for n in range(20))
+    (tanh,) = (op for op in module.walk() if op.name == "stablehlo.tanh")
+    assert [frame.position for frame in source_frames(tanh.location)][:2] == [
+        "f0:0:1",
+        "g0:0:1",
+    ]

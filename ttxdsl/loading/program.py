@@ -16,8 +16,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.compat import mend_xdsl
-from ttxdsl.ir.compat.faults.dominance import DominanceError, verify_dominance
-from ttxdsl.ir.compat.faults.locations import PositionPrinter
+from ttxdsl.ir.compat.faults.dominance import verify_dominance
+from ttxdsl.ir.compat.faults.locations import OpError, PositionPrinter
 from ttxdsl.ir.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
 from ttxdsl.loading.artifacts.reading import artifact_text, not_readable
@@ -93,8 +93,8 @@ def parse_program(
         module = parser.parse_module()
     except ParseError as error:
         raise _at(text, source, error.msg, error.span.start, error.span.end) from error
-    except DominanceError as error:
-        raise _of_dominance(error) from error
+    except OpError as error:
+        raise _of_op(error) from error
     except RecursionError as error:
         offset = parser.pos if parser is not None else 0
         message = "the program is nested too deeply to be read"
@@ -139,6 +139,8 @@ def import_foreign_shardings(module: ModuleOp, context: Context) -> None:
 def _verify(module: ModuleOp, source: str) -> None:
     try:
         module.verify()
+    except OpError as error:
+        raise _of_op(error) from error
     except _XDSL_FAULTS as error:
         where = _first_wrong(module)
         position = source if where is None else None
@@ -163,11 +165,11 @@ def require_dominance(module: ModuleOp) -> None:
     """
     try:
         verify_dominance(module)
-    except DominanceError as error:
-        raise _of_dominance(error) from error
+    except OpError as error:
+        raise _of_op(error) from error
 
 
-def _of_dominance(error: DominanceError) -> CompileError:
+def _of_op(error: OpError) -> CompileError:
     return CompileError(error.message, error.op)
 
 

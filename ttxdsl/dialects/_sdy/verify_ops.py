@@ -23,14 +23,12 @@ from xdsl.dialects.builtin import (
     TensorType,
     TupleType,
     UnrankedTensorType,
-    UnregisteredOp,
 )
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.diagnostics.errors import source_position
 from ttxdsl.dialects._sdy import access, verify as verify
 from ttxdsl.dialects._sdy.attributes import (
     OpShardingRuleAttr,
@@ -57,6 +55,7 @@ from ttxdsl.dialects._sdy.ops import (
     ShardingOp,
 )
 from ttxdsl.dialects._sdy.values import EdgeNodeType, EdgeValueRef, PropagationStep
+from ttxdsl.ir.compat.faults.locations import OpError
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.reshard.unreduced import check_transition
@@ -525,10 +524,7 @@ def _verify_nested(
             if op.attributes:
                 _verify_attributes(op, meshes, bound)
         except VerifyException as error:
-            position = source_position(op.location)
-            place = f"{position}: " if position else ""
-            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
-            raise VerifyException(f"{place}'{name}' op {error}") from error
+            raise OpError(str(error), op) from error
         if op.regions:
             inside = bound
             if isinstance(op, ManualComputationOp):

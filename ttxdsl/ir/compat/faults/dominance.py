@@ -7,39 +7,23 @@ nothing but the name, at the end of the text.
 """
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import ParseError
 
-from ttxdsl.ir.compat.faults.locations import source_position
+from ttxdsl.ir.compat.faults.locations import OpError, source_position
 from ttxdsl.ir.dominance import find_violation
-
-
-class DominanceError(VerifyException):
-    """An op uses a value that is not defined there.
-
-    Args:
-        message: which operand, and why not.
-        op: the op.
-    """
-
-    def __init__(self, message: str, op: Operation):
-        self.message = message
-        self.op = op
-        position = source_position(op.location)
-        place = f"{position}: " if position else ""
-        super().__init__(f"{place}'{op.name}' op {message}")
 
 
 def verify_dominance(module: ModuleOp) -> None:
     """Check that every value of a module is defined where it is used.
 
     Raises:
-        DominanceError: naming the op and the value.
+        OpError: naming the op and the value.
     """
     found = find_violation(module)
     if found is not None:
-        raise DominanceError(
+        raise OpError(
             f"operand #{found.index} ({_description(found.value)}) does not dominate"
             f" this use: {found.reason()}",
             found.op,
@@ -66,7 +50,7 @@ def _raise_undefined(parser: Parser) -> None:
         for value in references.values():
             *_, first = value.uses  # the last one that was added leads
             message = f"operand #{first.index} (%{name}) is not defined"
-            raise DominanceError(message, first.operation)
+            raise OpError(message, first.operation)
 
 
 def mend() -> None:

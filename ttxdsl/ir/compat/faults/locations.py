@@ -35,7 +35,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import Parser
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -224,16 +224,34 @@ def source_position(location: Attribute) -> str | None:
     return None if frame is None else frame.position
 
 
+class OpError(VerifyException):
+    """An op breaks a rule that a whole module is held to.
+
+    Args:
+        message: which rule, and how.
+        op: the op.
+    """
+
+    def __init__(self, message: str, op: Operation):
+        self.message = message
+        self.op = op
+        position = source_position(op.location)
+        place = f"{position}: " if position else ""
+        name = op.op_name.data if isinstance(op, builtin.UnregisteredOp) else op.name
+        super().__init__(f"{place}'{name}' op {message}")
+
+
 @dataclass
 class _AliasTable:
-    """Location aliases of one text, found by one scan and parsed when first used.
+    """Location aliases of one text, found by one scan and each parsed once.
 
-    `parsing` are those whose definition is being read.
+    `parsing` are those whose definition is being read, `ends` is where the others' end.
     """
 
     offsets: dict[str, int]
     parsing: set[str] = field(default_factory=set[str])
     parsed: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    ends: dict[str, int] = field(default_factory=dict[str, int])
 
 
 def _aliases(parser: AttrParser) -> _AliasTable:
@@ -264,6 +282,7 @@ def location_of_alias(parser: AttrParser, name: str) -> Attribute | None:
     location = parser.parse_optional_location()
     assert location is not None
     table.parsed[name] = location
+    table.ends[name] = parser.pos
     table.parsing.remove(name)
     return location
 
@@ -338,10 +357,19 @@ def mend() -> None:
 
     def skip_known_alias(self: Parser) -> None:
         token = self._current_token  # pyright: ignore[reportPrivateUsage]
-        if token.text in _aliases(self).offsets:
-            if token.text in self.attribute_aliases:
-                self.raise_error(f"re-declaration of alias '{token.text}'")
-            self.attribute_aliases[token.text] = _parse_alias(self)
+        name, table = token.text, _aliases(self)
+        if name in table.offsets:
+            if name in self.attribute_aliases:
+                self.raise_error(f"re-declaration of alias '{name}'")
+            between = self.lexer.input.content[token.span.end : table.offsets[name]]
+            if between.strip() == "=":  # else it is another definition, or a comment
+                location = location_of_alias(self, name)
+                assert location is not None, "it has a definition"
+                self.attribute_aliases[name] = location
+                if self.pos != table.ends[name]:  # it was used before
+                    self._resume_from(table.ends[name])  # pyright: ignore[reportPrivateUsage]
+                return
+            self.attribute_aliases[name] = _parse_alias(self)
             self.parse_punctuation("=", "after attribute alias name")
             self.parse_optional_location()
             return
