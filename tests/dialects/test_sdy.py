@@ -15,6 +15,7 @@ from xdsl.printer import Printer
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tests.attack.bombs.deep import nested_regions
 from tests.dialects.sdy_cases import (
     ACCEPTED,
     MESH,
@@ -464,3 +465,14 @@ def test_builders(oracle: Oracle):
     assert oracle.run(printed(parse(text))) == oracle.run(text)
     for op in ops:
         assert text.count(op.name) >= 1
+
+
+def test_what_is_around_an_op_takes_one_call_a_level() -> None:
+    """A region may be a thousand deep, and each of its ops asks."""
+    module = parse(nested_regions("manual computation", 200))
+    *_, innermost = (
+        op for op in module.walk() if isinstance(op, sdy.ManualComputationOp)
+    )
+    assert sdy.enclosing_module(innermost) is module
+    assert calls(lambda: sdy.enclosing_module(innermost)) < 220
+    assert calls(lambda: sdy.bound_axes(innermost)) < 650

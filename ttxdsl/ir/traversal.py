@@ -22,6 +22,17 @@ operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands
 takes three times as long, and a compilation asks some twenty times for each op.
 """
 
+
+def parent_of(op: Operation) -> Operation | None:
+    """Return the op around another, as `op.parent_op()` does in three calls more.
+
+    A program may be a thousand regions deep, and many ask what is around them.
+    """
+    block = op.parent
+    region = None if block is None else block.parent
+    return None if region is None else region.parent
+
+
 _OperationT = TypeVar("_OperationT", bound=Operation)
 
 Chosen = Mapping[type[Any], object]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.work import calls
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.loading.program import parse_program
@@ -111,3 +112,27 @@ def test_results_of_arguments(
     right: dict[int, int],
 ):
     assert becomes(arguments, results) == right
+
+
+def test_many_arguments_are_paired_in_linear_time() -> None:
+    def work(count: int) -> int:
+        paths = [f"['layer_{at}']['w']" for at in range(count)]
+        given = ", ".join(
+            f'%arg{at}: tensor<4xf32> loc("params{path}")'
+            for at, path in enumerate(paths)
+        )
+        types = ", ".join(
+            f'tensor<4xf32> {{jax.result_info = "result{path}"}}' for path in paths
+        )
+        names = ", ".join(f"%arg{at}" for at in range(count))
+        kinds = ", ".join(["tensor<4xf32>"] * count)
+        (function,) = entry_functions(
+            parse_program(
+                f"func.func public @main({given}) -> ({types}) {{\n"
+                f"return {names} : {kinds}\n}}"
+            )
+        )
+        assert results_of_arguments(function) == {at: at for at in range(count)}
+        return calls(lambda: results_of_arguments(function))
+
+    assert work(200) < 2.5 * work(100)

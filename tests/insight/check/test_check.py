@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -19,6 +21,7 @@ from ttxdsl.conversion.stablehlo_to_ttir.convert import (
     ConvertStableHLOToTTIRPass,
 )
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.insight.check import judge
 from ttxdsl.insight.check.check import CheckReport, check_steps
 from ttxdsl.insight.check.cutting import cuttable_ops
 from ttxdsl.insight.check.failure import Failure
@@ -298,3 +301,27 @@ def test_no_false_alarm():
             alarms.append(f"{name}: {report}")
     assert not alarms, "\n".join(alarms)
     assert checked >= 500
+
+
+def test_a_program_is_planned_once_for_a_step_that_changes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    planned: list[object] = []
+
+    class Counted(judge.Runner):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            planned.append(args[0])
+            super().__init__(*args, **more)
+
+    monkeypatch.setattr(judge, "Runner", Counted)
+    module = parse_program(
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        "func.func @main(%a: tensor<8xf32> "
+        '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {\n'
+        "%0 = stablehlo.tanh %a : tensor<8xf32>\nreturn %0 : tensor<8xf32>\n}"
+    )
+    steps = pipeline_steps(module, TTStableHLOPipelinePass())
+    report = check_steps(module, steps, seeds=(0, 1), minimize=False)
+    assert report.ok and len(report.trials) == 3
+    # most stages have nothing to do, and each of the others has three trials
+    assert 3 < len(planned) < len(steps)

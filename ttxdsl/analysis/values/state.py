@@ -6,7 +6,7 @@ its type, as XLA pairs them.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, NameLoc, StringAttr
@@ -37,19 +37,21 @@ def results_of_arguments(function: FuncOp) -> dict[int, int]:
     types = function.function_type
     given = argument_attributes(function)
     found: dict[int, int] = {}
+    taken: set[int] = set()
     for index, entry in enumerate(given):
         aliased = entry.get(_ALIASED)
         if isinstance(aliased, IntegerAttr):
             result = aliased.value.data
-            if result < len(types.outputs.data) and result not in found.values():
+            if result < len(types.outputs.data) and result not in taken:
                 found[index] = result
+                taken.add(result)
     arguments: defaultdict[Attribute, list[int]] = defaultdict(list)
     results: defaultdict[Attribute, list[int]] = defaultdict(list)
     for index, type_ in enumerate(types.inputs.data):
         if index not in found:
             arguments[type_].append(index)
     for index, type_ in enumerate(types.outputs.data):
-        if index not in found.values():
+        if index not in taken:
             results[type_].append(index)
     names = _argument_paths(function), _result_paths(function)
     for type_, outputs in results.items():
@@ -60,7 +62,7 @@ def results_of_arguments(function: FuncOp) -> dict[int, int]:
         pairs = _by_path(inputs, outputs, names, donated)
         found.update(pairs)
         left = sorted(donated - set(pairs))
-        free = [index for index in outputs if index not in pairs.values()]
+        free = sorted(set(outputs) - set(pairs.values()))
         if len(left) == len(free):
             found.update(zip(left, free, strict=True))
     return dict(sorted(found.items()))
@@ -73,38 +75,75 @@ def _by_path(
     donated: set[int],
 ) -> dict[int, int]:
     """The pairs whose paths end alike, those that agree in most parts first."""
+    ends = _Ends()
+    chains = (
+        {index: ends.of(names[0][index]) for index in inputs},
+        {index: ends.of(names[1][index]) for index in outputs},
+    )
     pairs: dict[int, int] = {}
-    scored: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-    for one in inputs:
-        for other in outputs:
-            parts = _common_end(names[0][one], names[1][other])
-            if parts:
-                scored[parts].append((one, other))
-    for parts in sorted(scored, reverse=True):
-        alike: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
-        for one, other in scored[parts]:
-            if one in pairs or other in pairs.values():
-                continue
-            sides = alike.setdefault(names[0][one][-parts:], ([], []))
-            sides[0].extend({one} - set(sides[0]))
-            sides[1].extend({other} - set(sides[1]))
-        for mine, theirs in alike.values():
+    longest = min(max(map(len, side.values()), default=0) for side in chains)
+    for parts in range(longest, 0, -1):
+        alike: dict[int, tuple[list[int], list[int]]] = {}
+        for at, side in enumerate(chains):
+            for index, chain in side.items():
+                if len(chain) >= parts and not ends.only_counts[chain[parts - 1]]:
+                    group = alike.setdefault(chain[parts - 1], ([], []))
+                    group[at].append(index)
+        for group in alike.values():
+            behind = [
+                [chains[at][index][parts : parts + 1] for index in group[at]]
+                for at in (0, 1)
+            ]
+            mine = _parting(group[0], *behind)
+            theirs = _parting(group[1], *reversed(behind))
             if len(mine) != len(theirs):
                 mine = [index for index in mine if index in donated]
             if len(mine) == len(theirs):
                 pairs.update(zip(sorted(mine), sorted(theirs), strict=True))
+                for at, paired in enumerate((mine, theirs)):
+                    for index in paired:
+                        del chains[at][index]
     return pairs
 
 
-def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the number of last parts that two paths share; 0 if these only count."""
-    parts = 0
-    for mine, theirs in zip(reversed(one), reversed(other), strict=False):
-        if mine != theirs:
-            break
-        parts += 1
-    end = one[len(one) - parts :]
-    return 0 if all(_COUNTED.fullmatch(part) for part in end) else parts
+class _Ends:
+    """The ends of paths by numbers, the same of those that are alike."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, str], int] = {}
+        self.only_counts = [True]
+        """Of each end whether all its parts are positions in lists."""
+
+    def of(self, path: Sequence[str]) -> list[int]:
+        """Return the ends of a path, that of one part first."""
+        chain: list[int] = []
+        end = 0
+        for part in reversed(path):
+            number = self._numbers.setdefault((end, part), len(self.only_counts))
+            if number == len(self.only_counts):
+                counts = self.only_counts[end] and bool(_COUNTED.fullmatch(part))
+                self.only_counts.append(counts)
+            end = number
+            chain.append(end)
+        return chain
+
+
+def _parting(
+    group: Sequence[int], own: Sequence[list[int]], others: Sequence[list[int]]
+) -> list[int]:
+    """Return who of a group agrees with somebody on the other side in no more parts.
+
+    Args:
+        group: one side of it.
+        own: the next longer end of each; empty of a path that has no more parts.
+        others: those of the other side.
+    """
+    longer = Counter(end[0] for end in others if end)
+    return [
+        index
+        for index, end in zip(group, own, strict=True)
+        if len(others) > (longer[end[0]] if end else 0)
+    ]
 
 
 def _argument_paths(function: FuncOp) -> list[tuple[str, ...]]:

@@ -26,7 +26,7 @@ from ttxdsl.dialects._sdy.ops import (
 )
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, parent_of
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
@@ -504,10 +504,9 @@ def transform_func_shardings(
 def enclosing_module(scope: Operation | SSAValue) -> ModuleOp | None:
     """The nearest module around an op or a value; the op itself if it is one."""
     op = owning_op(scope) if isinstance(scope, SSAValue) else scope
-    # by name: that an op is of no class takes Python longest to say
-    while op is not None and op.name != ModuleOp.name:
-        op = op.parent_op()
-    return cast(ModuleOp | None, op)
+    while op is not None and type(op) is not ModuleOp:
+        op = parent_of(op)
+    return op
 
 
 def mesh_table(module: ModuleOp) -> dict[str, Mesh]:

@@ -57,6 +57,7 @@ from ttxdsl.dialects._sdy.ops import (
 from ttxdsl.dialects._sdy.values import EdgeNodeType, EdgeValueRef, PropagationStep
 from ttxdsl.ir.compat.faults.locations import OpError
 from ttxdsl.ir.data_flow import data_flow_of
+from ttxdsl.ir.traversal import parent_of
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.reshard.unreduced import check_transition
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
@@ -110,11 +111,11 @@ def verify_sharding(
 def bound_axes(op: Operation) -> set[str]:
     """The manual axes of all manual computations around `op`."""
     bound: set[str] = set()
-    parent = op.parent_op()
+    parent = parent_of(op)
     while parent is not None:
-        if isinstance(parent, ManualComputationOp):
+        if type(parent) is ManualComputationOp:
             bound.update(parent.manual_axes.data)
-        parent = parent.parent_op()
+        parent = parent_of(parent)
     return bound
 
 

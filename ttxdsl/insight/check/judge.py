@@ -34,7 +34,8 @@ from ttxdsl.interpreters.mesh.collectives import same_values
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.runtime.regions import LimitError
-from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.interpreters.runtime.run import Runner
+from ttxdsl.ir.state import is_same, state_of
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.transforms.partition.layout import without_trivial
@@ -60,6 +61,8 @@ class Judge:
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
     _undecided: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+    _runner: Runner | None = None
+    """Of the program that the last step made."""
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -73,11 +76,14 @@ class Judge:
     def take(self, step: Step, module: ModuleOp) -> Failure | None:
         """Take a step, changing the module in place; None if all is well.
 
+        A program that the step leaves as it is computes what it did.
+
         Raises:
             CompileError: the step refuses the program, which is no fault of it.
         """
         self._remember_axes(module)
         split = _shardings(module) if step.number == COLLECTIVES_STAGE else None
+        before, self._runner = state_of(module), None
         failure = self._apply(step, module)
         if failure is None and split is not None:
             failure = _compare_shardings(step, split, _shardings(module))
@@ -85,6 +91,8 @@ class Judge:
             self.reshards = step
         if failure is not None:
             return failure
+        if is_same(before, state_of(module)):
+            return None
         self._remember_axes(module)
         for trial in self.trials:
             failure = self.run(step, module, trial)
@@ -127,7 +135,9 @@ class Judge:
     def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
         """Hold the program that a step made against one trial."""
         try:
-            results = run_module(module, trial.inputs, limits=self.limits)
+            if self._runner is None:
+                self._runner = Runner(module, limits=self.limits)
+            results = self._runner.run(trial.inputs)
         except LimitError:
             raise
         except ReplicaMismatchError as error:

@@ -73,7 +73,9 @@ def device_mesh(
     Raises:
         UnsupportedError: shardings on several meshes.
     """
-    meshes = {sdy.get_mesh(op, sharding) for sharding in shardings}
+    # many name the same, and it takes a walk through all regions around to find it
+    names = {sharding.mesh for sharding in shardings}
+    meshes = {sdy.get_mesh(op, name) for name in names}
     # an empty or maximal mesh has no axes that could matter
     found = {(mesh.axes, mesh.device_ids) for mesh in meshes if mesh.axes}
     if len(found) > 1:

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import StringIO
-from operator import is_
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
@@ -19,6 +18,7 @@ from xdsl.printer import Printer
 
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.state import is_same, state_of
 from ttxdsl.ir.traversal import operands_of
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
@@ -304,8 +304,8 @@ class StageLog:
         skipped: bool = False,
     ) -> Listing:
         """Note the module as a stage left it; the first record is where it starts."""
-        state = _state_of(module)
-        if self._listing is not None and _is_same(state, self._state):
+        state = state_of(module)
+        if self._listing is not None and is_same(state, self._state):
             self.stages.append(
                 StageRecord(number, name, seconds, skipped, self._as_before())
             )
@@ -420,24 +420,6 @@ class StageLog:
             [op for op in fresh if op not in paired],
             [op for op in gone if op not in paired],
         )
-
-
-def _state_of(module: ModuleOp) -> list[object]:
-    """Return all that a module prints: its ops in order with all that they have."""
-    state: list[object] = []
-    for op in module.walk():
-        properties, attributes = op.properties, op.attributes
-        state += (op, op.parent, *op.results, None, *operands_of(op))
-        state += [value.type for value in op.results]
-        state += (*properties, *properties.values(), *attributes, *attributes.values())
-        for region in op.regions:
-            for block in region.blocks:
-                state += (block, *block.args, *(value.type for value in block.args))
-    return state
-
-
-def _is_same(one: list[object], other: list[object]) -> bool:
-    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def _kind(op: Operation) -> str:
