@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 import pytest
 from xdsl.context import Context
@@ -31,6 +32,7 @@ from tests.differential.oracle import Oracle
 from tests.work import calls
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects._sdy import verify_ops
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
@@ -476,3 +478,30 @@ def test_what_is_around_an_op_takes_one_call_a_level() -> None:
     assert sdy.enclosing_module(innermost) is module
     assert calls(lambda: sdy.enclosing_module(innermost)) < 220
     assert calls(lambda: sdy.bound_axes(innermost)) < 650
+
+
+def test_values_that_are_alike_are_verified_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count = 50
+    names = ", ".join(["%a"] * count)
+    args = ", ".join(f"%b{at}: tensor<8xf32>" for at in range(count))
+    types = ", ".join(["tensor<8xf32>"] * count)
+    shardings = ", ".join(["<@mesh, [{}]>"] * count)
+    returned = ", ".join(f"%b{at}" for at in range(count))
+    module = parse(
+        MESH + f"func.func @main(%a: tensor<8xf32>) {{\n  %r:{count} = "
+        f"sdy.manual_computation({names}) in_shardings=[{shardings}] "
+        f"out_shardings=[{shardings}] manual_axes={{}} ({args}) {{\n"
+        f"    sdy.return {returned} : {types}\n  }} : ({types}) -> ({types})\n  return\n}}"
+    )
+    verified: list[object] = []
+    verify = verify_ops.verify_sharding
+
+    def counted(*args: Any) -> None:
+        verified.append(args)
+        verify(*args)
+
+    monkeypatch.setattr(verify_ops, "verify_sharding", counted)
+    module.verify()
+    assert 0 < len(verified) < count

@@ -1,8 +1,7 @@
 """The state of a module: what it says, object by object, to tell whether it changed."""
 
-from operator import is_
-
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from ttxdsl.ir.traversal import all_ops, operands_of
 
@@ -22,5 +21,12 @@ def state_of(module: ModuleOp) -> list[object]:
 
 
 def is_same(one: list[object], other: list[object]) -> bool:
-    """Return whether states are of the same objects."""
-    return len(one) == len(other) and all(map(is_, one, other))
+    """Return whether states are of the same objects, and of attributes that say the same.
+
+    Zeros of either sign are equal: what was made anew is compared as text, too.
+    """
+    return len(one) == len(other) and all(
+        mine is theirs
+        or (isinstance(mine, Attribute) and mine == theirs and str(mine) == str(theirs))
+        for mine, theirs in zip(one, other, strict=True)
+    )

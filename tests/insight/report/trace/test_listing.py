@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 import ttxdsl
@@ -164,3 +164,25 @@ def test_long_lines_are_cut():
     line = next(x for x in listing_of(module).lines if "constant" in x.text)
     assert len(line.text) < 20_100
     assert line.text.endswith("characters)")
+
+
+def test_the_values_of_an_op_are_looked_up_and_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count = 100
+    names = ", ".join(f"%a{at}" for at in range(count))
+    types = ", ".join(["tensor<4xf32>"] * count)
+    given = ", ".join(f"%a{at}: tensor<4xf32>" for at in range(count))
+    module = parse_program(
+        f"func.func @main({given}) -> ({types}) {{\nreturn {names} : {types}\n}}"
+    )
+    compared: list[object] = []
+
+    def counted(self: SSAValue, other: object) -> bool:
+        compared.append(other)
+        return self is other
+
+    monkeypatch.setattr(SSAValue, "__eq__", counted)
+    listing = listing_of(module)
+    assert len(listing.names) == count
+    assert len(compared) < count

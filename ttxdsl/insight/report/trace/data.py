@@ -26,7 +26,8 @@ The keys of the data:
 - `remarks`, each with its severity, message, position and node.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import prod
@@ -263,6 +264,7 @@ class Trace:
         }
 
     def _memory(self, profile: MemoryProfile) -> dict[str, Any]:
+        arguments = self._arguments()
         return {
             "points": [
                 [point.bytes, self._node(point.op), self._log.keys[point.op]]
@@ -282,19 +284,27 @@ class Trace:
                     "bytes": value.bytes,
                     "kind": value.kind,
                     "position": value.position,
-                    "node": self._node_of_owner(value.value.owner, value.name),
+                    "node": self._node_of_owner(
+                        value.value.owner, value.name, arguments
+                    ),
                 }
                 for value in profile.peak_values
             ],
         }
 
-    def _node_of_owner(self, owner: Operation | Block, name: str) -> int:
+    def _node_of_owner(
+        self, owner: Operation | Block, name: str, arguments: Mapping[str, int]
+    ) -> int:
         if isinstance(owner, Operation):
             return self._node(owner)
+        return arguments.get(name, -1)
+
+    def _arguments(self) -> dict[str, int]:
+        """The arguments whose names no others have, by these."""
         assert self.graph is not None
-        arguments = [n for n in self.graph.nodes if n.kind == "argument"]
-        named = [at for at, node in enumerate(arguments) if node.name == name]
-        return named[0] if len(named) == 1 else -1
+        names = [node.name for node in self.graph.nodes if node.kind == "argument"]
+        counts = Counter(names)
+        return {name: at for at, name in enumerate(names) if counts[name] == 1}
 
     def _node(self, op: Operation) -> int:
         node = self._stacks.node(op)

@@ -73,17 +73,16 @@ def _pattern_of(op: Operation) -> tuple[_Pattern, list[SSAValue]] | None:
     """Return how an op that takes one line is printed, and the values that it names."""
     if op.successors or isinstance(op, UnregisteredOp):
         return None
-    values: list[SSAValue] = []
+    numbers: dict[SSAValue, int] = {}
     objects: list[object] = []
-    key = _key_of(op, values, objects)
+    key = _key_of(op, numbers, objects)
+    values = list(numbers)
     if op.regions:
-        named = len(values)
         for region in op.regions:
-            body = _body_key(region, values, objects)
+            body = _body_key(region, numbers, objects)
             if body is None:
                 return None
             key = (*key, *body)
-        values = values[:named]
     key = (*key, *map(id, objects))
     try:
         pattern = _patterns[key]
@@ -95,35 +94,35 @@ def _pattern_of(op: Operation) -> tuple[_Pattern, list[SSAValue]] | None:
 
 
 def _key_of(
-    op: Operation, values: list[SSAValue], objects: list[object]
+    op: Operation, numbers: dict[SSAValue, int], objects: list[object]
 ) -> tuple[object, ...]:
-    """Add the values and the attributes of an op to lists; return what else it says."""
+    """Number the values of an op, add its attributes; return what else it says."""
     named = [*op.results, *operands_of(op)]
     properties, attributes = op.properties, op.attributes
     objects += [value.type for value in named]
     objects += properties.values()
     objects += attributes.values()
     key = (type(op), len(op.results), *properties, "", *attributes)
-    if values or len(set(named)) < len(named):
-        values += [value for value in dict.fromkeys(named) if value not in values]
-        return (*key, *map(values.index, named))
-    values += named
-    return key
+    told = bool(numbers) or len(set(named)) < len(named)
+    for value in named:
+        numbers.setdefault(value, len(numbers))
+    return (*key, *(numbers[value] for value in named)) if told else key
 
 
 def _body_key(
-    region: Region, values: list[SSAValue], objects: list[object]
+    region: Region, numbers: dict[SSAValue, int], objects: list[object]
 ) -> tuple[object, ...] | None:
     """Return the same of the ops of a region; None if it is no short block of plain ops."""
     if len(region.blocks) != 1:
         return None
-    values += region.block.args
+    for argument in region.block.args:
+        numbers.setdefault(argument, len(numbers))
     objects += [argument.type for argument in region.block.args]
     key: tuple[object, ...] = (len(region.block.args),)
     for at, op in enumerate(region.block.ops):
         if at >= _LONGEST_BODY or op.regions or op.successors:
             return None
-        key = (*key, *_key_of(op, values, objects))
+        key = (*key, *_key_of(op, numbers, objects))
     return key
 
 
