@@ -351,7 +351,11 @@ TTCore = Dialect(
 
 def meshes_of(op: Operation) -> MeshesAttr | None:
     """The `ttcore.meshes` of the module around an op, or None when it has none."""
-    looks_around()
+    looks_around(op, _meshes_around)
+    return _meshes_around(op)
+
+
+def _meshes_around(op: Operation) -> MeshesAttr | None:
     scope: Operation | None = op
     while scope is not None:
         if isinstance(scope, ModuleOp):

@@ -137,23 +137,37 @@ def test_a_rule_that_reads_a_constant_is_checked_each_time():
         parse_program(text.format(3))
 
 
-def test_a_rule_that_reads_the_module_is_checked_each_time():
-    text = """
-    module attributes {{ttcore.meshes = #ttcore.meshes<[<"mesh" = {}>]>}} {{
-      func.func @f(%x: tensor<4x8xf32, #ttcore.tensor_mesh<"mesh">>) {{
-        %d = "ttnn.get_device"() <{{mesh_shape = #ttnn<mesh_shape 1x2>}}>
-          : () -> !ttnn.device
-        %0 = "ttnn.all_gather"(%x, %d) <{{all_gather_dim = 1 : si32,
-          cluster_axis = 1 : ui32, num_links = 1 : ui32}}>
-          : (tensor<4x8xf32, #ttcore.tensor_mesh<"mesh">>, !ttnn.device)
-          -> tensor<4x16xf32, #ttcore.tensor_mesh<"mesh">>
-        return
-      }}
-    }}
-    """
-    parse_program(text.format("1x2"))
+GATHER = """
+module attributes {{ttcore.meshes = #ttcore.meshes<[<"mesh" = {}>]>}} {{
+  func.func @f(%x: tensor<4x8xf32, #ttcore.tensor_mesh<"mesh">>) {{
+    %d = "ttnn.get_device"() <{{mesh_shape = #ttnn<mesh_shape 1x2>}}>
+      : () -> !ttnn.device
+    %0 = "ttnn.all_gather"(%x, %d) <{{all_gather_dim = 1 : si32,
+      cluster_axis = 1 : ui32, num_links = 1 : ui32}}>
+      : (tensor<4x8xf32, #ttcore.tensor_mesh<"mesh">>, !ttnn.device)
+      -> tensor<4x16xf32, #ttcore.tensor_mesh<"mesh">>
+    return
+  }}
+}}
+"""
+
+
+def test_a_rule_that_reads_the_module_is_checked_in_each_module():
+    parse_program(GATHER.format("1x2"))
     with pytest.raises(Exception, match="4 devices on the axis"):
-        parse_program(text.format("1x4"))
+        parse_program(GATHER.format("1x4"))
+
+
+def test_a_rule_that_reads_the_meshes_is_checked_once_for_them(checked: list[str]):
+    module = parse_program(GATHER.format("1x2"))
+    before = checked.count("ttnn.all_gather")
+    for _ in range(3):
+        module.verify()
+    assert checked.count("ttnn.all_gather") == before
+    other = parse_program(GATHER.format("1x2").replace("1x2", "2x2", 1))
+    module.attributes["ttcore.meshes"] = other.attributes["ttcore.meshes"]
+    module.verify()
+    assert checked.count("ttnn.all_gather") > before
 
 
 AROUND: dict[type, tuple[str, ...]] = {

@@ -5,7 +5,8 @@ its properties, and what its regions take and return: its *signature*. A program
 thousands of ops and few signatures, and it is verified after every stage, so a
 signature that was found right is remembered. What a rule sees beyond the signature (a
 constant that defines an operand, the module's meshes, a symbol) is announced with
-`looks_around`; ops of such rules are verified each time.
+`looks_around`; ops of such rules are verified each time, unless it is one object that
+can be looked up again: then they are while it is another one.
 
 Attributes never change, so a signature is known by the identities of its attributes:
 `_right` keeps the attributes alive that its keys stand for. One of other objects that
@@ -13,6 +14,7 @@ are equal is found by their values, which takes longer but less than the rules d
 """
 
 from abc import ABC
+from collections.abc import Callable
 from threading import local
 from typing import Any
 
@@ -22,7 +24,11 @@ from xdsl.traits import IsTerminator, OpTrait
 
 _MOST_KEPT = 1 << 16
 
-_right: dict[tuple[Any, ...], tuple[Attribute, ...]] = {}
+_LookUp = Callable[[Operation], object]
+_Seen = tuple[tuple[_LookUp, object], ...]
+
+_right: dict[tuple[Any, ...], tuple[tuple[Attribute, ...], _Seen]] = {}
+"""By signature its attributes, and what else was seen."""
 _right_by_value: set[tuple[Any, ...]] = set()
 
 
@@ -30,14 +36,24 @@ class _Running(local):
     """The verification that a thread is in: whether it saw more than a signature."""
 
     looked_around: bool = False
+    op: Operation | None = None
+    look_ups: dict[_LookUp, None] | None = None
 
 
 _running = _Running()
 
 
-def looks_around() -> None:
-    """Say that the rule which is checked now depends on more than the signature."""
-    _running.looked_around = True
+def looks_around(op: Operation | None = None, look_up: _LookUp | None = None) -> None:
+    """Say that the rule which is checked now depends on more than the signature.
+
+    Args:
+        op: the op that is looked around of.
+        look_up: finds all that the rule sees there, an object that never changes.
+    """
+    if look_up is None or op is not _running.op or _running.look_ups is None:
+        _running.looked_around = True
+    else:
+        _running.look_ups[look_up] = None
 
 
 _Traits = frozenset[OpTrait]
@@ -115,16 +131,24 @@ class VerifiedOnce(IRDLOperation, ABC):
                     region.verify()
             shape += [_region_signature(region, kept) for region in self.regions]
         key = (*shape, *map(id, kept))
-        if key in _right:
+        known = _right.get(key)
+        if known is not None and all(
+            look_up(self) is seen for look_up, seen in known[1]
+        ):
             return
         by_value = (*shape, *kept)
+        seen: _Seen = ()
         if by_value not in _right_by_value:
             _running.looked_around = False
+            _running.op, _running.look_ups = self, {}
             super().verify(verify_nested_ops=False)
+            look_ups, _running.look_ups = _running.look_ups, None
             if _running.looked_around:
                 return
+            seen = tuple((look_up, look_up(self)) for look_up in look_ups)
         if len(_right) >= _MOST_KEPT:
             _right.clear()
             _right_by_value.clear()
-        _right[key] = tuple(kept)
-        _right_by_value.add(by_value)
+        _right[key] = tuple(kept), seen
+        if not seen:
+            _right_by_value.add(by_value)
