@@ -10,10 +10,12 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 
 import ttxdsl
 from ttxdsl.analysis.attribution.stacks import Stacks
+from ttxdsl.dialects.sdy import TensorShardingAttr
 from ttxdsl.insight.report.trace.listing import (
     ADDED,
     CHANGED,
@@ -186,3 +188,22 @@ def test_the_values_of_an_op_are_looked_up_and_not_compared(
     listing = listing_of(module)
     assert len(listing.names) == count
     assert len(compared) < count
+
+
+def test_the_text_of_an_attribute_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    print_sharding = TensorShardingAttr.print_parameter
+
+    def counted(self: TensorShardingAttr, printer: Printer) -> None:
+        made.append(self)
+        print_sharding(self, printer)
+
+    module = parse_program(
+        'sdy.mesh @mesh = <["x"=2]>\nfunc.func @main(%a: tensor<8xf32> '
+        '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {\n'
+        "return\n}"
+    )
+    monkeypatch.setattr(TensorShardingAttr, "print_parameter", counted)
+    for _ in range(5):
+        listing_of(module)
+    assert len(made) <= 1

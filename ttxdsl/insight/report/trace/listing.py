@@ -44,6 +44,8 @@ class _Pattern:
 class _PatternPrinter(Printer):
     """Prints one op with NUL in place of names, and remembers whose names they are."""
 
+    attributes_as_ever = True
+
     def __init__(self, op: Operation):
         self.text = StringIO()
         super().__init__(stream=self.text)
@@ -140,6 +142,8 @@ def _new_pattern(op: Operation) -> _Pattern | None:
 
 class _FollowingPrinter(Printer):
     """Prints as ever, and remembers where ops began and what values are called."""
+
+    attributes_as_ever = True
 
     def __init__(self, stream: StringIO):
         super().__init__(stream=stream)

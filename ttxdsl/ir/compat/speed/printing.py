@@ -7,7 +7,8 @@ attributes of dialects that are not known here.
 
 An op in generic form ends in its properties, attributes and types: layers repeat them,
 so that end is made once too. Ops with a form of their own, regions or successors, and
-printers that do more than print the text, are left to xDSL.
+printers that do more than print the text, are left to xDSL. A printer that only prints
+ops and values in its own way says so by `attributes_as_ever`.
 """
 
 from io import StringIO
@@ -46,6 +47,9 @@ _SAME_EVERYWHERE = (
     IntegerType,
     StringAttr,
 )
+
+AS_EVER = "attributes_as_ever"
+"""The field of a printer's class that prints attributes as `Printer` does."""
 
 _by_identity = IdentityMemo[str]()
 _by_value: dict[Attribute, str] = {}
@@ -151,7 +155,7 @@ def mend() -> None:
         return _by_identity.keep(id(attribute), text, attribute)
 
     def print_remembered(self: Printer, attribute: Attribute) -> None:
-        if type(self) is not Printer:  # one that may print in its own way
+        if type(self) is not Printer and not getattr(self, AS_EVER, False):
             print_attribute(self, attribute)
             return
         text = _by_identity.get(id(attribute)) or text_of(attribute)
