@@ -156,6 +156,8 @@ class Judge:
                     f" {expected.shape} of {expected.dtype}"
                 )
                 return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
+            if found.tobytes() == expected.tobytes():
+                continue
             if trial.exact[at]:
                 comparison = compare(found, expected, rtol=0.0, atol=0.0)
             else:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import StringIO
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
@@ -194,8 +195,7 @@ class _FollowingPrinter(Printer):
 _ByMarks = dict[tuple[Numbers, str], list[Operation]]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a module: its op, whether that starts here, and the text."""
 
     op: Operation
@@ -239,8 +239,7 @@ def listing_of(module: ModuleOp) -> Listing:
     return Listing(lines, printer.names)
 
 
-@dataclass(frozen=True, slots=True)
-class ListingRow:
+class ListingRow(NamedTuple):
     """A line of a stage's listing, or one that is not there any more.
 
     `key` names the op through all stages; `text` and `before` are numbers of texts in
