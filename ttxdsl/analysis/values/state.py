@@ -131,7 +131,7 @@ class _Ends:
 def _parting(
     group: Sequence[int], own: Sequence[list[int]], others: Sequence[list[int]]
 ) -> list[int]:
-    """Return who of a group agrees with somebody on the other side in no more parts.
+    """Return the members of a group that agree with none of the other side in more parts.
 
     Args:
         group: one side of it.

@@ -181,7 +181,7 @@ def replace_operands(op: Operation, new: Mapping[int, SSAValue]) -> None:
 
 
 def _set_operand(view: Any, place: int, value: SSAValue) -> None:
-    """What `OpOperands.__setitem__` does."""
+    """Do what `OpOperands.__setitem__` does."""
     replace_operands(view._op, {place: value})
 
 
@@ -197,7 +197,7 @@ def _replace_uses(self: SSAValue, value: SSAValue, uses: Iterable[Use]) -> None:
 
 
 def _replace_all_uses(self: SSAValue, value: SSAValue) -> None:
-    """What `SSAValue.replace_all_uses_with` does."""
+    """Do what `SSAValue.replace_all_uses_with` does."""
     if value is not self:
         _replace_uses(self, value, tuple(self.uses))
 
@@ -205,7 +205,7 @@ def _replace_all_uses(self: SSAValue, value: SSAValue) -> None:
 def _replace_uses_if(
     self: SSAValue, value: SSAValue, predicate: Callable[[Use], bool]
 ) -> None:
-    """What `SSAValue.replace_uses_with_if` does."""
+    """Do what `SSAValue.replace_uses_with_if` does."""
     _replace_uses(self, value, [use for use in tuple(self.uses) if predicate(use)])
 
 

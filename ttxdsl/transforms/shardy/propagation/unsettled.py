@@ -1,4 +1,4 @@
-"""Which items may still change something, of many that are looked at again and again."""
+"""The items that may still change something, of many that are visited again and again."""
 
 from collections.abc import Hashable, Iterable
 
