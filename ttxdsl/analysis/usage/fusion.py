@@ -116,7 +116,7 @@ class Fusion:
             is_product = isinstance(op.operands[0].owner, _PRODUCTS)
             return bool(windows) and is_product and _group_size(op) >= windows.stop
         return isinstance(op, _PRODUCTS) and (
-            self._is_scattered(op) or self._has_epilogue(op)
+            self.is_scattered(op) or self._has_epilogue(op)
         )
 
     def _softmax_product(self, op: Operation) -> Operation | None:
@@ -125,7 +125,7 @@ class Fusion:
             return None
         return softmax_product(op)
 
-    def _is_scattered(self, product: Operation) -> bool:
+    def is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
         users = [user for user, _ in _uses_through_moves(product.results[0])]
         return (
@@ -138,7 +138,7 @@ class Fusion:
         """Whether a product is one loop with the collective before or behind it."""
         if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
             return False
-        return self._is_scattered(op) or any(map(self._is_gathered, op.operands))
+        return self.is_scattered(op) or any(map(self._is_gathered, op.operands))
 
     def _is_gathered(self, value: SSAValue) -> bool:
         """Whether a value was gathered for one reader, a window at a time."""

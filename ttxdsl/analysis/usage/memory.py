@@ -64,6 +64,7 @@ from ttxdsl.analysis.usage.fusion import (
 )
 from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.usage.kernels import scratch_types
+from ttxdsl.analysis.usage.order import scheduled
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -434,7 +435,7 @@ def _is_partitioned(block: Block) -> bool:
 def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
     """Yield the ops that one device runs; the buffers are made on the way."""
     if not _is_partitioned(block):
-        yield from block.ops
+        yield from scheduled(list(block.ops), counter.fusion)
         return
     buffers_of = counter.buffers_of
     for op in block.ops:
@@ -447,7 +448,7 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
             for buffer in buffers_of[inner]:
                 buffer.split_as(inner, counter.size(inner.type, inner))
         *ops, last = body.ops
-        yield from ops
+        yield from scheduled(ops, counter.fusion)
         for inner, outer in zip(last.operands, op.results, strict=True):
             buffers_of[outer] = buffers_of.get(inner, ())
 

@@ -1,0 +1,61 @@
+"""The order in which a compiler runs the ops of a block, where it is not the program's.
+
+libtpu's scheduler works from the end of a block to its start and looks for what hides the
+messages of a product whose result is scattered a window at a time. The gradient of a head's
+weights that nobody needs but the optimizer so runs behind the loop of the layers' gradients,
+and what it is made of is held across that loop: libtpu 0.0.52 does so for Llama and Mistral on
+v5p and v6e (`l8_v5p64`, `m7_v6e16`, `m7_v5p32_qkv`, `l8_v6e32_tp` of docs/evidence/plan.md),
+not for heads that are the embedding, too, whose gradients are added first.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation
+
+from ttxdsl.analysis.usage.fusion import Fusion, shares_bytes
+from ttxdsl.dialects import stablehlo
+
+_MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
+
+
+def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation]:
+    """Return the ops of a block in the order in which a compiler runs them."""
+    loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
+    if fusion is None or not fusion.compiler.windows or not loops:
+        return list(ops)
+    position = {op: index for index, op in enumerate(ops)}
+    last = position[loops[-1]]
+    late: set[Operation] = set()
+    for op in ops[:last]:
+        if isinstance(op, stablehlo.DotGeneralOp) and fusion.is_scattered(op):
+            chain = _gradient(op)
+            if _is_needed_behind(chain[-1], position, last):
+                late.update(chain)
+    moved = [op for op in ops if op in late]
+    kept = [op for op in ops if op not in late]
+    at = len(kept) if not late else kept.index(loops[-1]) + 1
+    return [*kept[:at], *moved, *kept[at:]]
+
+
+def _gradient(product: Operation) -> list[Operation]:
+    """Return a product and the ops behind it up to one that several read, or that computes."""
+    chain = [product]
+    while chain[-1].results[0].has_one_use():
+        (use,) = chain[-1].results[0].uses
+        op = use.operation
+        is_scatter = isinstance(op, stablehlo.ReduceScatterOp)
+        if not (is_scatter or isinstance(op, _MOVES) or shares_bytes(op)):
+            break
+        chain.append(op)
+    return chain
+
+
+def _is_needed_behind(
+    op: Operation, position: Mapping[Operation, int], last: int
+) -> bool:
+    """Whether all readers of an op are behind a position, and none adds to it."""
+    users = [use.operation for use in op.results[0].uses]
+    return bool(users) and all(
+        position.get(user, -1) > last and not isinstance(user, stablehlo.AddOp)
+        for user in users
+    )
