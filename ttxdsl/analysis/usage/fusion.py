@@ -335,8 +335,10 @@ class Fusion:
         own, made_of = value_bytes(op.results[0]), sum(reads.values())
         if made_of >= _STORED_ONCE * own:
             return True
-        if not self.compiler.stores_shared or isinstance(op, stablehlo.ConvertOp):
+        if not self.compiler.stores_shared:
             return False
+        if isinstance(op, stablehlo.ConvertOp):
+            return max(reads.values(), default=0) >= 2 * own
         count = _elements(op.results[0])
         return sum(_elements(value) >= count for value in reads) > 1
 
