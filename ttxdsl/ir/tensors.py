@@ -1,6 +1,6 @@
 """Types of values that are known, or hoped, to be tensors, and what they take."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 from typing import cast
 
@@ -64,11 +64,17 @@ def tensor_bytes(shape: Sequence[int], element: Attribute) -> int:
     return -(-prod(shape) * element_bits(element) // 8)
 
 
-def tiled_bytes(shape: Sequence[int], element: Attribute, tile: tuple[int, int]) -> int:
+def tiled_bytes(
+    shape: Sequence[int],
+    element: Attribute,
+    tile: tuple[int, int],
+    along_columns: Collection[int] | None = None,
+) -> int:
     """Return the bytes of a tensor that is stored in whole tiles.
 
     Compilers choose which two dimensions are tiled (`{2,0,1:T(8,128)}`); here those with
-    the least padding. Fewer rows than a tile has take a power of two.
+    the least padding, of `along_columns` only if given. Fewer rows than a tile has take a
+    power of two.
     """
     if not prod(shape) or not shape:
         return tensor_bytes(shape, element)
@@ -86,7 +92,7 @@ def tiled_bytes(shape: Sequence[int], element: Attribute, tile: tuple[int, int])
         // (shape[row] * shape[column])
         * padded_rows[row]
         * padded_columns[column]
-        for column in range(len(shape))
+        for column in along_columns or range(len(shape))
         for row in range(len(shape))
         if row != column
     )

@@ -7,6 +7,8 @@
   v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 and more are not.
 - A scatter of one element for each row into one value is a comparison with the indices.
 - A stable sort sorts numbers of elements along, and a large top_k is such a sort.
+- An all_to_all sends and receives parts that are contiguous: what it splits or joins along
+  another dimension than the first is copied first, or afterwards.
 - A running sum is made in two levels, whose first has the size of the result.
 """
 
@@ -129,6 +131,17 @@ def scratch_types(op: Operation) -> list[Tensor]:
     match op:
         case stablehlo.SortOp() if bool(op.is_stable and op.is_stable.value.data):
             return [TensorType(i32, shape_of(op.operands[0]))] * 2
+        case stablehlo.AllToAllOp() if len(op.operands) == 1:
+            # parts go out and come in one behind the other
+            shapes = (
+                (op.operands[0], op.split_dimension),
+                (op.results[0], op.concat_dimension),
+            )
+            return [
+                TensorType(element_of(value), shape_of(value))
+                for value, dim in shapes
+                if prod(shape_of(value)[: dim.value.data]) > 1
+            ]
         case chlo.TopKOp():
             return [TensorType(i32, shape_of(op.operand))] * 2
         case stablehlo.ReduceWindowOp() if len(op.inputs) == 1:

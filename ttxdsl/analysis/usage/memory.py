@@ -64,6 +64,7 @@ from ttxdsl.analysis.usage.fusion import (
 )
 from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.usage.kernels import scratch_types
+from ttxdsl.analysis.usage.layouts import Layouts
 from ttxdsl.analysis.usage.order import scheduled
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
@@ -222,18 +223,25 @@ class _Counter:
         }
         self.fusion = fusion
         self.tile = fusion.compiler.tile if fusion is not None else None
+        self.layouts = Layouts()
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
 
-    def size(self, value_type: Attribute, where: Operation | SSAValue) -> int:
-        """Return the bytes of a value of a type, in whole tiles."""
+    def size(
+        self,
+        value_type: Attribute,
+        where: Operation | SSAValue,
+        laid_out: SSAValue | None = None,
+    ) -> int:
+        """Return the bytes of a value of a type, in whole tiles, laid out as a value is."""
         size = type_bytes(value_type, where)
         if self.tile is None or not size or not isinstance(value_type, TensorType):
             return size
         tensor = cast(Tensor, value_type)
-        return tiled_bytes(tensor.get_shape(), tensor.element_type, self.tile)
+        columns = None if laid_out is None else self.layouts.columns(laid_out)
+        return tiled_bytes(tensor.get_shape(), tensor.element_type, self.tile, columns)
 
     # --- what an op makes and uses ------------------------------------------
 
@@ -244,6 +252,7 @@ class _Counter:
         steps: list[BufferStep] = []
         captured: set[Allocation] = set()
         for index, op in enumerate(ops):
+            copies = self._copied_arguments(op, scope, index)
             peaks, used = self._inside(op)
             for operand in op.operands:
                 used.update(self.buffers_of.get(operand, ()))
@@ -252,7 +261,7 @@ class _Counter:
                     buffer.last = index
                 else:
                     captured.add(buffer)
-            made = self._make(op, scope, index)
+            made = [*copies, *self._make(op, scope, index)]
             if self.fusion and (needed := scratch_types(op)):
                 peaks.append(self._scratch(op, needed))
             inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
@@ -263,6 +272,28 @@ class _Counter:
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
         return steps, captured
+
+    def _copied_arguments(
+        self, op: Operation, scope: Scope, index: int
+    ) -> list[Allocation]:
+        """Return copies of the program's arguments in the layout that their readers want.
+
+        From their first reader on, all read the copy.
+        """
+        copies: list[Allocation] = []
+        for operand in op.operands if self.fusion else ():
+            buffers = self.buffers_of.get(operand, ())
+            if not isinstance(operand, BlockArgument) or len(buffers) != 1:
+                continue
+            (buffer,) = buffers
+            if buffer.kind != "argument" or not is_tensor(operand):
+                continue
+            size = self.size(operand.type, operand, operand)
+            if size > buffer.bytes:
+                copy = Allocation(operand, operand.type, size, "value", scope, index)
+                self.buffers_of[operand] = (copy,)
+                copies.append(copy)
+        return copies
 
     def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
         """Return the buffers that an op needs while it runs, as the program of one op."""
@@ -329,7 +360,7 @@ class _Counter:
                 narrow = TensorType(
                     self.fusion.stored_element(result), shape_of(result)
                 )
-                size = self.size(narrow, op)
+                size = self.size(narrow, op, result)
             if result in self.offloaded:
                 size = 0
             kind: Kind = "constant" if constant else "value"

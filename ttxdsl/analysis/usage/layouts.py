@@ -1,0 +1,83 @@
+"""Layouts that ops ask for: which dimensions of a value may lie along a tile's columns.
+
+Most values are laid out with the least padding. What a convolution reads and writes has its
+features or its batch along the columns, the other one or a window's dimension along the rows,
+and elementwise ops around it work in the same layout. An argument that is laid out with less
+is copied before its first convolution: libtpu's `bf16[16,256,256,64]{3,0,2,1:T(8,128)}` of an
+argument `{2,3,1,0}` takes twice its bytes.
+"""
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.traits import Elementwise
+from ttxdsl.ir.tensors import is_tensor, shape_of
+
+_MOST_VALUES = 256
+"""Values around one that are looked at for a convolution."""
+
+
+class Layouts:
+    """The dimensions that may lie along the columns of tiles, by value."""
+
+    def __init__(self) -> None:
+        self._columns: dict[SSAValue, frozenset[int] | None] = {}
+
+    def columns(self, value: SSAValue) -> frozenset[int] | None:
+        """Return the dimensions one of which lies along the columns; None: any may."""
+        if value not in self._columns:
+            self._find(value)
+        return self._columns[value]
+
+    def _find(self, value: SSAValue) -> None:
+        """Look for a convolution among what elementwise ops make of a value, or it of."""
+        group = [value]
+        seen = {value}
+        columns: frozenset[int] | None = None
+        for member in group:  # it grows
+            columns = columns or _asked_for(member)
+            if len(group) < _MOST_VALUES:
+                new = [other for other in _alike(member) if other not in seen]
+                seen.update(new)
+                group += new
+        for member in group:
+            self._columns.setdefault(member, columns)
+
+
+def _asked_for(value: SSAValue) -> frozenset[int] | None:
+    """Return the dimensions that a convolution wants along the columns."""
+    if isinstance(value, OpResult) and isinstance(value.op, stablehlo.ConvolutionOp):
+        dims = value.op.dimension_numbers.data
+        return frozenset(
+            (dims.output_batch_dimension, dims.output_feature_dimension)
+        )
+    for use in value.uses:
+        if isinstance(use.operation, stablehlo.ConvolutionOp):
+            dims = use.operation.dimension_numbers.data
+            if use.index == 0:
+                return frozenset(
+                    (dims.input_batch_dimension, dims.input_feature_dimension)
+                )
+            return frozenset(
+                (
+                    dims.kernel_input_feature_dimension,
+                    dims.kernel_output_feature_dimension,
+                )
+            )
+    return None
+
+
+def _alike(value: SSAValue) -> list[SSAValue]:
+    """Return the values of the same shape that elementwise ops lead to or from."""
+    ops: list[Operation] = [use.operation for use in value.uses]
+    if isinstance(value, OpResult):
+        ops.append(value.op)
+    shape = shape_of(value)
+    return [
+        other
+        for op in ops
+        if op.get_trait(Elementwise) is not None
+        or isinstance(op, stablehlo.ConvertOp | stablehlo.OptimizationBarrierOp)
+        for other in (*op.operands, *op.results)
+        if is_tensor(other) and shape_of(other) == shape
+    ]
