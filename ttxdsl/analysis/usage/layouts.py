@@ -2,10 +2,13 @@
 
 Most values are laid out with the least padding. What a convolution reads and writes has its
 features or its batch along the columns, the other one or a window's dimension along the rows,
-and elementwise ops around it work in the same layout. An argument that is laid out with less
+and elementwise ops around it work in the same layout. A product is stored as the matrices that it
+is computed as. An argument that is laid out with less
 is copied before its first convolution: libtpu's `bf16[16,256,256,64]{3,0,2,1:T(8,128)}` of an
 argument `{2,3,1,0}` takes twice its bytes.
 """
+
+from math import prod
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -42,6 +45,20 @@ class Layouts:
                 group += new
         for member in group:
             self._columns.setdefault(member, columns)
+
+
+def stored_shape(value: SSAValue) -> tuple[int, ...]:
+    """Return the shape that a value is stored in: of a product a matrix for each batch."""
+    shape = shape_of(value)
+    if not isinstance(value, OpResult) or not isinstance(
+        op := value.op, stablehlo.DotGeneralOp
+    ):
+        return shape
+    numbers = op.dot_dimension_numbers.data
+    batch = len(numbers.lhs_batching_dimensions)
+    summed = len(numbers.lhs_contracting_dimensions)
+    rows = len(shape_of(op.lhs)) - summed
+    return *shape[:batch], prod(shape[batch:rows]), prod(shape[rows:])
 
 
 def _asked_for(value: SSAValue) -> frozenset[int] | None:

@@ -64,7 +64,7 @@ from ttxdsl.analysis.usage.fusion import (
 )
 from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.usage.kernels import scratch_types
-from ttxdsl.analysis.usage.layouts import Layouts
+from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
 from ttxdsl.analysis.usage.order import scheduled
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
@@ -240,8 +240,13 @@ class _Counter:
         if self.tile is None or not size or not isinstance(value_type, TensorType):
             return size
         tensor = cast(Tensor, value_type)
-        columns = None if laid_out is None else self.layouts.columns(laid_out)
-        return tiled_bytes(tensor.get_shape(), tensor.element_type, self.tile, columns)
+        element, shape = tensor.element_type, tensor.get_shape()
+        if laid_out is None:
+            return tiled_bytes(shape, element, self.tile)
+        columns = self.layouts.columns(laid_out)
+        if columns is None:
+            shape = stored_shape(laid_out)
+        return tiled_bytes(shape, element, self.tile, columns)
 
     # --- what an op makes and uses ------------------------------------------
 
