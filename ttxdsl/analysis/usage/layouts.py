@@ -65,9 +65,7 @@ def _asked_for(value: SSAValue) -> frozenset[int] | None:
     """Return the dimensions that a convolution wants along the columns."""
     if isinstance(value, OpResult) and isinstance(value.op, stablehlo.ConvolutionOp):
         dims = value.op.dimension_numbers.data
-        return frozenset(
-            (dims.output_batch_dimension, dims.output_feature_dimension)
-        )
+        return frozenset((dims.output_batch_dimension, dims.output_feature_dimension))
     for use in value.uses:
         if isinstance(use.operation, stablehlo.ConvolutionOp):
             dims = use.operation.dimension_numbers.data

@@ -65,7 +65,7 @@ from ttxdsl.analysis.usage.fusion import (
 from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.usage.kernels import scratch_types
 from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
-from ttxdsl.analysis.usage.order import scheduled
+from ttxdsl.analysis.usage.order import on_demand, scheduled
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -334,7 +334,10 @@ class _Counter:
                 region.parent,
                 hint="write loops and branches as stablehlo.while, case and if",
             )
-        steps, captured = self.steps(region.block.ops, Scope())
+        ops: Sequence[Operation] = list(region.block.ops)
+        if self.fusion and isinstance(region.parent, stablehlo.WhileOp):
+            ops = on_demand(ops)
+        steps, captured = self.steps(ops, Scope())
         return peak_of(steps, ()), captured
 
     def _function(self, name: str) -> Peak:

@@ -8,12 +8,13 @@ v5p and v6e (`l8_v5p64`, `m7_v6e16`, `m7_v5p32_qkv`, `l8_v6e32_tp` of docs/evide
 not for heads that are the embedding, too, whose gradients are added first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.usage.fusion import Fusion, shares_bytes
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
@@ -59,3 +60,49 @@ def _is_needed_behind(
         position.get(user, -1) > last and not isinstance(user, stablehlo.AddOp)
         for user in users
     )
+
+
+def on_demand(ops: Sequence[Operation]) -> list[Operation]:
+    """Return a loop's ops with what does not depend on carried values where it is needed.
+
+    What a checkpoint computes again of saved values so runs before the gradients that need
+    it, not ahead of all gradients of an iteration of several layers. A scheduler that looks
+    at memory does that.
+    """
+    carried: set[SSAValue] = set(_carried(ops[-1]))
+    anchors: list[Operation] = []
+    for op in ops:
+        values = (v for inner in _all_in(op) for v in inner.operands)
+        if op is ops[-1] or any(value in carried for value in values):
+            carried.update(op.results)
+            anchors.append(op)
+    inside = set(ops)
+    position = {op: index for index, op in enumerate(ops)}
+    ordered: dict[Operation, None] = {}
+    for anchor in anchors:
+        needed, pending = {anchor}, [anchor]
+        while pending:
+            for inner in _all_in(pending.pop()):
+                for value in inner.operands:
+                    owner = value.owner
+                    if isinstance(owner, Operation) and owner in inside:
+                        if owner not in ordered and owner not in needed:
+                            needed.add(owner)
+                            pending.append(owner)
+        ordered |= dict.fromkeys(sorted(needed, key=position.__getitem__))
+    # what nobody needs stays where it cannot be in the way
+    return [*(op for op in ops if op not in ordered), *ordered]
+
+
+def _all_in(op: Operation) -> Iterable[Operation]:
+    return op.walk() if op.regions else (op,)
+
+
+def _carried(terminator: Operation) -> Iterator[SSAValue]:
+    """Yield the arguments that an iteration gives new values, but for counters and stacks."""
+    block = terminator.parent
+    assert block is not None, "a terminator ends a block"
+    for argument, end in zip(block.args, terminator.operands, strict=False):
+        is_part = isinstance(end.owner, stablehlo.DynamicUpdateSliceOp)
+        if end is not argument and not is_part and shape_of(argument):
+            yield argument
