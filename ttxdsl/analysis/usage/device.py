@@ -41,6 +41,8 @@ class DeviceUsage:
         trip_count: how often loops turn of which the program does not say it.
         host_bytes_per_second: to and from the host's memory; 0: it costs nothing.
         offloaded: values that are in the host's memory, as the program does not say.
+        limit_bytes: what a device holds; a compiler whose first order of ops takes more
+            looks for another.
     """
 
     module: ModuleOp
@@ -49,6 +51,7 @@ class DeviceUsage:
     trip_count: int | None = None
     host_bytes_per_second: float = 0.0
     offloaded: Collection[SSAValue] = ()
+    limit_bytes: int | None = None
 
     @cached_property
     def runs(self) -> Runs:
@@ -82,10 +85,19 @@ class DeviceUsage:
         Raises:
             CompileError: see `memory_profile`.
         """
+        first = self._memory(self.fusion)
+        if self.compiler is None or self.limit_bytes is None:
+            return first
+        if first.peak_bytes <= self.limit_bytes:
+            return first
+        second = self._memory(Fusion(self.compiler, saves_memory=True))
+        return min(first, second, key=lambda profile: profile.peak_bytes)
+
+    def _memory(self, fusion: Fusion | None) -> MemoryProfile:
         return memory_profile(
             self.module,
             compiler=self.compiler,
-            fusion=self.fusion,
+            fusion=fusion,
             offloaded=self.offloaded,
         )
 
@@ -150,4 +162,5 @@ def usage_on(
         *(module, machine, chip.compiler, trip_count),
         host_bytes_per_second=chip.host_bytes_per_second,
         offloaded=offloaded,
+        limit_bytes=chip.memory_bytes,
     )

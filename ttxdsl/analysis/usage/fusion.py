@@ -85,10 +85,13 @@ class Fusion:
 
     Args:
         compiler: which fuses them.
+        saves_memory: whether it takes the order of ops that needs least, as compilers do
+            when the order that hides most messages does not fit.
     """
 
-    def __init__(self, compiler: Compiler) -> None:
+    def __init__(self, compiler: Compiler, *, saves_memory: bool = False) -> None:
         self.compiler = compiler
+        self.saves_memory = saves_memory
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
@@ -114,7 +117,8 @@ class Fusion:
         if isinstance(op, stablehlo.ReduceScatterOp):
             windows = self.compiler.windows
             is_product = isinstance(op.operands[0].owner, _PRODUCTS)
-            return bool(windows) and is_product and _group_size(op) >= windows.stop
+            is_slice = bool(windows) and _group_size(op) >= windows.stop
+            return is_product and is_slice and not self.saves_memory
         return isinstance(op, _PRODUCTS) and (
             self.is_scattered(op) or self._has_epilogue(op)
         )

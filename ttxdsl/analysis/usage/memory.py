@@ -625,7 +625,8 @@ def memory_profile(
         for step, count in zip(steps, bytes_at, strict=True)
     )
     peak_bytes = bytes_at[best]
-    if compiler is not None and compiler.places_in_order:
+    saves_memory = fusion is not None and fusion.saves_memory
+    if compiler is not None and compiler.places_in_order and not saves_memory:
         heap = HeapPlacement(steps).bytes + sum(buffer.bytes for buffer in there)
         peak_bytes += max(0, heap - peak_bytes) // _GAPS_IN_ORDER
     largest = peak_of(steps, there)

@@ -22,7 +22,9 @@ _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation]:
     """Return the ops of a block in the order in which a compiler runs them."""
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
-    if fusion is None or not fusion.compiler.windows or not loops:
+    if fusion is None or fusion.saves_memory or not fusion.compiler.windows:
+        return list(ops)
+    if not loops:
         return list(ops)
     position = {op: index for index, op in enumerate(ops)}
     last = position[loops[-1]]
