@@ -191,7 +191,13 @@ class Fusion:
                     pending.append(user)
                 else:
                     stored.add(user)
-        return len(stored) == 1 and _is_elementwise(stored.pop())
+        if len(stored) != 1:
+            return False
+        (last,) = stored
+        if isinstance(last, stablehlo.ReduceOp):
+            reads = self._read(last.operands)
+            return self._finished_product(last, reads) is product.results[0]
+        return _is_elementwise(last)
 
     def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
         """Return values whose buffers results may take over, each with its result.
@@ -214,7 +220,9 @@ class Fusion:
     def bytes_touched(self, op: Operation) -> int:
         """Return the bytes of memory that an op which is not fused reads and writes.
 
-        Of a value that is read through a slice only what the slice gives is read.
+        Of a value that is read through a slice only what the slice gives is read. A
+        reduction that finishes a product reads what is there already, and a stack that a
+        loop fills is not filled before.
         """
         if isinstance(op, stablehlo.GatherOp):
             return 2 * sum(map(value_bytes, op.results)) + value_bytes(op.start_indices)
@@ -226,10 +234,38 @@ class Fusion:
             case stablehlo.ScatterOp():
                 read = [*op.updates, op.scatter_indices]
                 written = 2 * sum(map(value_bytes, op.updates))
+            case stablehlo.BroadcastInDimOp() if _is_filled_by_loop(op.results[0]):
+                return 0
             case _:
                 read, written = list(op.operands), sum(map(value_bytes, op.results))
         self._settle(op)
-        return written + sum(self._read(read).values())
+        if isinstance(op, _PRODUCTS) and self.is_streamed(op):
+            written = 0
+        reads = self._read(read)
+        finished = self._finished_product(op, reads)
+        return written + sum(
+            size
+            for value, size in reads.items()
+            if value is not finished
+            and not (isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner))
+        )
+
+    def _finished_product(
+        self, op: Operation, reads: Mapping[SSAValue, int]
+    ) -> SSAValue | None:
+        """Return the product that a reduction is part of.
+
+        What else it reads must not be made of that product, as a maximum is that a softmax
+        subtracts.
+        """
+        if not self.compiler.products_finish or not isinstance(op, stablehlo.ReduceOp):
+            return None
+        for value in reads:
+            if isinstance(value.owner, _PRODUCTS) and value.owner.parent is op.parent:
+                others = [other for other in reads if other is not value]
+                if not any(_is_made_of(other, value) for other in others):
+                    return value
+        return None
 
     def stored_element(self, value: SSAValue) -> Attribute:
         """Return the element type that a value is stored as.
@@ -387,6 +423,35 @@ class Fusion:
 
 def _elements(value: SSAValue) -> int:
     return prod(shape_of(value))
+
+
+def _is_made_of(value: SSAValue, source: SSAValue) -> bool:
+    """Whether a value in the block of another is made of it, as far as a look back tells."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST_OPERANDS:
+        current = pending.pop()
+        if current is source:
+            return True
+        if isinstance(current, OpResult) and current.op.parent is source.owner.parent:
+            new = [operand for operand in current.op.operands if operand not in seen]
+            seen.update(new)
+            pending += new
+    return False
+
+
+def _is_filled_by_loop(value: SSAValue) -> bool:
+    """Whether a loop writes a stack part by part that another loop reads."""
+    for user, index in uses(value):
+        if not isinstance(user, stablehlo.WhileOp):
+            return False
+        assert user.body.block.last_op is not None, "a loop's body returns"
+        end = user.body.block.last_op.operands[index].owner
+        readers = [reader for reader, _ in uses(user.results[index])]
+        if not isinstance(end, stablehlo.DynamicUpdateSliceOp):
+            return False
+        if not any(isinstance(reader, stablehlo.WhileOp) for reader in readers):
+            return False
+    return value.first_use is not None
 
 
 def _may_hide(op: Operation) -> bool:
