@@ -10,11 +10,13 @@ argument `{2,3,1,0}` takes twice its bytes.
 
 from math import prod
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Elementwise
 from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.ir.traversal import all_ops
 
 _MOST_VALUES = 256
 """Values around one that are looked at for a convolution."""
@@ -23,11 +25,16 @@ _MOST_VALUES = 256
 class Layouts:
     """The dimensions that may lie along the columns of tiles, by value."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: ModuleOp) -> None:
+        self._convolves = any(
+            isinstance(op, stablehlo.ConvolutionOp) for op in all_ops(module)
+        )
         self._columns: dict[SSAValue, frozenset[int] | None] = {}
 
     def columns(self, value: SSAValue) -> frozenset[int] | None:
         """Return the dimensions one of which lies along the columns; None: any may."""
+        if not self._convolves:
+            return None
         if value not in self._columns:
             self._find(value)
         return self._columns[value]

@@ -223,7 +223,7 @@ class _Counter:
         }
         self.fusion = fusion
         self.tile = fusion.compiler.tile if fusion is not None else None
-        self.layouts = Layouts()
+        self.layouts = Layouts(module)
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
