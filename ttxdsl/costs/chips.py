@@ -270,6 +270,12 @@ def chip_named(name: str) -> Chip:
     return chip
 
 
+def chip_text(machine: Machine, memory_bytes: int) -> str:
+    """Return the text of a file that `chip_of` reads, and `machine_of` too."""
+    data = {**json.loads(machine.to_json()), "memory_bytes": memory_bytes}
+    return json.dumps(data, indent=2) + "\n"
+
+
 def chip_of(text: str) -> Chip:
     """Return the chip of a file's text: a machine as `calibrate` writes it, and its memory.
 

@@ -206,8 +206,12 @@ def _convolving_of(data: Any) -> Convolving:
     return Convolving((int(into), int(out)), float(data["operations_per_second"]))
 
 
+CHIP_FIELDS = ("memory_bytes", "compiler")
+"""What a file says of a chip besides its machine: see `ttxdsl.costs.chips.chip_of`."""
+
+
 def machine_of(text: str) -> Machine:
-    """The machine of a file's text.
+    """The machine of a file's text, which may be that of a chip.
 
     Raises:
         ValueError: the text is no machine.
@@ -217,6 +221,8 @@ def machine_of(text: str) -> Machine:
         if not isinstance(data, dict):
             raise ValueError("it is no JSON object")
         known = dict(cast("Mapping[str, Any]", data))
+        for field in CHIP_FIELDS:
+            known.pop(field, None)
         if "link" in known:
             known["link"] = _link_of(known["link"])
         known["convolutions"] = tuple(

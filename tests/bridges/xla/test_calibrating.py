@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from ttxdsl.bridges.xla import calibrating
-from ttxdsl.bridges.xla.calibrating import Sample, fit, fit_link, link_error
+from ttxdsl.bridges.xla.calibrating import (
+    Sample,
+    fit,
+    fit_link,
+    link_error,
+    memory_share,
+)
 from ttxdsl.cli.main import main
+from ttxdsl.costs.chips import chip_of
 from ttxdsl.costs.links import Link, Shape
 from ttxdsl.costs.machines import machine_of
 from ttxdsl.costs.ring import Ring
@@ -104,6 +111,21 @@ def test_the_command_writes_a_machine(
     assert main(["why", program, "--machine", str(output), "--json"]) == 0
     machine = json.loads(capsys.readouterr().out)["machine"]
     assert machine["name"] == "calibrated"
+
+
+def test_a_calibrated_machine_is_a_chip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def measured(devices: int, repeats: int) -> list[Sample]:
+        return [*samples(Link()), *LOCAL]
+
+    monkeypatch.setattr("ttxdsl.cli.commands.calibrate.measured", measured)
+    output = tmp_path / "here.json"
+    assert main(["calibrate", "-o", str(output), "--devices", "4", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["memory_bytes"]
+    chip = chip_of(output.read_text())
+    assert chip.memory_bytes == told == memory_share(4)
+    assert main(["plan", "examples/mlp_train_step.mlir", "--chip", str(output)]) == 0
 
 
 def test_a_machine_that_is_none(capsys: pytest.CaptureFixture[str], tmp_path: Path):

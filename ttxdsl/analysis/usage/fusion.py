@@ -477,6 +477,13 @@ def flops(op: Operation) -> int:
     return 0
 
 
+def is_product(op: Operation) -> bool:
+    """Whether an op is a product, or a kernel, which is made of products."""
+    if isinstance(op, stablehlo.CustomCallOp):
+        return is_kernel(op)
+    return isinstance(op, _PRODUCTS)
+
+
 def _is_elementwise(op: Operation) -> bool:
     return _FUSES[type(op)] and not isinstance(op, _MOVES[:-1])
 

@@ -71,13 +71,7 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
     it, not ahead of all gradients of an iteration of several layers. A scheduler that looks
     at memory does that.
     """
-    carried: set[SSAValue] = set(_carried(ops[-1]))
-    anchors: list[Operation] = []
-    for op in ops:
-        values = (v for inner in _all_in(op) for v in inner.operands)
-        if op is ops[-1] or any(value in carried for value in values):
-            carried.update(op.results)
-            anchors.append(op)
+    anchors = [*depends_on_carried(ops), ops[-1]]
     inside = set(ops)
     position = {op: index for index, op in enumerate(ops)}
     ordered: dict[Operation, None] = {}
@@ -94,6 +88,21 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
         ordered |= dict.fromkeys(sorted(needed, key=position.__getitem__))
     # what nobody needs stays where it cannot be in the way
     return [*(op for op in ops if op not in ordered), *ordered]
+
+
+def depends_on_carried(ops: Sequence[Operation]) -> list[Operation]:
+    """Return the ops of a loop's body that need what the iteration before made.
+
+    Of a loop of gradients, the others compute again what a checkpoint did not save.
+    """
+    carried: set[SSAValue] = set(_carried(ops[-1]))
+    dependent: list[Operation] = []
+    for op in ops[:-1]:
+        values = (v for inner in _all_in(op) for v in inner.operands)
+        if any(value in carried for value in values):
+            carried.update(op.results)
+            dependent.append(op)
+    return dependent
 
 
 def _all_in(op: Operation) -> Iterable[Operation]:

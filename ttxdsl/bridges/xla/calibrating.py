@@ -8,6 +8,7 @@ is off in parts of each. Virtual devices share the cores of one host, so that th
 and send by turns: they overlap nothing.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -153,6 +154,16 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
         op_seconds=op_seconds,
         overlap=False,
     )
+
+
+def memory_share(devices: int) -> int | None:
+    """Return what each of so many virtual devices has of this machine's memory.
+
+    None where the system does not say it.
+    """
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // devices
 
 
 def measured(devices: int, repeats: int = 20) -> list[Sample]:

@@ -7,8 +7,15 @@ from typing import Any
 
 from rich.table import Table
 
-from ttxdsl.bridges.xla.calibrating import Sample, fit, link_error, measured
+from ttxdsl.bridges.xla.calibrating import (
+    Sample,
+    fit,
+    link_error,
+    measured,
+    memory_share,
+)
 from ttxdsl.cli.options import common as flags
+from ttxdsl.costs.chips import chip_text
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring
 from ttxdsl.costs.units import bytes_text, seconds_text
@@ -47,13 +54,22 @@ def execute(options: argparse.Namespace) -> int:
             f"the measurements make no machine: {error}",
             hint="take more --repeats, or a machine that does less besides",
         ) from error
-    write_whole(options.output, machine.to_json())
+    memory = memory_share(options.devices)
+    text = machine.to_json() if memory is None else chip_text(machine, memory)
+    write_whole(options.output, text)
     kinds = {kind.value for kind in Ring}
     collectives = [one for one in samples if one.what in kinds]
     if options.json:
         listed = [asdict(one) for one in samples]
         off = link_error(machine.link, collectives)
-        flags.print_json({"machine": asdict(machine), "off": off, "samples": listed})
+        flags.print_json(
+            {
+                "machine": asdict(machine),
+                "memory_bytes": memory,
+                "off": off,
+                "samples": listed,
+            }
+        )
         return 0
     console = report_console()
     console.print(_table(machine, collectives))
@@ -64,6 +80,12 @@ def execute(options: argparse.Namespace) -> int:
         f" {off:.2f} on average; --machine {options.output} takes it",
         soft_wrap=True,
     )
+    if memory is not None:
+        console.print(
+            f"a device's share of this machine's memory is {bytes_text(memory)};"
+            f" plan --chip {options.output} counts with it",
+            soft_wrap=True,
+        )
     return 0
 
 
@@ -88,6 +110,7 @@ def add_command(commands: Any) -> None:
             "examples:\n"
             "  ttxdsl calibrate -o here.json\n"
             "  ttxdsl doctor model.mlir --devices 8 --machine here.json\n"
+            "  ttxdsl plan model.mlir --chip here.json\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

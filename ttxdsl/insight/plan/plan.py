@@ -18,8 +18,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.device import known_chip, usage_on
-from ttxdsl.analysis.usage.fusion import flops, uses
+from ttxdsl.analysis.usage.fusion import flops, is_product, uses
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
+from ttxdsl.analysis.usage.order import depends_on_carried
 from ttxdsl.analysis.usage.timeline import Event
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.analysis.values.state import results_of_arguments
@@ -168,6 +169,7 @@ class StepPlan(Displayed):
         devices: of the mesh.
         slices: with a network of chips each.
         flops: of a device in a step, two for a multiply-add.
+        model_flops: of products and kernels alone, without what checkpoints compute again.
         bytes_sent: by a device in a step, by the ring model.
         launches: of collectives in a step.
         tokens: of all devices in a step, if the program has a batch of them.
@@ -181,6 +183,7 @@ class StepPlan(Displayed):
     memory: MemoryPlan
     time: TimePlan
     flops: int
+    model_flops: int
     bytes_sent: int
     launches: int
     tokens: int | None
@@ -194,6 +197,12 @@ class StepPlan(Displayed):
         What a checkpoint computes again counts: it is what the hardware does.
         """
         return self.flops / (self.chip.flops_per_second * max(self.time.step_s, 1e-12))
+
+    @property
+    def model_utilization(self) -> float:
+        """Model FLOPs utilization, as MaxText counts: of products, each computed once."""
+        available = self.chip.flops_per_second * max(self.time.step_s, 1e-12)
+        return self.model_flops / available
 
     @property
     def tokens_per_second(self) -> float | None:
@@ -236,7 +245,9 @@ class StepPlan(Displayed):
                 "lines": [line.data() for line in time.lines],
             },
             "flops": self.flops,
+            "model_flops": self.model_flops,
             "utilization": self.utilization,
+            "model_utilization": self.model_utilization,
             "bytes": self.bytes_sent,
             "launches": self.launches,
             "tokens": self.tokens,
@@ -275,10 +286,13 @@ def plan_step(
     machine, line, profile = usage.machine, usage.timeline, usage.memory
     runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
     assert fusion is not None, "a chip has a compiler"
-    work = moved = 0
+    work = moved = model_work = 0
+    again = recomputed(module)
     for op in all_ops(module):
         if turns := runs.of(op).count:
             work += turns * flops(op)
+            if op not in again and is_product(op):
+                model_work += turns * flops(op)
             if _touches_memory(op) and not fusion.is_fused(op):
                 moved += turns * fusion.bytes_touched(op)
     step = max(usage.seconds, 1e-9)
@@ -317,7 +331,7 @@ def plan_step(
             f" none; they take no memory but operands and results: {names}"
         )
     return StepPlan(
-        *(chip, devices_of(module), slices, memory, time, work),
+        *(chip, devices_of(module), slices, memory, time, work, model_work),
         bytes_sent=sum(one.bytes_per_device for one in collectives),
         launches=sum(one.count for one in collectives),
         tokens=tokens or _tokens(module),
@@ -341,6 +355,23 @@ def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
         seconds[key] += event.seconds * event.times
     longest = sorted(seconds.items(), key=lambda item: -item[1])[:_LARGEST]
     return tuple(LineTime(*key, spent) for key, spent in longest)
+
+
+def recomputed(module: ModuleOp) -> set[Operation]:
+    """Return the ops of loops of gradients that compute again what was not saved.
+
+    Such a loop has products that need the gradient of the iteration before, and others.
+    """
+    again: set[Operation] = set()
+    for op in all_ops(module):
+        if isinstance(op, stablehlo.WhileOp):
+            ops = list(op.body.block.ops)
+            dependent = set(depends_on_carried(ops))
+            if any(is_product(inner) for one in dependent for inner in all_ops(one)):
+                for other in ops:
+                    if other not in dependent:
+                        again.update(all_ops(other))
+    return again
 
 
 def _touches_memory(op: Operation) -> bool:

@@ -96,7 +96,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
     )
     rate = plan.tokens_per_second
     console.print(
-        f"{plan.flops:.3g} FLOPs a device, {plan.utilization:.0%} of the chip's;"
+        f"{plan.flops:.3g} FLOPs a device, {plan.utilization:.0%} of the chip's"
+        f" ({plan.model_utilization:.0%} without what is computed again);"
         f" {bytes_text(plan.bytes_sent)} sent in {plan.launches} launches"
         + ("" if rate is None else f"; {rate:,.0f} tokens/s a device"),
         soft_wrap=True,
