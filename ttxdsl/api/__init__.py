@@ -141,8 +141,7 @@ class Program(ProgramForm):
             chip: whose memory and time to tell, in `slices`, as in `plan`.
 
         Raises:
-            CompileError: the program does not compile, the arrays do not fit, or an op
-                cannot be run.
+            CompileError: it does not compile, arrays do not fit, or an op cannot be run.
         """
         from ttxdsl.insight.run.outcome import run_program
         from ttxdsl.insight.run.view import print_outcome
@@ -183,8 +182,7 @@ class Program(ProgramForm):
                 `jax.devices()` by default.
 
         Raises:
-            CompileError: JAX is not installed or has too few devices, or the program
-                has something that XLA cannot do.
+            CompileError: JAX is missing or has too few devices, or XLA cannot do it.
         """
         from ttxdsl.bridges.jax.function import JaxFunction
 
@@ -357,35 +355,36 @@ class Program(ProgramForm):
         return found.shown_by(partial(print_difference, found=found))
 
     @_asking()
-    def budget(self, *limits: str, trip_count: int | None = None) -> Findings:
+    def budget(
+        self,
+        *limits: str,
+        trip_count: int | None = None,
+        chip: Chip | str | None = None,
+    ) -> Findings:
         """Compare what the program sends and holds with limits.
 
         Args:
-            limits: each a line as after `// COMM:`, `"all_gather<=2, axis=model"`;
-                without any, the lines of the file that the program was loaded from.
+            limits: each a line as after `// COMM:`; without any, those of its file.
             trip_count: iterations of loops of which the program does not say it.
+            chip: whose memory to count, as in `plan`; without one every value is a buffer.
 
         Raises:
-            CompileError: a limit is malformed, there are none, or the program does not
-                compile.
+            CompileError: a limit is malformed, there are none, or it does not compile.
         """
         from ttxdsl.insight.budget.check import check_program, print_findings
 
-        findings = check_program(self, limits, trip_count)
-        return findings.shown_by(partial(print_findings, findings=findings))
+        found = check_program(self, limits, trip_count, chip)
+        return found.shown_by(partial(print_findings, findings=found))
 
     @_asking()
-    def memory(self) -> MemoryProfile:
-        """List what a device holds when it holds most, by name.
-
-        Raises:
-            CompileError: the program cannot be compiled, or has no static shapes.
-        """
-        from ttxdsl.analysis.usage.memory import memory_profile
+    def memory(self, chip: Chip | str | None = None) -> MemoryProfile:
+        """List what a device holds when it holds most, by name; of a chip as in `plan`."""
+        from ttxdsl.analysis.usage.device import usage_on
         from ttxdsl.insight.budget.memory import print_memory
 
-        profile = memory_profile(self.per_device().module)
-        return profile.shown_by(partial(print_memory, profile=profile))
+        use = usage_on(self.per_device().module, chip)
+        show = partial(print_memory, profile=use.memory, compiler=use.compiler)
+        return use.memory.shown_by(show)
 
     @_asking()
     def plan(
@@ -404,13 +403,12 @@ class Program(ProgramForm):
             chip: what each device is, by name (`ttxdsl.costs.chips.CHIPS`) or described.
             slices: with a network of chips each; consecutive devices are in one.
             trip_count: iterations of loops of which the program does not say it.
-            tokens: of all devices in a step; by default those of its integer batch.
+            tokens: of all devices in a step; else those of its integer batch.
             variants: whether to plan, some compiled anew, the step with one change each.
             on_step: called with the name of each before it is compiled.
 
         Raises:
-            CompileError: the program cannot be compiled, has no static shapes, or its
-                mesh is not so many slices; nobody knows the chip.
+            CompileError: it cannot be compiled or sliced so, or nobody knows the chip.
         """
         from ttxdsl.insight.plan.plan import plan_step
         from ttxdsl.insight.plan.variants import Origin, with_variants
@@ -586,8 +584,7 @@ class Program(ProgramForm):
             options: of `report_data`.
 
         Raises:
-            CompileError: the program cannot be partitioned, or the file cannot be
-                written, or is the one that the program was loaded from.
+            CompileError: it cannot be partitioned, or the file not written (its own).
         """
         from ttxdsl.insight.report.html.page import report_page
         from ttxdsl.loading.files import require_writable, write_whole

@@ -93,7 +93,8 @@ LOOP = f"""
     ("body", "value", "buffers"),
     [
         (CHAIN, "%2", 0),
-        (ONE_PRODUCT, "%3", 1),
+        # a reduction finishes the product that it reads alone
+        (ONE_PRODUCT, "%3", 0),
         # it reads one buffer, as each of the products would; their sum is stored for both
         (PRODUCTS, "%3", 1),
         # it reads two: once is cheaper
@@ -102,10 +103,10 @@ LOOP = f"""
         (
             PRODUCTS + f"\n  %4 = stablehlo.dot_general %1, %3, {ROWS} : {BINARY}",
             "%4",
-            3,
+            2,
         ),
         # what finishes a product is stored instead of it
-        (FINISHED, "%3", 3),
+        (FINISHED, "%3", 2),
         # the state is written where it is
         (LOOP, "%0#1", 1),
     ],

@@ -61,3 +61,20 @@ def test_commands(command: str, plan: StepPlan, capsys: pytest.CaptureFixture[st
     main([command, *files, "--chip", CHIP, "--json"])
     text = capsys.readouterr().out
     assert f'"peak_bytes": {plan.memory.peak_bytes}' in json.dumps(json.loads(text))
+
+
+def test_memory(plan: StepPlan):
+    assert ttxdsl.load(STEP).memory(CHIP).peak_bytes == plan.memory.peak_bytes
+
+
+def test_budget(plan: StepPlan):
+    (finding,) = ttxdsl.load(STEP).budget("memory<1GiB", chip=CHIP)
+    assert finding.found == plan.memory.peak_bytes
+
+
+def test_why(plan: StepPlan, capsys: pytest.CaptureFixture[str]):
+    from ttxdsl.cli.main import main
+
+    main(["why", str(STEP), "--collective", "0", "--chip", CHIP, "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    assert f'"peak_bytes": {plan.memory.peak_bytes}' in json.dumps(figures)

@@ -21,7 +21,7 @@ from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.host import offloads
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
-from ttxdsl.costs.chips import Chip, chip_named
+from ttxdsl.costs.chips import Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
@@ -41,8 +41,6 @@ class DeviceUsage:
         trip_count: how often loops turn of which the program does not say it.
         host_bytes_per_second: to and from the host's memory; 0: it costs nothing.
         offloaded: values that are in the host's memory, as the program does not say.
-        limit_bytes: what a device holds; a compiler whose first order of ops takes more
-            looks for another.
     """
 
     module: ModuleOp
@@ -51,7 +49,6 @@ class DeviceUsage:
     trip_count: int | None = None
     host_bytes_per_second: float = 0.0
     offloaded: Collection[SSAValue] = ()
-    limit_bytes: int | None = None
 
     @cached_property
     def runs(self) -> Runs:
@@ -86,10 +83,12 @@ class DeviceUsage:
             CompileError: see `memory_profile`.
         """
         first = self._memory(self.fusion)
-        if self.compiler is None or self.limit_bytes is None:
+        chip = self.machine.chip if isinstance(self.machine, ChipMachine) else None
+        if self.compiler is None or chip is None:
             return first
-        if first.peak_bytes <= self.limit_bytes:
+        if first.peak_bytes <= chip.memory_bytes:
             return first
+        # a compiler whose first order of ops takes more looks for another
         second = self._memory(Fusion(self.compiler, saves_memory=True))
         return min(first, second, key=lambda profile: profile.peak_bytes)
 
@@ -162,5 +161,4 @@ def usage_on(
         *(module, machine, chip.compiler, trip_count),
         host_bytes_per_second=chip.host_bytes_per_second,
         offloaded=offloaded,
-        limit_bytes=chip.memory_bytes,
     )

@@ -247,7 +247,9 @@ class Fusion:
             size
             for value, size in reads.items()
             if value is not finished
-            and not (isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner))
+            and not (
+                isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
+            )
         )
 
     def _finished_product(

@@ -78,13 +78,11 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
     for anchor in anchors:
         needed, pending = {anchor}, [anchor]
         while pending:
-            for inner in _all_in(pending.pop()):
-                for value in inner.operands:
-                    owner = value.owner
-                    if isinstance(owner, Operation) and owner in inside:
-                        if owner not in ordered and owner not in needed:
-                            needed.add(owner)
-                            pending.append(owner)
+            operands = (v for inner in _all_in(pending.pop()) for v in inner.operands)
+            owners = {v.owner for v in operands if isinstance(v.owner, Operation)}
+            new = (owners & inside) - ordered.keys() - needed
+            needed |= new
+            pending += new
         ordered |= dict.fromkeys(sorted(needed, key=position.__getitem__))
     # what nobody needs stays where it cannot be in the way
     return [*(op for op in ops if op not in ordered), *ordered]

@@ -19,6 +19,7 @@ from ttxdsl.cli.options.common import (
     function_of,
     print_json,
 )
+from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_as_program, read_input
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
@@ -133,10 +134,12 @@ def _checked(path: Path, options: argparse.Namespace) -> list[Finding]:
         budget = parse_budget(part.limits, str(file))
         if budget.limits:
             made = part.program()
-            findings += check_budget(made, budget, str(file), options.trip_count)
+            findings += check_budget(
+                made, budget, str(file), options.trip_count, options.chip
+            )
         elif options.update:
             mark = f"{'#' if file != path else '//'} {MARK}"
-            limits = limits_of(part.program(), options.trip_count)
+            limits = limits_of(part.program(), options.trip_count, options.chip)
             added[part.line] = f"{mark} {limits}"
     if options.update:
         _write(file, lambda text: with_lines(with_new_figures(text, findings), added))
@@ -182,7 +185,7 @@ def _beside_baseline(
     }
     if options.update:
         table = {
-            name: limits_of(part.program(), options.trip_count)
+            name: limits_of(part.program(), options.trip_count, options.chip)
             for name, part in parts.items()
         }
         require_writable(baseline, files)
@@ -208,6 +211,7 @@ def _beside_baseline(
                 parse_limits(table[name]),
                 str(baseline),
                 options.trip_count,
+                options.chip,
             ),
         )
         for name, part in parts.items()
@@ -293,5 +297,6 @@ def add_command(commands: Any) -> None:
     )
     add_source_options(parser)
     add_trip_count_option(parser)
+    add_chip_options(parser, slices=False)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -4,9 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.analysis.usage.device import machine_on
 from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
+    add_chip_options,
     add_machine_options,
     machine_of_options,
     require_axes,
@@ -15,6 +17,7 @@ from ttxdsl.cli.programs import read_input
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.remarks import doing
+from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.insight.why import answers
 from ttxdsl.insight.why.causes.lines import between
 from ttxdsl.insight.why.explain import Explainer
@@ -24,8 +27,11 @@ from ttxdsl.loading.program import parse_program
 
 def _explainer(file: Path, options: argparse.Namespace, machine: Machine) -> Explainer:
     text, source = read_input(file, options)
+    module = parse_program(text, source)
+    if options.chip is not None:
+        machine = machine_on(options.chip, devices_of(module), options.slices)
     return Explainer(
-        parse_program(text, source),
+        module,
         text,
         source=source,
         pipeline=flags.pipeline_of(options),
@@ -61,7 +67,7 @@ def execute(options: argparse.Namespace) -> int:
         return 0
     if isinstance(answer, answers.WhyProgram):
         print_remarks(answer.remarks, whole=options.all)
-    print_answer(report_console(), answer, machine, whole=options.all)
+    print_answer(report_console(), answer, explainer.machine, whole=options.all)
     return 0
 
 
@@ -132,6 +138,7 @@ def add_command(commands: Any) -> None:
     )
     flags.add_by_option(parser)
     add_machine_options(parser)
+    add_chip_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)
     flags.add_compiler_options(parser)

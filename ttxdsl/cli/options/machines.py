@@ -89,7 +89,7 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_chip_options(parser: argparse.ArgumentParser) -> None:
+def add_chip_options(parser: argparse.ArgumentParser, *, slices: bool = True) -> None:
     """Add the chip that each device is, and in how many slices they are."""
     parser.add_argument(
         "--chip",
@@ -100,6 +100,8 @@ def add_chip_options(parser: argparse.ArgumentParser) -> None:
             " `ttxdsl plan`, and its memory is the limit"
         ),
     )
+    if not slices:
+        return
     parser.add_argument(
         "--slices",
         type=_count,

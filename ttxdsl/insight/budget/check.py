@@ -14,8 +14,10 @@ from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.usage.collectives import CountedCollective
-from ttxdsl.analysis.usage.memory import LiveValue, memory_profile
+from ttxdsl.analysis.usage.device import usage_on
+from ttxdsl.analysis.usage.memory import LiveValue
 from ttxdsl.api.forms import ProgramForm
+from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.display import Displayed, plain_text
 from ttxdsl.diagnostics.errors import CompileError, place_text
@@ -126,6 +128,7 @@ def check_budget(
     budget: Budget,
     source: str | None = None,
     trip_count: int | None = None,
+    chip: Chip | str | None = None,
 ) -> list[Finding]:
     """Each limit with what the program has.
 
@@ -135,6 +138,8 @@ def check_budget(
         source: where the budget is written, for messages.
         trip_count: how often loops turn of which neither the program nor the budget
             says it.
+        chip: whose compiler decides what is in memory, as in a plan; without one every
+            value is.
 
     Raises:
         CompileError: the program cannot be compiled, the mesh has no axis that a
@@ -146,7 +151,7 @@ def check_budget(
     collectives = device.collectives(budget.trip_count or trip_count)
     profile = None
     if any(limit.is_memory for limit in budget.limits):
-        profile = memory_profile(device.module)
+        profile = usage_on(device.module, chip).memory
     findings: list[Finding] = []
     for limit in budget.limits:
         if limit.is_memory:
@@ -171,7 +176,12 @@ def check_budget(
     return findings
 
 
-def check_text(text: str, source: str, trip_count: int | None = None) -> list[Finding]:
+def check_text(
+    text: str,
+    source: str,
+    trip_count: int | None = None,
+    chip: Chip | str | None = None,
+) -> list[Finding]:
     """Hold all programs of a file's text to the budgets written in it.
 
     Programs are separated by lines `// -----`; each has its own lines.
@@ -180,6 +190,7 @@ def check_text(text: str, source: str, trip_count: int | None = None) -> list[Fi
         text: the file's.
         source: what to call it.
         trip_count: see `check_budget`.
+        chip: see `check_budget`.
 
     Raises:
         CompileError: there is no `COMM:` line with a limit, one is malformed, or a
@@ -190,14 +201,17 @@ def check_text(text: str, source: str, trip_count: int | None = None) -> list[Fi
         budget = parse_budget(part, source)
         if budget.limits:
             program = ProgramForm.of_text(part, source)
-            findings.extend(check_budget(program, budget, source, trip_count))
+            findings.extend(check_budget(program, budget, source, trip_count, chip))
     if not findings:
         raise no_budget(source)
     return findings
 
 
 def check_program(
-    program: ProgramForm, limits: Sequence[str], trip_count: int | None = None
+    program: ProgramForm,
+    limits: Sequence[str],
+    trip_count: int | None = None,
+    chip: Chip | str | None = None,
 ) -> Findings:
     """Compare a program with limits, or with those in the file that it was read from.
 
@@ -205,6 +219,7 @@ def check_program(
         program: in any form; a global one is partitioned.
         limits: each a line as after `// COMM:`.
         trip_count: see `check_budget`.
+        chip: see `check_budget`.
 
     Raises:
         CompileError: there are none, or see `check_budget`.
@@ -214,7 +229,7 @@ def check_program(
         findings = [
             finding
             for budget in budgets
-            for finding in check_budget(program, budget, "<budget>", trip_count)
+            for finding in check_budget(program, budget, "<budget>", trip_count, chip)
         ]
         return Findings(findings)
     if not Path(program.source).is_file():
@@ -222,7 +237,7 @@ def check_program(
             "no limits are given", hint='say some: program.budget("all_gather<=2")'
         )
     source = program.source
-    return Findings(check_text(read_text(Path(source)), source, trip_count))
+    return Findings(check_text(read_text(Path(source)), source, trip_count, chip))
 
 
 def no_budget(source: str) -> CompileError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ttxdsl.api.forms import ProgramForm
+from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.insight.budget.check import Finding, check_budget
@@ -26,14 +27,18 @@ def size_text(count: int) -> str:
     return f"{count // size}{unit}"
 
 
-def limits_of(program: ProgramForm, trip_count: int | None = None) -> str:
+def limits_of(
+    program: ProgramForm,
+    trip_count: int | None = None,
+    chip: Chip | str | None = None,
+) -> str:
     """Return limits that a program just keeps, on what it sends and holds.
 
     Raises:
         CompileError: the program cannot be compiled, or has loops of unknown count.
     """
     asked = parse_limits(", ".join(f"{quantity}<=0" for quantity in _ALL))
-    found = check_budget(program, asked, trip_count=trip_count)
+    found = check_budget(program, asked, trip_count=trip_count, chip=chip)
     return ", ".join(
         f"{one.limit.quantity}<={_figure(one, one.found)}"
         for one in found

@@ -9,6 +9,7 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.work import operations_of
+from ttxdsl.costs.chips import ChipMachine
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
@@ -31,9 +32,11 @@ def measure(
         whole: what it was made of.
         machine: what it runs on.
         trip_count: how often loops turn of which the program does not say it.
-        compiler: whose fusions time and memory have, as in a plan; without one nothing
-            is fused.
+        compiler: whose fusions time and memory have, as in a plan; that of a chip if the
+            machine is one, else nothing is fused.
     """
+    if compiler is None and isinstance(machine, ChipMachine) and machine.chip:
+        compiler = machine.chip.compiler
     usage = DeviceUsage(module, machine, compiler, trip_count)
     collectives = usage.collectives
     try:

@@ -84,7 +84,7 @@ class Explainer:
     ):
         self._source = source
         self._pipeline = pipeline or TTStableHLOPipelinePass()
-        self._machine = machine
+        self.machine = machine
         self._keep = keep
         self._trip_count = trip_count
         if any(op.name.partition(".")[0] in ("ttir", "ttnn") for op in module.walk()):
@@ -126,7 +126,7 @@ class Explainer:
             self._recorded,
             self._collectives,
             self._pipeline,
-            self._machine,
+            self.machine,
             self._tries,
             self._trip_count,
         )
@@ -305,7 +305,7 @@ class Explainer:
             figures=self._counterfactuals.base,
             collectives=tuple(_brief(found.answer) for found in collectives),
             summary=purposes(self._recorded.compiled, listed),
-            machine=self._machine,
+            machine=self.machine,
             notes=tuple(notes),
             remarks=tuple(self._recorded.remarks),
             by=by,
