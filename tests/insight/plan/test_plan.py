@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import ttxdsl
@@ -169,3 +172,70 @@ def test_kernels_of_unknown_work_are_said():
     )
     plan = ttxdsl.load(text).plan("v6e", variants=False)
     assert "1 calls of kernels do not say their work" in plan.assumptions[0]
+
+
+def test_saved_activations_have_a_layer_and_a_line():
+    from jax.ad_checkpoint import checkpoint_name
+
+    def layer(x: Any, w: Any) -> Any:
+        hidden = checkpoint_name(x @ w, "hidden")
+        return x + jnp.tanh(hidden) @ w.T, None
+
+    policy = jax.checkpoint_policies.save_only_these_names("hidden")
+
+    def loss(ws: Any, x: Any) -> Any:
+        x, _ = jax.lax.scan(jax.checkpoint(layer, policy=policy), x, ws)
+        return (x * x).sum()
+
+    shape = jax.ShapeDtypeStruct
+    arguments = shape((4, 64, 64), "float32"), shape((8, 64), "float32")
+    plan = ttxdsl.from_jax(jax.grad(loss), *arguments).plan("v5e", variants=False)
+    assert {(saved.name, saved.layers) for saved in plan.memory.saved} == {
+        ("dot_general", 4),
+        ("carry", 4),
+    }
+    assert {saved.layer_bytes for saved in plan.memory.saved} == {8 * 64 * 4}
+    (product,) = (s for s in plan.memory.saved if s.name == "dot_general")
+    assert product.position is not None and "test_plan.py" in product.position
+    assert plan.data()["memory"]["saved"][0]["bytes"] == 4 * 8 * 64 * 4
+    # the product is saved, not computed again
+    forward = 2 * 8 * 64 * 64 * 4
+    assert plan.model_flops == 6 * forward
+
+
+def test_what_a_checkpoint_computes_again_is_no_work_of_the_model():
+    def layer(x: Any, w: Any) -> Any:
+        return jnp.tanh(jnp.tanh(x @ w) @ w.T), None
+
+    def loss(ws: Any, x: Any) -> Any:
+        x, _ = jax.lax.scan(jax.checkpoint(layer), x, ws)
+        return (x * x).sum()
+
+    shape = jax.ShapeDtypeStruct
+    arguments = shape((4, 64, 64), "float32"), shape((8, 64), "float32")
+    plan = ttxdsl.from_jax(jax.grad(loss), *arguments).plan("v5e", variants=False)
+    forward = 2 * (2 * 8 * 64 * 64) * 4
+    assert plan.model_flops == 3 * forward
+    assert plan.flops > 3.9 * forward
+
+
+def test_a_function_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "step.py"
+    file.write_text(
+        "import jax, jax.numpy as jnp\n"
+        "def step(w, x):\n"
+        "    return w - 0.1 * jax.grad(lambda w: jnp.sum((x @ w) ** 2))(w)\n"
+        "def program():\n"
+        "    return jax.jit(step), *[jax.ShapeDtypeStruct((64, 64), 'float32')] * 2\n"
+    )
+    status = main(["plan", f"{file}:program", "--chip", "v5p", "--json"])
+    out = capsys.readouterr()
+    assert status == 0, out.err
+    assert json.loads(out.out)["memory"]["peak_bytes"] > 0
+
+
+def test_symbolic_shapes_are_named():
+    kind = "tensor<?x8xf32>"
+    text = f"func.func @main(%x: {kind}) -> {kind} {{ return %x : {kind} }}"
+    with pytest.raises(CompileError, match="has no static shape"):
+        ttxdsl.load(text).plan("v5e")

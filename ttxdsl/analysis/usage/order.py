@@ -96,6 +96,10 @@ def depends_on_carried(ops: Sequence[Operation]) -> list[Operation]:
     carried: set[SSAValue] = set(_carried(ops[-1]))
     dependent: list[Operation] = []
     for op in ops[:-1]:
+        if isinstance(op, stablehlo.OptimizationBarrierOp):
+            pairs = zip(op.operands, op.results, strict=True)
+            carried.update(result for value, result in pairs if value in carried)
+            continue
         values = (v for inner in _all_in(op) for v in inner.operands)
         if any(value in carried for value in values):
             carried.update(op.results)

@@ -33,6 +33,11 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_name
 from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.dialects.traits import Collective
+from ttxdsl.insight.plan.saved import (
+    SavedActivation,
+    saved_activations,
+    saved_values,
+)
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops
 
@@ -52,6 +57,7 @@ class MemoryPlan:
         by_category: bytes at the peak by what they are for; their sum is the peak.
         largest: the largest buffers there.
         position: of the op at which the peak is, inside of loops.
+        saved: what layers save for their gradients, whether at the peak or not.
     """
 
     peak_bytes: int
@@ -59,6 +65,7 @@ class MemoryPlan:
     by_category: dict[str, int]
     largest: tuple[LiveValue, ...]
     position: str | None
+    saved: tuple[SavedActivation, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -234,6 +241,7 @@ class StepPlan(Displayed):
                     }
                     for value in memory.largest
                 ],
+                "saved": [activation.data() for activation in memory.saved],
             },
             "time": {
                 "step_s": time.step_s,
@@ -281,7 +289,7 @@ def plan_step(
             devices of the mesh are no equal slices.
     """
     chip = known_chip(chip)
-    saved = saved_activations(module)
+    saved = saved_values(module)
     usage = usage_on(module, chip, slices, trip_count, saved if offload else ())
     machine, line, profile = usage.machine, usage.timeline, usage.memory
     runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
@@ -310,6 +318,7 @@ def plan_step(
         _by_category(module, profile, saved),
         profile.peak_values[:_LARGEST],
         profile.peak_position,
+        () if offload else saved_activations(module),
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
@@ -390,27 +399,6 @@ def _tokens(module: ModuleOp) -> int | None:
 
 
 # What buffers are for
-
-
-def saved_activations(module: ModuleOp) -> set[SSAValue]:
-    """Return what loops stack up for other loops: those buffers' values and the results.
-
-    A loop over layers updates a part at each iteration, and the loop of the gradients reads
-    them in the other order.
-    """
-    saved: set[SSAValue] = set()
-    for op in all_ops(module):
-        if not isinstance(op, stablehlo.WhileOp):
-            continue
-        assert op.body.block.last_op is not None, "a loop's body returns"
-        ends = op.body.block.last_op.operands
-        for start, result, end in zip(op.operands, op.results, ends, strict=True):
-            is_stacked = isinstance(end.owner, stablehlo.DynamicUpdateSliceOp)
-            if is_stacked and any(
-                isinstance(user, stablehlo.WhileOp) for user, _ in uses(result)
-            ):
-                saved |= {start, result}
-    return saved
 
 
 def _by_category(

@@ -27,7 +27,8 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.plan.batch import scale_batch
-from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step, saved_activations
+from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step
+from ttxdsl.insight.plan.saved import stacks
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef
@@ -153,7 +154,7 @@ def _donation(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
 
 
 def _offload(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
-    if saved_activations(module):
+    if stacks(module):
         yield _variant(
             "saved activations offloaded to the host",
             planner.plan(module, offload=True),

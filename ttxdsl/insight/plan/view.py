@@ -9,6 +9,8 @@ from ttxdsl.diagnostics.terminal import Terminal, heading, styled
 from ttxdsl.insight.plan.plan import MemoryPlan, StepPlan
 from ttxdsl.insight.plan.search import Choice, Search
 
+_MOST_SAVED = 8
+
 
 def verdict(memory: MemoryPlan) -> str:
     """Return whether a step fits, and how sure that is."""
@@ -36,6 +38,23 @@ def _largest_table(plan: StepPlan) -> Table:
             value.type,
             bytes_text(value.bytes),
             visible(value.position or ""),
+        )
+    return table
+
+
+def _saved_table(plan: StepPlan) -> Table:
+    table = Table("saved by layers", "type")
+    for name in ("a layer", "layers", "bytes"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("line")
+    for activation in plan.memory.saved[:_MOST_SAVED]:
+        table.add_row(
+            visible(activation.name),
+            activation.type,
+            bytes_text(activation.layer_bytes),
+            str(activation.layers),
+            bytes_text(activation.bytes),
+            visible(activation.position or ""),
         )
     return table
 
@@ -106,6 +125,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
         console.print(f"the peak is at {visible(memory.position)}", soft_wrap=True)
     console.print(_memory_table(plan))
     console.print_table(_largest_table(plan), ["type"])
+    if memory.saved:
+        console.print_table(_saved_table(plan), ["type"])
     if plan.time.lines:
         console.print_table(_time_table(plan), ["line"])
     if plan.variants:

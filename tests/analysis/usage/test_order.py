@@ -1,0 +1,67 @@
+"""Orders of ops that compilers take instead of the program's."""
+
+from __future__ import annotations
+
+from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
+from ttxdsl.analysis.usage.fusion import Fusion
+from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.order import depends_on_carried, on_demand
+from ttxdsl.costs.chips import chip_named
+from ttxdsl.costs.compilers import TPU
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.loading.program import make_context, parse_program
+
+T = "tensor<256x256xf32>"
+SIZE = 256 * 256 * 4
+DOT = f"contracting_dims = [1] x [0] : ({T}, {T}) -> {T}"
+
+LAYERS = f"""
+func.func @main(%g: {T}, %a: {T}, %b: {T}) -> {T} {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:4 = stablehlo.while(%i = %zero, %d = %g, %x = %a, %y = %b) : tensor<i32>, {T}, {T}, {T}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %1 = stablehlo.dot_general %x, %x, {DOT}
+    %h = stablehlo.dot_general %y, %y, {DOT}
+    %3 = stablehlo.dot_general %d, %1, {DOT}
+    %4 = stablehlo.dot_general %3, %h, {DOT}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %4, %x, %y : tensor<i32>, {T}, {T}, {T}
+  }}
+  return %0#1 : {T}
+}}
+"""
+
+
+def body_ops() -> list[str]:
+    module = parse_program(LAYERS, make_context())
+    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    ops = list(loop.body.block.ops)
+    names = {op: result.name_hint or "" for op in ops for result in op.results}
+    dependent = depends_on_carried(ops)
+    assert [names[op] for op in dependent] == [names[ops[2]], names[ops[3]]]
+    return [names.get(op, "return") for op in on_demand(ops)]
+
+
+def test_recomputed_values_are_made_where_they_are_needed():
+    order = body_ops()
+    # h is made behind the first product that needs the gradient, not ahead of it
+    assert order.index("h") > 1
+    assert order[-1] == "return"
+
+
+def test_a_second_order_is_tried_where_the_first_does_not_fit():
+    module = parse_program(LAYERS, make_context())
+    chip = chip_named("v5e")
+    usage = usage_on(module, chip)
+    first = memory_profile(module, compiler=TPU)
+    assert usage.memory.peak_bytes == first.peak_bytes
+    saving = memory_profile(module, compiler=TPU, fusion=Fusion(TPU, saves_memory=True))
+    assert saving.peak_bytes <= first.peak_bytes
+    # a machine that is no chip says no limit
+    assert DeviceUsage(module, compiler=TPU).memory.peak_bytes == first.peak_bytes

@@ -1,0 +1,108 @@
+"""Saved activations: what a loop over layers stacks up for the loop of the gradients."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult, SSAValue
+
+from ttxdsl.analysis.usage.fusion import shares_bytes, uses
+from ttxdsl.diagnostics.errors import source_position
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import all_ops
+
+_MOVES = (stablehlo.BroadcastInDimOp, stablehlo.TransposeOp, stablehlo.ConvertOp)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedActivation:
+    """What each layer saves of one value.
+
+    JAX does not write the names of `checkpoint_name`, but their lines.
+
+    Attributes:
+        name: of the op that makes it, or `carry` of what the loop hands on.
+        type: of the value of one layer.
+        layers: iterations that save it.
+        layer_bytes: of a device, for one layer.
+        position: of its `checkpoint_name`, else of that op.
+    """
+
+    name: str
+    type: str
+    layers: int
+    layer_bytes: int
+    position: str | None
+
+    @property
+    def bytes(self) -> int:
+        """Of all layers."""
+        return self.layers * self.layer_bytes
+
+    def data(self) -> dict[str, Any]:
+        """The activation as JSON."""
+        return {**asdict(self), "bytes": self.bytes}
+
+
+def stacks(module: ModuleOp) -> list[tuple[stablehlo.WhileOp, int]]:
+    """Return the loops' operands that they fill part by part for another loop."""
+    found: list[tuple[stablehlo.WhileOp, int]] = []
+    for op in all_ops(module):
+        if not isinstance(op, stablehlo.WhileOp):
+            continue
+        assert op.body.block.last_op is not None, "a loop's body returns"
+        for index, end in enumerate(op.body.block.last_op.operands):
+            is_stacked = isinstance(end.owner, stablehlo.DynamicUpdateSliceOp)
+            if is_stacked and any(
+                isinstance(user, stablehlo.WhileOp)
+                for user, _ in uses(op.results[index])
+            ):
+                found.append((op, index))
+    return found
+
+
+def saved_values(module: ModuleOp) -> set[SSAValue]:
+    """Return the values of stacks before the loop that fills them, and behind it."""
+    return {
+        value
+        for loop, index in stacks(module)
+        for value in (loop.operands[index], loop.results[index])
+    }
+
+
+def saved_activations(module: ModuleOp) -> tuple[SavedActivation, ...]:
+    """Return what layers save, that of most bytes first."""
+    found: list[SavedActivation] = []
+    for loop, index in stacks(module):
+        last = loop.body.block.last_op
+        assert last is not None, "a loop's body returns"
+        update = last.operands[index].owner
+        assert isinstance(update, stablehlo.DynamicUpdateSliceOp)
+        saved = kept = _behind_moves(update.update)
+        if isinstance(kept.owner, stablehlo.ReducePrecisionOp):
+            # JAX marks so what a policy saves, on the line of its checkpoint_name
+            saved = _behind_moves(kept.owner.operand)
+        is_made = isinstance(saved, OpResult)
+        layers = shape_of(update.results[0])[0] // max(1, shape_of(update.update)[0])
+        found.append(
+            SavedActivation(
+                saved.op.name.rpartition(".")[2] if is_made else "carry",
+                str(saved.type),
+                layers,
+                value_bytes(update.update),
+                source_position(kept.op.location)
+                if isinstance(kept, OpResult)
+                else None,
+            )
+        )
+    return tuple(sorted(found, key=lambda activation: -activation.bytes))
+
+
+def _behind_moves(value: SSAValue) -> SSAValue:
+    """Return what a part of a stack is made of, before it is given another shape."""
+    while isinstance(value, OpResult) and (
+        shares_bytes(value.op) or isinstance(value.op, _MOVES)
+    ):
+        value = value.op.operands[0]
+    return value
