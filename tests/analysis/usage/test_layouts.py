@@ -1,0 +1,78 @@
+"""Layouts that convolutions and products ask for, and what copies they take."""
+
+from __future__ import annotations
+
+from ttxdsl.analysis.usage.kernels import scratch_types
+from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
+from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.costs.compilers import TPU
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.loading.program import make_context, parse_program
+
+IMAGES = "tensor<16x256x256x64xbf16>"
+KERNEL = "tensor<3x3x64x64xbf16>"
+
+CONVOLUTION = f"""
+func.func @main(%x: {IMAGES}, %w: {KERNEL}) -> {IMAGES} {{
+  %0 = stablehlo.negate %x : {IMAGES}
+  %1 = stablehlo.convolution(%0, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({IMAGES}, {KERNEL}) -> {IMAGES}
+  return %1 : {IMAGES}
+}}
+"""
+
+HEADS = """
+func.func @main(%x: tensor<4x128x256xbf16>, %w: tensor<256x4x64xbf16>) -> tensor<4x128x4x64xbf16> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<4x128x256xbf16>, tensor<256x4x64xbf16>) -> tensor<4x128x4x64xbf16>
+  return %0 : tensor<4x128x4x64xbf16>
+}
+"""
+
+EXCHANGE = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<2x64xf32> {
+  %0 = "stablehlo.all_to_all"(%x) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 4 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> : (tensor<8x16xf32>) -> tensor<2x64xf32>
+  return %0 : tensor<2x64xf32>
+}
+"""
+
+
+def profile_of(text: str) -> MemoryProfile:
+    return memory_profile(parse_program(text, make_context()), compiler=TPU)
+
+
+def test_convolutions_have_features_or_the_batch_along_columns():
+    module = parse_program(CONVOLUTION, make_context())
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
+    columns = Layouts(module).columns
+    assert columns(op.result) == columns(op.lhs) == {0, 3}
+    # through the negation, too
+    assert columns(op.lhs.owner.operands[0]) == {0, 3}
+
+
+def test_an_argument_is_copied_to_the_layout_of_its_convolution():
+    compact = 16 * 256 * 256 * 64 * 2
+    profile = profile_of(CONVOLUTION)
+    copies = [v for v in profile.peak_values if v.bytes == 2 * compact]
+    # the copy of the argument; the result has a layout of its own
+    assert "value" in {copy.kind for copy in copies}
+
+
+def test_without_convolutions_all_dimensions_may_be_columns():
+    module = parse_program(HEADS, make_context())
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.DotGeneralOp))
+    assert Layouts(module).columns(op.result) is None
+
+
+def test_a_product_is_stored_as_a_matrix():
+    module = parse_program(HEADS, make_context())
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.DotGeneralOp))
+    assert stored_shape(op.result) == (4 * 128, 4 * 64)
+    assert stored_shape(op.lhs) == (4, 128, 256)
+
+
+def test_parts_of_an_all_to_all_are_contiguous():
+    module = parse_program(EXCHANGE, make_context())
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AllToAllOp))
+    # it splits the first dimension, and joins the second
+    assert [kind.get_shape() for kind in scratch_types(op)] == [(2, 64)]
