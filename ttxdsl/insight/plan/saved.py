@@ -83,11 +83,11 @@ def saved_activations(module: ModuleOp) -> tuple[SavedActivation, ...]:
         if isinstance(kept.owner, stablehlo.ReducePrecisionOp):
             # JAX marks so what a policy saves, on the line of its checkpoint_name
             saved = _behind_moves(kept.owner.operand)
-        is_made = isinstance(saved, OpResult)
+        maker = saved.op.name if isinstance(saved, OpResult) else "carry"
         layers = shape_of(update.results[0])[0] // max(1, shape_of(update.update)[0])
         found.append(
             SavedActivation(
-                saved.op.name.rpartition(".")[2] if is_made else "carry",
+                maker.rpartition(".")[2],
                 str(saved.type),
                 layers,
                 value_bytes(update.update),

@@ -28,7 +28,8 @@ from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step
-from ttxdsl.insight.plan.saved import stacks
+from ttxdsl.insight.plan.remat import POLICIES, with_policy
+from ttxdsl.insight.plan.saved import saved_activations, stacks
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef
@@ -83,7 +84,9 @@ def with_variants(
     for change in changes:
         variants += change(planner, module)
     if origin is not None:
-        for name, changed in _anew(origin):
+        saved = {activation.name for activation in saved_activations(module)}
+        products = "dot_general" in saved and len(saved - {"carry"}) > 1
+        for name, changed in _anew(origin, saves=bool(saved), saves_products=products):
             if on_step is not None:
                 on_step(name)
             try:
@@ -181,10 +184,21 @@ def _chips(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
 _HALF = "half the batch"
 
 
-def _anew(origin: Origin) -> Iterator[tuple[str, Callable[[], ModuleOp]]]:
-    """Yield the name of each change and what makes the changed program."""
+def _anew(
+    origin: Origin, *, saves: bool, saves_products: bool
+) -> Iterator[tuple[str, Callable[[], ModuleOp]]]:
+    """Yield the name of each change and what makes the changed program.
+
+    Args:
+        origin: the program as loaded.
+        saves: whether loops save activations.
+        saves_products: whether products are among them.
+    """
     yield _HALF, lambda: scale_batch(origin.module, Fraction(1, 2))
     yield "twice the batch", lambda: scale_batch(origin.module, Fraction(2))
+    if saves:
+        for name, policy in list(POLICIES.items())[: 2 if saves_products else 1]:
+            yield name, lambda policy=policy: with_policy(origin.module, policy)
     for axis in _unused_axes(origin.module):
         yield (
             f'state split over "{axis}", too',
