@@ -90,7 +90,7 @@ def add_command(commands: Any) -> None:
         metavar="CHIP",
         help=(
             f"what each device is: {', '.join(CHIPS)}; or a file FILE.json as calibrate"
-            " writes it, with memory_bytes"
+            " writes it"
         ),
     )
     parser.add_argument(
