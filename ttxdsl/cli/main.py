@@ -68,8 +68,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _interrupted()
 
 
+started: float | None = None
+"""When the process began, by the monotonic clock; None if something else calls `main`."""
+
+
 def script() -> int:
     """`main` as a process of its own, the `ttxdsl` that is installed."""
+    from time import monotonic
+
+    global started
+    started = monotonic()
     try:
         from ttxdsl.cli.process import run_as_process
 

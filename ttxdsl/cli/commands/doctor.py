@@ -2,10 +2,12 @@
 
 import argparse
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.cli import main
 from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
@@ -35,6 +37,8 @@ from ttxdsl.loading.program import parse_program, program_text
 _OF_MESHES = "candidates", "ignore_shardings", "top"
 _OF_PRESCRIPTIONS = "all", "patch"
 """Options that need `--devices`, and that do not go with it."""
+_ENDING = 0.3
+"""Seconds of the time that are for the answer."""
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -87,6 +91,12 @@ def _prescribe(options: argparse.Namespace) -> int:
     return 0 if any(map(answer.fits, best)) else 1
 
 
+def _seconds_left(options: argparse.Namespace) -> float:
+    """Return the time for a search; what it took to start counts, too."""
+    took = 0.0 if main.started is None else monotonic() - main.started
+    return max(1.0, (options.seconds or SECONDS) - _ENDING - took)
+
+
 def _searched(
     options: argparse.Namespace, module: ModuleOp, text: str, source: str
 ) -> Prescriptions:
@@ -107,7 +117,7 @@ def _searched(
             keep=options.keep,
             memory=options.memory,
             jobs=options.jobs,
-            seconds=options.seconds or SECONDS,
+            seconds=_seconds_left(options),
             trip_count=options.trip_count,
             on_step=on_step,
         )

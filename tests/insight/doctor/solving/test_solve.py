@@ -9,6 +9,7 @@ import pytest
 
 from ttxdsl.insight.doctor.solving.descent import Descent
 from ttxdsl.insight.doctor.solving.exact import solve_exactly
+from ttxdsl.insight.doctor.solving.presolve import Presolve
 from ttxdsl.insight.doctor.solving.problem import FORBIDDEN, Problem
 from ttxdsl.insight.doctor.solving.solve import solve
 
@@ -104,3 +105,41 @@ def test_what_is_forbidden_is_not_feasible():
     solution = solve(problem, 1)
     assert not solution.is_feasible
     assert solution.cost >= FORBIDDEN
+
+
+def equal_rows(seed: int) -> Problem:
+    """A chain in which neighbours have to choose alike, with a node at each place."""
+    random = np.random.default_rng(seed)
+    alike = [0.0 if a == b else 1e18 for a in range(3) for b in range(3)]
+    edges: list[tuple[list[int], list[float]]] = []
+    for at in range(3):
+        edges.append(([at, at + 1], alike if at != 1 else random.random(9).tolist()))
+        prices = [1e18, *random.integers(0, 50, 8).tolist()]
+        edges.append(([at, at + 4], prices))
+    return Problem.of(
+        [random.integers(0, 50, 3).tolist() for _ in range(7)],
+        [random.integers(1, 20, 3).tolist() for _ in range(7)],
+        [(at, at + 1 + at % 3) for at in range(7)],
+        edges,
+        30.0,
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_reduced_problem_has_the_same_best_choice(seed: int):
+    for problem in (equal_rows(seed), random_problem(seed, 40.0)):
+        presolve = Presolve(problem, lambda: False)
+        smaller = presolve.problem
+        best = tried(problem)
+        assert tried(smaller) == pytest.approx(best)
+        ranges = [range(len(cost)) for cost in smaller.costs]
+        for choice in product(*ranges):
+            chosen = np.array(choice, dtype=int)
+            if smaller.cost(chosen) >= FORBIDDEN:
+                continue
+            whole = presolve.expand(chosen)
+            assert problem.cost(whole) == pytest.approx(smaller.cost(chosen))
+            assert problem.usage(whole).max() == pytest.approx(
+                smaller.usage(chosen).max()
+            )
+    assert len(Presolve(equal_rows(seed), lambda: False).problem.costs) < 6

@@ -24,6 +24,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
+from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.search import Search, TrialRunner
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
@@ -135,8 +136,11 @@ def prescribe(
     interrupted = False
     try:
         # compiling with notes, and half of it again, is what was done until here
-        with runner.running((monotonic() - start) / 3):
-            search.run(candidates.all())
+        took = (monotonic() - start) / 3
+        with ending_at(start + seconds), runner.running(took):
+            search.run(candidates.all)
+    except TimeIsOverError:
+        pass  # the search has kept the best so far
     except KeyboardInterrupt:
         interrupted = True
     prescriptions, together = search.prescriptions()

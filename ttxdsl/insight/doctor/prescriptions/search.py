@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Trial
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
+from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking, dominates
 from ttxdsl.insight.doctor.prescriptions.trials import (
     Estimate,
@@ -37,10 +38,6 @@ _WORTH_PROCESSES = 0.25
 """Seconds of one compilation from which other processes are started."""
 _AT_ONCE = 4
 """Candidates that are compiled on top of the same others before the best is taken."""
-
-
-class TimeIsOverError(Exception):
-    """The time for a search is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +185,8 @@ class Search:
         self._pending: list[_Pending] = []
         self._rejected: set[tuple[tuple[int, ...], int]] = set()
         """Candidates that did not help on top of others, by their ids."""
-        self._compiled = 0
+        self._compiled = self._asked = 0
+        self._is_asking = False
         self.untried = 0
 
     @property
@@ -202,24 +200,32 @@ class Search:
         """The costs of the program with all prescriptions that belong together."""
         return self._chain[-1].after if self._chain else self._before
 
-    def run(self, candidates: Iterator[Candidate]) -> None:
-        """Search until there is no candidate left, or no time."""
-        numbered = enumerate(candidates)
+    def run(self, candidates: Callable[[], Iterator[Candidate]]) -> None:
+        """Search until there is no candidate left.
+
+        Raises:
+            TimeIsOverError: there is no time; what was found until then is kept.
+        """
+        numbered = enumerate(candidates())
         try:
             while self._round(numbered):
                 pass
-        except TimeIsOverError:
-            pass
         finally:
+            self._begin_chain()
+            if self._is_asking:  # the time came while a candidate was made
+                numbered = islice(candidates(), self._asked, None)
             self.untried = len(self._pending) + sum(1 for _ in numbered)
 
     def _round(self, numbered: Iterator[tuple[int, Candidate]]) -> bool:
         """Estimate some candidates, compile the most promising; False if none is left."""
+        self._is_asking = True
         new = [
             _Pending(candidate, number, None)
             for number, candidate in islice(numbered, self._screened)
         ]
         self._pending += new
+        self._asked += len(new)
+        self._is_asking = False
         if not self._pending:
             return False
         edits = [pending.candidate.edits for pending in new]
@@ -259,14 +265,26 @@ class Search:
                 chosen.setdefault(key, pending)
         return [*chosen.values()]
 
-    def _combine(self) -> None:
-        """Extend the best candidate by what helps on top of it."""
+    def _begin_chain(self) -> list[MeasuredChange]:
+        """Begin again with the best candidate if it is better than those together.
+
+        Returns:
+            All candidates that help alone, the best first.
+        """
         ranked = self._ranked(self._alone)
         helping = [one for one in ranked if self._helps(self._before, one.after)]
+        if helping and (
+            not self._chain or self._ranking.is_better(helping[0].after, self.after)
+        ):
+            self._chain = helping[:1]
+        return helping
+
+    def _combine(self) -> None:
+        """Extend the best candidate by what helps on top of it."""
+        helping = self._begin_chain()
         if not helping:
             return
-        if not self._chain or self._ranking.is_better(helping[0].after, self.after):
-            self._chain = helping[:1]
+        ranked = self._ranked(self._alone)
         # what helps alone first; what did nothing alone may help once another is there
         others = [one for one in ranked if not self._helps(self._before, one.after)]
         queue = self._to_add([*helping, *others])

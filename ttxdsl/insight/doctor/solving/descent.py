@@ -1,72 +1,132 @@
 """Messages between nodes, then descent over forests, while memory gets its price.
 
-Messages (sequential tree-reweighted message passing, Kolmogorov 2006) tell each node what
-its strategies cost the nodes before and behind it; a choice read from them is near the
-best where there are few cycles. Descent improves it.
+Messages (min-sum belief propagation, damped) tell each node what its strategies cost all
+that is behind a neighbour; a choice read from them is near the best where there are few
+cycles. Descent improves it. A forest is a set of nodes whose edges among each other have no
+cycle: with all other nodes held, dynamic programming finds its best choice exactly, so a
+step never makes the sum of prices larger.
 
-A forest is a set of nodes whose edges among each other have no cycle. With all other nodes
-held, dynamic programming finds its best choice exactly, so a step never makes the sum of
-prices larger. Memory has a price at each time, which rises where more is taken than there
-is; what was feasible and least is kept.
+Memory has a price at each time, which rises and falls with what a choice takes of it
+(exponentiated subgradients of the Lagrangian). A choice that takes too much is repaired:
+prices rise further where it does, until descent gives the memory back. What was feasible and
+least is kept.
+
+All messages, and all trees of a forest, a level after the other, are computed at once: the
+prices of all edges lie behind each other in one array.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttxdsl.insight.doctor.solving.problem import FORBIDDEN, Floats, Ints, Problem
 
-_SMALL, _RESTART = 4_000, 8
-"""Nodes up to which messages are sent, and after how many rounds again."""
-_STEPS = 2
-"""Forests that are improved in a round."""
+Places = NDArray[np.int32]
+"""Indices into the prices of all edges, of which there are many."""
+
+_FORESTS, _TREE = 12, 200
+"""Forests that are used by turns, and the most nodes of a tree, which bounds its depth."""
+_FIRST_SWEEPS, _SWEEPS, _POLISH = 15, 3, 3
+"""Exchanges of messages at first and in a round, and forests that are improved after."""
+_DAMPING = 0.5
+"""The part of a message that stays."""
+_REPAIRS = 8
+"""How often prices rise for one choice that takes too much memory."""
+_STEP, _CYCLE = 2.0, 60
+"""By which power of e a price of memory grows where twice the limit is taken; it falls
+with the rounds, and is this again after so many."""
 _QUIET = 20
 """Rounds without anything better after which a problem without a limit is solved."""
-_RISE, _FALL = 0.3, 0.97
-"""By which part a price of memory rises for each part over the limit; to what it falls."""
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """Return `start, start + 1, …` for each start, behind each other."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
+
+
+def first_least(values: Floats, counts: Ints) -> Ints:
+    """Return the place of the least value in each of the runs that values consist of."""
+    starts = np.cumsum(counts) - counts
+    least = np.minimum.reduceat(values, starts)
+    run = np.repeat(np.arange(len(counts)), counts)
+    places = np.flatnonzero(values == least[run])
+    of_run = run[places]
+    is_first = np.concatenate(([True], of_run[1:] != of_run[:-1]))
+    return places[is_first] - starts
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """The edges from some parents to their children, all of which are equally deep.
+
+    Attributes:
+        edges: by parents first.
+        entries: the places of their prices.
+        behind: of each the slot of the child's strategy.
+        rows: where the prices of each of the parents' strategies begin.
+        slots: the slots of these.
+    """
+
+    edges: Ints
+    entries: Places
+    behind: Places
+    rows: Ints
+    slots: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class _Forest:
-    """A forest in the order children before parents.
+    """A forest.
 
     Attributes:
-        nodes: of it.
-        parents: of each the place of its parent in `nodes`, -1 of a root.
-        matrices: of each the prices with its parent, own strategies first.
-        outside: of each the other neighbours, with prices by their strategies first.
+        roots: of its trees.
+        levels: from the roots on.
+        outside: edges from other nodes, these first.
+        slots: where the prices of these are added.
     """
 
-    nodes: list[int]
-    parents: list[int]
-    matrices: list[Floats | None]
-    outside: list[list[tuple[int, Floats]]]
+    roots: Ints
+    levels: list[_Level]
+    outside: Ints
+    slots: Ints
 
 
-@dataclass(slots=True)
-class _Link:
-    """An edge as one of its ends sees it.
+class _Messages:
+    """What each end of each edge is told of the other: a price for each strategy."""
 
-    Attributes:
-        other: the other end.
-        prices: by the strategies of `other` first.
-        message: from `other`, by the strategies of this end.
-        back: the same edge as `other` sees it.
-    """
+    def __init__(self, counts: Ints, first: Ints, source: Ints, target: Ints):
+        heights, widths = counts[source], counts[target]
+        edges = len(source) // 2
+        row_widths = np.repeat(widths, heights)
+        self._widths = widths
+        self._starts = np.cumsum(widths) - widths
+        self._slots = ranges(first[target], widths)
+        self._rows = np.cumsum(row_widths) - row_widths
+        begins = np.repeat(self._starts, heights)
+        self._columns = ranges(begins, row_widths).astype(np.int32)
+        # what a block's rows give is the message of the same edge the other way
+        back = np.concatenate((np.arange(edges) + edges, np.arange(edges)))
+        self._turned = ranges(self._starts[back], heights)
+        self._messages = np.zeros(int(widths.sum()))
 
-    other: int
-    prices: Floats
-    message: Floats
-    back: "_Link" = field(init=False, repr=False)
+    def beliefs(self, unary: Floats) -> Floats:
+        """Return the price of each strategy with what a node is told by all others."""
+        return unary + np.bincount(self._slots, self._messages, len(unary))
 
-
-def _send(belief: Floats, link: _Link) -> None:
-    """Send a message along a link to its other end."""
-    message = (link.prices + (belief - link.message)).min(1)
-    message -= message.min()
-    link.back.message = message
+    def sweep(self, unary: Floats, prices: Floats) -> None:
+        """Send all messages anew."""
+        if not len(self._starts):
+            return
+        without = self.beliefs(unary)[self._slots] - self._messages
+        table = prices + without[self._columns]
+        new = np.empty_like(self._messages)
+        new[self._turned] = np.minimum.reduceat(table, self._rows)
+        new -= np.repeat(np.minimum.reduceat(new, self._starts), self._widths)
+        self._messages = _DAMPING * self._messages + (1 - _DAMPING) * new
 
 
 class Descent:
@@ -79,163 +139,156 @@ class Descent:
 
     def __init__(self, problem: Problem, seed: int = 0):
         self._problem, self._random = problem, Random(seed)
-        count = len(problem.costs)
-        self._free = [at for at in range(count) if len(problem.costs[at]) > 1]
-        self._neighbours: list[list[tuple[int, Floats]]] = [[] for _ in range(count)]
-        base = list(problem.costs)
-        for first, second, matrix in problem.edges:
-            alone = len(base[first]) == 1, len(base[second]) == 1
-            if alone[0] and not alone[1]:
-                base[second] = base[second] + matrix[0]
-            elif alone[1] and not alone[0]:
-                base[first] = base[first] + matrix[:, 0]
-            elif not any(alone):
-                # by the strategies of the neighbour first: a row is what is added
-                self._neighbours[first].append((second, np.ascontiguousarray(matrix.T)))
-                self._neighbours[second].append((first, np.ascontiguousarray(matrix)))
-        self._base = base
+        counts = self._counts = np.array([len(c) for c in problem.costs], dtype=int)
         # all strategies of all nodes behind each other
-        self._starts = np.cumsum([0, *(len(cost) for cost in base)])
-        self._usages = np.concatenate(problem.usages) if count else np.zeros(0)
-        self._owner = np.repeat(np.arange(count), np.diff(self._starts))
-        self._from = np.array([start for start, _ in problem.intervals], dtype=int)
-        self._until = np.array([end for _, end in problem.intervals], dtype=int)
-        self._is_small = len(self._free) <= _SMALL
-        self._before: list[list[_Link]] = [[] for _ in range(count)]
-        self._behind: list[list[_Link]] = [[] for _ in range(count)]
-        for node, neighbours in enumerate(self._neighbours):
-            for other, prices in neighbours:  # by the strategies of `other` first
-                if node < other:
-                    link = _Link(other, prices, np.zeros(len(base[node])))
-                    back = _Link(
-                        node, np.ascontiguousarray(prices.T), np.zeros(len(base[other]))
-                    )
-                    link.back, back.back = back, link
-                    self._behind[node].append(link)
-                    self._before[other].append(back)
-
-    def _pass_messages(self, unary: list[Floats], chosen: Ints) -> None:
-        """Send messages forward, where nodes choose, and backward."""
-        held = chosen.tolist()
-        for node in self._free:
-            before, behind = self._before[node], self._behind[node]
-            belief = unary[node].copy()
-            rest = unary[node].copy()
-            for link in before:
-                belief += link.message
-                rest += link.prices[held[link.other]]
-            for link in behind:
-                belief += link.message
-                rest += link.message
-            held[node] = int(rest.argmin())
-            belief /= max(len(before), len(behind), 1)
-            for link in behind:
-                _send(belief, link)
-        for node in reversed(self._free):
-            before, behind = self._before[node], self._behind[node]
-            belief = unary[node].copy()
-            for link in before:
-                belief += link.message
-            for link in behind:
-                belief += link.message
-            belief /= max(len(before), len(behind), 1)
-            for link in before:
-                _send(belief, link)
-        chosen[:] = held
+        self._first = np.cumsum(counts) - counts
+        self._base = np.concatenate([*problem.costs, np.zeros(0)])
+        pairs = np.array([(a, b) for a, b, _ in problem.edges], dtype=int)
+        pairs = pairs.reshape(-1, 2)
+        self._edges = len(pairs)
+        # each edge by its first end, then all by their second
+        self._from = np.concatenate((pairs[:, 0], pairs[:, 1]))
+        self._to = np.concatenate((pairs[:, 1], pairs[:, 0]))
+        sizes = counts[self._from] * counts[self._to]
+        self._at = np.cumsum(sizes) - sizes
+        flat: list[Floats] = [matrix.reshape(-1) for *_, matrix in problem.edges]
+        flat += [matrix.T.reshape(-1) for *_, matrix in problem.edges]
+        self._prices = np.concatenate([*flat, np.zeros(0)])
+        self._links: list[list[tuple[int, int]]] = [[] for _ in problem.costs]
+        for number, (first, second, _) in enumerate(problem.edges):
+            self._links[first].append((second, number))
+            self._links[second].append((first, number + self._edges))
+        self._free = [at for at, count in enumerate(counts.tolist()) if count > 1]
+        self._forests: list[_Forest] = []
+        self._improved = 0
+        self._best: Ints | None = None
+        self._best_cost = np.inf
+        self._least, self._least_over = first_least(self._base, counts), np.inf
+        self._quiet = 0
 
     def solve(self, is_over: Callable[[], bool]) -> tuple[Ints, bool]:
         """Return the best choice that was found, and whether it is feasible.
 
         Args:
-            is_over: is asked between two forests.
+            is_over: is asked between two forests and between two sweeps of messages.
         """
         problem = self._problem
-        chosen = np.array([int(np.argmin(cost)) for cost in self._base], dtype=int)
-        best: Ints | None = None
-        best_cost = np.inf
-        least = chosen.copy()
-        least_over = np.inf
         prices = np.zeros(max(1, problem.times))
-        step = 0
-        quiet = 0
+        messages = _Messages(self._counts, self._first, self._from, self._to)
+        round_ = 0
         while True:
             unary = self._unary(prices)
-            if self._is_small and step % _RESTART == 0:
-                self._pass_messages(unary, chosen)
-            for _ in range(_STEPS):
-                self._improve(self._grow(), chosen, unary)
-            step += 1
-            cost = self._cost(chosen)
-            usage = self._usage(chosen)
-            over = 0.0
-            if problem.limit is not None:
-                over = max(0.0, float(usage.max()) / problem.limit - 1)
-            quiet += 1
-            if over == 0.0 and cost < best_cost:
-                best, best_cost, quiet = chosen.copy(), cost, 0
-            badness = over + (1e3 if cost >= FORBIDDEN else 0)
-            if badness < least_over:
-                least, least_over = chosen.copy(), badness
-            if is_over() or (quiet > _QUIET and not prices.any() and best is not None):
+            for _ in range(_SWEEPS if round_ else _FIRST_SWEEPS):
+                if not is_over():
+                    messages.sweep(unary, self._prices)
+            chosen = first_least(messages.beliefs(unary), self._counts)
+            for _ in range(_POLISH):
+                if not is_over():
+                    self._improve(chosen, unary)
+            usage = self._note(chosen)
+            if problem.limit is None:
+                if is_over() or self._quiet > _QUIET:
+                    break
+            else:
+                self._repair(chosen.copy(), usage, prices, problem.limit, is_over)
+                if is_over():
+                    break
+                step = _STEP / (1 + round_ % _CYCLE / 10)
+                self._reprice(prices, usage, problem.limit, step)
+            round_ += 1
+        if self._best is None or self._best_cost >= FORBIDDEN:
+            return self._least, False
+        return self._best, True
+
+    def cost(self, chosen: Ints) -> float:
+        """Return the sum of prices of a choice."""
+        half = slice(0, self._edges)
+        source, target = self._from[half], self._to[half]
+        places = self._at[half] + chosen[source] * self._counts[target] + chosen[target]
+        return float(self._base[self._first + chosen].sum()) + float(
+            self._prices[places].sum()
+        )
+
+    def _unary(self, prices: Floats) -> Floats:
+        """Return the prices of all strategies of nodes, with that of their memory."""
+        if not prices.any():
+            return self._base
+        return self._base + self._problem.unary(prices)
+
+    def _note(self, chosen: Ints) -> Floats:
+        """Keep a choice if it is the best so far; return what memory it takes."""
+        cost, usage = self.cost(chosen), self._problem.usage(chosen)
+        over = self._over(usage)
+        self._quiet += 1
+        if over == 0.0 and cost < self._best_cost:
+            self._best, self._best_cost, self._quiet = chosen.copy(), cost, 0
+        badness = over + (1e3 if cost >= FORBIDDEN else 0)
+        if badness < self._least_over:
+            self._least, self._least_over = chosen.copy(), badness
+        return usage
+
+    def _over(self, usage: Floats) -> float:
+        limit = self._problem.limit
+        return 0.0 if limit is None else max(0.0, float(usage.max()) / limit - 1)
+
+    def _repair(
+        self,
+        chosen: Ints,
+        usage: Floats,
+        prices: Floats,
+        limit: float,
+        is_over: Callable[[], bool],
+    ) -> None:
+        """Raise prices where a choice takes too much memory until it is feasible."""
+        raised = prices.copy()
+        for _ in range(_REPAIRS):
+            over = usage > limit
+            if not over.any() or is_over():
                 break
-            if problem.limit is not None:
-                self._reprice(prices, usage, problem.limit, cost)
-        if best is None or best_cost >= FORBIDDEN:
-            return least, False
-        return best, True
+            excess = usage[over] / limit - 1
+            floor = 1e-3 * self._worth(chosen) / limit / over.sum()
+            raised[over] = np.maximum(raised[over], floor) * (
+                1.3 + np.minimum(10 * excess, 4)
+            )
+            unary = self._unary(raised)
+            for _ in range(2):
+                self._improve(chosen, unary)
+            usage = self._note(chosen)
+
+    def _worth(self, chosen: Ints) -> float:
+        return min(abs(self.cost(chosen)), self._best_cost, FORBIDDEN / 10)
 
     def _reprice(
-        self, prices: Floats, usage: Floats, limit: float, cost: float
+        self, prices: Floats, usage: Floats, limit: float, step: float
     ) -> None:
         """Raise prices of memory where too much is taken, and lower them elsewhere."""
         over = usage > limit
         if over.any():
-            # all memory at one time is first worth a small part of all
-            floor = 1e-3 * min(abs(cost), FORBIDDEN / 10) / limit / max(1, over.sum())
-            excess = usage[over] / limit - 1
-            prices[over] = np.maximum(prices[over], floor) * (
-                1 + _RISE + np.minimum(10 * excess, 4)
-            )
-        below = usage < 0.995 * limit
-        prices[below] *= _FALL
-        prices[prices < 1e-12 * prices.max(initial=0)] = 0
-
-    def _unary(self, prices: Floats) -> list[Floats]:
-        """Return the prices of all strategies of nodes, with that of their memory."""
-        if not prices.any():
-            return self._base
-        sums = np.concatenate(([0.0], np.cumsum(prices)))
-        size = len(prices)
-        of_node = np.where(
-            self._from < self._until,
-            sums[np.minimum(self._until, size)] - sums[np.minimum(self._from, size)],
-            0.0,
-        )
-        added = self._usages * of_node[self._owner]
-        starts = self._starts
-        return [
-            cost + added[starts[at] : starts[at + 1]]
-            for at, cost in enumerate(self._base)
-        ]
-
-    def _cost(self, chosen: Ints) -> float:
-        return self._problem.cost(chosen)
-
-    def _usage(self, chosen: Ints) -> Floats:
-        taken = self._usages[self._starts[:-1] + chosen]
-        alive = self._from < self._until
-        changes = np.zeros(self._problem.times + 1)
-        np.add.at(changes, self._from[alive], taken[alive])
-        np.subtract.at(changes, self._until[alive], taken[alive])
-        return np.cumsum(changes)[: max(1, self._problem.times)]
+            worth = min(self._best_cost, FORBIDDEN / 10)
+            if not np.isfinite(self._best_cost):
+                worth = self._worth(self._least)
+            floor = 1e-2 * worth / limit / over.sum()
+            prices[over] = np.maximum(prices[over], floor)
+        prices *= np.exp(np.clip(step * (usage / limit - 1), -1, 1.5))
+        prices[prices < 1e-9 * prices.max(initial=0)] = 0
 
     # Forests
 
+    def _forest(self) -> _Forest:
+        """Return a forest; the first ones are made, later ones are those again."""
+        number, self._improved = self._improved, self._improved + 1
+        if number < _FORESTS:
+            self._forests.append(self._grow())
+        elif number % _FORESTS == 0:
+            self._random.shuffle(self._forests)
+        return self._forests[number % _FORESTS]
+
     def _grow(self) -> _Forest:
-        """Return a random forest to which no node can be added."""
+        """Return a random forest of small trees, to which hardly a node can be added."""
         order = self._free[:]
         self._random.shuffle(order)
-        root = list(range(len(self._base)))
+        root = list(range(len(self._links)))
+        size = [1] * len(root)
         inside = [False] * len(root)
 
         def find(node: int) -> int:
@@ -245,64 +298,83 @@ class Descent:
             return node
 
         for node in order:
-            roots = [
-                find(other) for other, _ in self._neighbours[node] if inside[other]
-            ]
-            if len(set(roots)) == len(roots):
+            roots = [find(other) for other, _ in self._links[node] if inside[other]]
+            total = 1 + sum(size[one] for one in roots)
+            if len(set(roots)) == len(roots) and total <= _TREE:
                 inside[node] = True
+                size[node] = total
                 for one in roots:
                     root[one] = node
-        return self._ordered(order, inside)
+        return self._layered(order, inside)
 
-    def _ordered(self, order: Sequence[int], inside: Sequence[bool]) -> _Forest:
-        visited: dict[int, int] = {}
-        forest = _Forest([], [], [], [])
+    def _layered(self, order: list[int], inside: list[bool]) -> _Forest:
+        visited = [not one for one in inside]
+        roots: list[int] = []
+        levels: list[list[int]] = []
         for start in order:
-            if not inside[start] or start in visited:
+            if visited[start]:
                 continue
-            stack = [(start, -1)]
-            while stack:
-                node, parent = stack.pop()
-                visited[node] = len(forest.nodes)
-                forest.nodes.append(node)
-                forest.parents.append(-1 if parent < 0 else visited[parent])
-                matrix: Floats | None = None
-                outside: list[tuple[int, Floats]] = []
-                for other, prices in self._neighbours[node]:
-                    if other == parent:
-                        matrix = np.ascontiguousarray(prices.T)
-                    elif inside[other]:
-                        stack.append((other, node))
-                    else:
-                        outside.append((other, prices))
-                forest.matrices.append(matrix)
-                forest.outside.append(outside)
-        return forest
+            roots.append(start)
+            visited[start] = True
+            at, depth = [start], 0
+            while at:
+                behind: list[int] = []
+                edges: list[int] = []
+                for node in at:
+                    for other, edge in self._links[node]:
+                        if not visited[other]:
+                            visited[other] = True
+                            behind.append(other)
+                            edges.append(edge)
+                if edges:
+                    if depth == len(levels):
+                        levels.append([])
+                    levels[depth] += edges
+                at, depth = behind, depth + 1
+        is_inside = np.array(inside, dtype=bool)
+        (outside,) = np.nonzero(~is_inside[self._from] & is_inside[self._to])
+        ends = self._to[outside]
+        return _Forest(
+            np.array(roots, dtype=int),
+            [self._level(np.array(edges, dtype=int)) for edges in levels],
+            outside,
+            ranges(self._first[ends], self._counts[ends]),
+        )
 
-    @staticmethod
-    def _improve(forest: _Forest, chosen: Ints, unary: list[Floats]) -> None:
+    def _level(self, edges: Ints) -> _Level:
+        parents, children = self._from[edges], self._to[edges]
+        heights, widths = self._counts[parents], self._counts[children]
+        row_widths = np.repeat(widths, heights)
+        return _Level(
+            edges,
+            ranges(self._at[edges], heights * widths).astype(np.int32),
+            ranges(np.repeat(self._first[children], heights), row_widths).astype(
+                np.int32
+            ),
+            np.cumsum(row_widths) - row_widths,
+            ranges(self._first[parents], heights),
+        )
+
+    def _improve(self, chosen: Ints, unary: Floats) -> None:
         """Give the nodes of a forest their best strategies, the others held."""
-        nodes, parents = forest.nodes, forest.parents
-        sums: list[Floats] = []
-        held = chosen.tolist()
-        for node, outside in zip(nodes, forest.outside, strict=True):
-            total = unary[node].copy()
-            for other, prices in outside:
-                total += prices[held[other]]
-            sums.append(total)
-        best: list[Ints | None] = [None] * len(nodes)
-        for at in range(len(nodes) - 1, -1, -1):  # children stand behind parents
-            matrix = forest.matrices[at]
-            if matrix is None:
-                continue
-            table = matrix + sums[at][:, None]
-            best[at] = table.argmin(0)
-            sums[parents[at]] += table.min(0)
-        picked = [0] * len(nodes)
-        for at, node in enumerate(nodes):
-            choices = best[at]
-            if choices is None:
-                picked[at] = int(sums[at].argmin())
-            else:
-                picked[at] = int(choices[picked[parents[at]]])
-            chosen[node] = picked[at]
+        forest = self._forest()
+        counts, sums = self._counts, unary.copy()
+        rows = self._rows(forest.outside, chosen)
+        np.add.at(sums, forest.slots, self._prices[rows])
+        for level in reversed(forest.levels):
+            table = self._prices[level.entries] + sums[level.behind]
+            np.add.at(sums, level.slots, np.minimum.reduceat(table, level.rows))
+        roots = forest.roots
+        if len(roots):
+            slots = ranges(self._first[roots], counts[roots])
+            chosen[roots] = first_least(sums[slots], counts[roots])
+        for level in forest.levels:
+            children = self._to[level.edges]
+            slots = ranges(self._first[children], counts[children])
+            values = self._prices[self._rows(level.edges, chosen)] + sums[slots]
+            chosen[children] = first_least(values, counts[children])
+
+    def _rows(self, edges: Ints, chosen: Ints) -> Ints:
+        """Return the places of the prices of edges, their first ends as they are chosen."""
+        widths = self._counts[self._to[edges]]
+        return ranges(self._at[edges] + chosen[self._from[edges]] * widths, widths)

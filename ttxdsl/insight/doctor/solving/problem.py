@@ -20,21 +20,36 @@ FORBIDDEN = 1e15
 """A price that no solution may have; higher ones are taken as this."""
 
 
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Memory that a node takes for a time.
+
+    Attributes:
+        node: its place.
+        begin: the first time.
+        end: the first time after the last.
+        usages: the memory of each strategy.
+    """
+
+    node: int
+    begin: int
+    end: int
+    usages: Floats
+
+
 @dataclass(frozen=True)
 class Problem:
     """Nodes, edges and a limit.
 
     Attributes:
         costs: of each node the prices of its strategies.
-        usages: of each node the memory of its strategies.
-        intervals: when each node is alive: the first time, and the first after the last.
+        holdings: the memory that nodes take.
         edges: pairs of nodes, each pair once, with a matrix of prices.
         limit: of the memory at any time; None if there is none.
     """
 
     costs: tuple[Floats, ...]
-    usages: tuple[Floats, ...]
-    intervals: tuple[tuple[int, int], ...]
+    holdings: tuple[Holding, ...]
     edges: tuple[tuple[int, int, Floats], ...]
     limit: float | None = None
 
@@ -81,10 +96,12 @@ class Problem:
         return Problem(
             tuple(prices),
             tuple(
-                np.asarray(one, float)
-                for one in (usages or [[0.0] * len(one) for one in costs])
+                Holding(at, *times, np.asarray(usage, float))
+                for at, (times, usage) in enumerate(
+                    zip(intervals or [(0, 1)] * len(costs), usages or (), strict=False)
+                )
+                if times[0] < times[1]
             ),
-            tuple(intervals or [(0, 1)] * len(costs)),
             tuple((*ends, matrix) for ends, matrix in joined.items()),
             limit,
         )
@@ -92,7 +109,16 @@ class Problem:
     @cached_property
     def times(self) -> int:
         """The first time at which no node is alive any more."""
-        return max((end for _, end in self.intervals), default=0)
+        return max((holding.end for holding in self.holdings), default=0)
+
+    @cached_property
+    def _taken(self) -> tuple[Floats, Ints, Ints, Ints, Ints]:
+        """All usages behind each other, where each holding's start, and their fields."""
+        usages = [holding.usages for holding in self.holdings]
+        starts = np.cumsum([0, *map(len, usages)])[:-1]
+        rows = [(one.node, one.begin, one.end) for one in self.holdings]
+        nodes, begins, ends = np.array(rows, dtype=int).reshape(-1, 3).T
+        return np.concatenate([*usages, np.zeros(0)]), starts, nodes, begins, ends
 
     def cost(self, chosen: Ints) -> float:
         """Return the sum of prices of a choice."""
@@ -102,14 +128,49 @@ class Problem:
 
     def usage(self, chosen: Ints) -> Floats:
         """Return the memory that a choice takes at each time."""
+        usages, starts, nodes, begins, ends = self._taken
         changes = np.zeros(self.times + 1)
-        for (start, end), usage, strategy in zip(
-            self.intervals, self.usages, chosen, strict=True
-        ):
-            if start < end:
-                changes[start] += usage[strategy]
-                changes[end] -= usage[strategy]
+        if len(nodes):
+            taken = usages[starts + chosen[nodes]]
+            np.add.at(changes, begins, taken)
+            np.subtract.at(changes, ends, taken)
         return np.cumsum(changes)[: max(1, self.times)]
+
+    def taken_at(self, time: int) -> Floats:
+        """Return the memory of each strategy at a time, all nodes behind each other."""
+        prices = np.zeros(max(1, self.times))
+        prices[time] = 1.0
+        return self.unary(prices)
+
+    @cached_property
+    def lightest(self) -> Ints:
+        """The choice that takes the least memory over all times, node by node."""
+        sums = self.unary(np.ones(max(1, self.times)))
+        first = np.cumsum([0, *map(len, self.costs)])
+        return np.array(
+            [
+                int(
+                    np.argmin(
+                        np.where(cost < FORBIDDEN, sums[at : at + len(cost)], np.inf)
+                    )
+                )
+                for cost, at in zip(self.costs, first, strict=False)
+            ],
+            dtype=int,
+        )
+
+    def unary(self, prices: Floats) -> Floats:
+        """Return the price of each strategy's memory, all nodes behind each other."""
+        first = np.cumsum([0, *map(len, self.costs)])
+        added = np.zeros(int(first[-1]))
+        usages, starts, nodes, begins, ends = self._taken
+        if len(nodes):
+            sums = np.concatenate(([0.0], np.cumsum(prices)))
+            counts = np.diff([*starts, len(usages)])
+            places = np.repeat(first[nodes] - starts, counts) + np.arange(len(usages))
+            amounts = usages * np.repeat(sums[ends] - sums[begins], counts)
+            added += np.bincount(places, amounts, len(added))
+        return added
 
     def is_feasible(self, chosen: Ints) -> bool:
         """Return True if nothing forbidden is chosen and the memory is enough."""

@@ -1,17 +1,18 @@
-"""Solving a problem: exactly by HiGHS where it is small, else, and first, by descent."""
+"""Solving a problem: made smaller, then by descent, and exactly by HiGHS if it is small."""
 
 from dataclasses import dataclass
 from time import monotonic
 
-import numpy as np
-
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.doctor.solving.descent import Descent
 from ttxdsl.insight.doctor.solving.exact import solve_exactly
+from ttxdsl.insight.doctor.solving.presolve import Presolve
 from ttxdsl.insight.doctor.solving.problem import Ints, Problem
 
 _MOST_EXACT = 200_000
 """Entries of all edges; of more HiGHS has no solution in a minute."""
+_FIRST = 0.2
+"""The part of the time that is left for a choice that HiGHS may not find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,20 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
     Raises:
         CompileError: SciPy, which has HiGHS, is not installed.
     """
-    end = monotonic() + seconds
-    entries = sum(matrix.size for _, _, matrix in problem.edges)
-    is_small = entries <= _MOST_EXACT
-    until = monotonic() + seconds / 3 if is_small else end
-    chosen, is_feasible = Descent(problem, seed).solve(lambda: monotonic() >= until)
-    solution = Solution(chosen, problem.cost(chosen), is_feasible)
+    start = monotonic()
+    end = start + seconds
+    presolve = Presolve(problem, lambda: monotonic() >= start + 0.6 * seconds)
+    smaller = presolve.problem
+    is_small = sum(matrix.size for *_, matrix in smaller.edges) <= _MOST_EXACT
+    left = end - monotonic()
+    until = monotonic() + (_FIRST * left if is_small else left)
+    found, _ = Descent(smaller, seed).solve(lambda: monotonic() >= until)
+    chosen = presolve.expand(found)
+    solution = Solution(chosen, problem.cost(chosen), problem.is_feasible(chosen))
     if not is_small:
         return solution
     try:
-        exact = solve_exactly(problem, max(1.0, end - monotonic()))
+        exact = solve_exactly(smaller, max(1.0, end - monotonic()))
     except ImportError as error:
         raise CompileError(
             "choosing shardings needs a solver: SciPy, which has HiGHS",
@@ -54,8 +59,11 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
         ) from error
     if exact is None:
         return solution
-    chosen, is_optimal = exact
+    found, is_optimal = exact
+    chosen = presolve.expand(found)
     cost = problem.cost(chosen)
-    if not problem.is_feasible(chosen) or (is_feasible and cost > solution.cost):
+    if not problem.is_feasible(chosen) or (
+        solution.is_feasible and cost > solution.cost
+    ):
         return solution
-    return Solution(np.asarray(chosen), cost, True, is_optimal)
+    return Solution(chosen, cost, True, is_optimal)

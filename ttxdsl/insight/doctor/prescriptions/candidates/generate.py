@@ -14,7 +14,7 @@ from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import argument_attributes
@@ -201,35 +201,63 @@ class Candidates:
                 yield candidate
 
     def constraints(self) -> Iterator[Candidate]:
-        """Yield constraints: for each line the first variant, then the second, …"""
-        rows = [
-            list(self._constraints_of(line)) for line in self._lines.costliest_first()
-        ]
+        """Yield constraints: of all lines, for each the first variant, the second, …"""
+        lines = self._lines.costliest_first()
+        yield from self._constraints_everywhere(lines)
+        rows = [list(self._constraints_of(line)) for line in lines]
         for column in zip_longest(*rows):
             yield from (one for one in column if one is not None)
 
+    def _constraints_everywhere(self, lines: Sequence[Line]) -> Iterator[Candidate]:
+        """Yield one constraint of all that the batch alone would split like that.
+
+        Experts hold the values of every layer; where weights win at each line, holding one
+        of them moves the loss to the next.
+        """
+        alike: defaultdict[str, list[tuple[Line, TensorSharding]]] = defaultdict(list)
+        for line in lines:
+            given = self._of_data.get(line.values[0])
+            if given is None or not any(dim.axes for dim in given.dims):
+                continue
+            sharding = self._sharding([dim.axes for dim in given.dims])
+            if self._fits(shape_of(line.values[0]), sharding):
+                alike[spec_text(sharding)].append((line, sharding))
+        for held in alike.values():
+            if len(held) > 1:
+                yield self._constraint(held)
+
+    def _constraint(self, held: Sequence[tuple[Line, TensorSharding]]) -> Candidate:
+        """Return a constraint on the values of lines, which all have the same spec."""
+        shardings: dict[SSAValue, TensorSharding] = {}
+        made: list[OpResult] = []
+        for line, sharding in held:
+            made += line.values
+            for value in (*line.values, *line.cotangents):
+                shardings.setdefault(value, sharding)
+        places = self._lines.places(made)
+        edits = tuple(
+            Edit(
+                Change(
+                    "constrain",
+                    *(places[0].name, sharding_text(sharding), places[0].position),
+                ),
+                value,
+                sharding,
+            )
+            for value, sharding in shardings.items()
+        )
+        write = f"{CONSTRAINT_CODE}{spec_text(held[0][1])})"
+        return Candidate("constraint", write, places, edits, tuple(shardings))
+
     def _constraints_of(self, line: Line) -> Iterator[Candidate]:
         first = line.values[0]
-        shape = shape_of(first)
-        places = self._lines.places(line.values)
-        values = list(dict.fromkeys([*line.values, *line.cotangents]))
         own = self._dims(first, self.recorded)
         for sharding in dict.fromkeys(self._variants(first)):
-            if not self._fits(shape, sharding):
+            if not self._fits(shape_of(first), sharding):
                 continue
             if [list(dim.axes) for dim in sharding.dims] == own:
                 continue  # propagation gives it that
-            text = sharding_text(sharding)
-            edits = tuple(
-                Edit(
-                    Change("constrain", places[0].name, text, places[0].position),
-                    value,
-                    sharding,
-                )
-                for value in values
-            )
-            write = f"{CONSTRAINT_CODE}{spec_text(sharding)})"
-            yield Candidate("constraint", write, places, edits, tuple(values))
+            yield self._constraint([(line, sharding)])
 
     def spellings(self) -> Iterator[Candidate]:
         """Yield other spellings of ops, of those of one line together."""

@@ -1,0 +1,42 @@
+"""The end of a search in time, wherever it is."""
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from time import monotonic
+from types import FrameType
+
+
+class TimeIsOverError(Exception):
+    """The time for a search is over."""
+
+
+@contextmanager
+def ending_at(end: float) -> Generator[None]:
+    """Raise `TimeIsOverError` inside when the time comes, in the midst of a compilation.
+
+    Outside of the main thread, or where there are no timers or somebody else's runs,
+    nothing is raised: then the search ends with the compilation that it is at.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or not hasattr(signal, "setitimer")
+        or signal.getitimer(signal.ITIMER_REAL)[0]
+    ):
+        yield
+        return
+    is_inside = True
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if is_inside:
+            raise TimeIsOverError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, end - monotonic()))
+    try:
+        yield
+    finally:
+        is_inside = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
