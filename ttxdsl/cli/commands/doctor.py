@@ -20,23 +20,35 @@ from ttxdsl.cli.options.machines import (
 from ttxdsl.cli.programs import read_input, read_module
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import doing
-from ttxdsl.insight.doctor.doctor import default_limit, diagnose, with_mesh
+from ttxdsl.diagnostics.remarks import collect_remarks, doing
+from ttxdsl.insight.doctor.doctor import (
+    Diagnosis,
+    default_limit,
+    diagnose,
+    with_mesh,
+)
 from ttxdsl.insight.doctor.meshes import written_meshes
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.patch import patch_of
 from ttxdsl.insight.doctor.prescriptions.prescribe import SECONDS, prescribe
+from ttxdsl.insight.doctor.prescriptions.trials import Meter
 from ttxdsl.insight.doctor.prescriptions.view import (
+    choice_data,
     prescriptions_data,
     print_prescriptions,
 )
 from ttxdsl.insight.doctor.view import MOST_ROWS, diagnosis_data, print_diagnosis
+from ttxdsl.insight.why.answers import Figures
+from ttxdsl.insight.why.trials.compiling import compile_plainly
 from ttxdsl.loading.files import require_writable, write_whole
 from ttxdsl.loading.program import parse_program, program_text
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _OF_MESHES = "candidates", "ignore_shardings", "top"
 _OF_PRESCRIPTIONS = "all", "patch"
 """Options that need `--devices`, and that do not go with it."""
+_FOR_MESHES = 0.5
+"""The part of the time for meshes, if a search on the first one follows."""
 _ENDING = 0.3
 """Seconds of the time that are for the answer."""
 
@@ -128,6 +140,9 @@ def _diagnose(options: argparse.Namespace) -> int:
     machine = machine_of_options(options)
     meshes = "compiling meshes"
 
+    goes_on = options.seconds is not None or options.chip is not None
+    left = _seconds_left(options)
+
     def on_step(done: int, total: int) -> None:
         nonlocal meshes
         meshes = f"compiling meshes ({done} of {total} done)"
@@ -146,6 +161,7 @@ def _diagnose(options: argparse.Namespace) -> int:
             trip_count=options.trip_count,
             jobs=options.jobs,
             on_step=on_step,
+            until=monotonic() + (_FOR_MESHES * left if goes_on else left),
         )
     candidates = [one.candidate for one in (*diagnosis.rows, *diagnosis.refused)]
     tried = (*candidates, *diagnosis.untried)
@@ -154,7 +170,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     )
     require_axes(options, (*written, *(name for c in tried for name, _ in c.axes)))
     answer: Prescriptions | None = None
-    if options.seconds is not None and diagnosis.rows:
+    if goes_on and diagnosis.rows and diagnosis.ended != "interrupt":
         best = with_mesh(
             module,
             diagnosis.rows[0].candidate,
@@ -162,8 +178,13 @@ def _diagnose(options: argparse.Namespace) -> int:
         )
         answer = _searched(options, best, program_text(best), str(options.file))
     if options.json:
+        chosen: dict[str, Any] = {}
+        if diagnosis.rows:
+            chosen = choice_data(
+                diagnosis, _as_it_is(options, module, diagnosis), answer
+            )
         further = {} if answer is None else {"further": prescriptions_data(answer)}
-        flags.print_json({**diagnosis_data(diagnosis), **further})
+        flags.print_json({**diagnosis_data(diagnosis), **chosen, **further})
     else:
         console = report_console()
         print_diagnosis(console, diagnosis, str(options.file), options.top)
@@ -175,6 +196,18 @@ def _diagnose(options: argparse.Namespace) -> int:
     if answer is not None and answer.fits(answer.after):
         return 0
     return 0 if any(row.fits for row in diagnosis.rows) else 1
+
+
+def _as_it_is(
+    options: argparse.Namespace, module: ModuleOp, diagnosis: Diagnosis
+) -> Figures:
+    """Return what a program costs on the mesh that it has, or on one device."""
+    compiler = None if options.chip is None else options.chip.compiler
+    meter = Meter(
+        TTStableHLOPipelinePass(), diagnosis.machine, options.trip_count, compiler
+    )
+    with collect_remarks():
+        return meter.figures(compile_plainly(module, meter.pipeline), module)
 
 
 def add_command(commands: Any) -> None:
@@ -217,8 +250,8 @@ def add_command(commands: Any) -> None:
         type=positive,
         metavar="S",
         help=(
-            f"answer after so many, with the best so far ({SECONDS:g}); with --devices:"
-            " search for so long on the first mesh, too"
+            f"answer after so many, with the best so far ({SECONDS:g}); with --devices"
+            " half of it is for a search on the first mesh, as with --chip"
         ),
     )
     parser.add_argument(

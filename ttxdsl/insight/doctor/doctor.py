@@ -9,8 +9,11 @@ many as `limit` says; every row was really compiled and counted.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from time import monotonic
+from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -49,6 +52,7 @@ from ttxdsl.insight.doctor.meshes import (
     resized,
     written_meshes,
 )
+from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
 from ttxdsl.insight.doctor.schemes import schemes
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.processes import spread
@@ -59,6 +63,8 @@ from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPa
 from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
 _SHARDING = "sdy.sharding"
+
+Ended = Literal["time", "interrupt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ class Diagnosis(Displayed):
         becomes: the result that an argument becomes, which is split as it is.
         memory: the memory of a device in bytes, None if any will do.
         most_axes: how many axes a mesh may have; None where shardings are kept.
+        ended: what ended it before all that were chosen were compiled.
     """
 
     devices: int
@@ -116,6 +123,7 @@ class Diagnosis(Displayed):
     becomes: dict[int, int]
     memory: int | None
     most_axes: int | None
+    ended: Ended | None = None
 
     def of_shape(self, shape: tuple[int, ...]) -> tuple[Row, ...]:
         """The rows whose mesh has this shape, the best first."""
@@ -310,6 +318,7 @@ def diagnose(
     jobs: int = 1,
     executor: Executor | None = None,
     on_step: Callable[[int, int], None] | None = None,
+    until: float | None = None,
 ) -> Diagnosis:
     """Try meshes of that many devices for a program and rank them.
 
@@ -328,6 +337,7 @@ def diagnose(
         jobs: processes to compile in when that pays.
         executor: compiles them instead; what is found is the same.
         on_step: called with the number of candidates that are done, and of all.
+        until: when to stop, by the monotonic clock, with the meshes compiled so far.
 
     Raises:
         CompileError: the program cannot be analyzed, is partitioned already, or no mesh
@@ -379,16 +389,13 @@ def diagnose(
     text = cache(lambda: program_text(module))
     measured: list[tuple[Candidate, Measurement]] = []
     refused: list[Refusal] = []
-    results = spread(
-        chosen,
-        lambda one: compile_candidate(
-            module, one, machine, trip_count, compiler=compiler
-        ),
-        lambda one: partial(_compiled_anew, text(), one, machine, trip_count, compiler),
-        jobs=jobs,
-        executor=executor,
-    )
-    for done, (candidate, found) in enumerate(zip(chosen, results, strict=True), 1):
+
+    def here(candidate: Candidate) -> Measurement | str:
+        return compile_candidate(
+            module, candidate, machine, trip_count, compiler=compiler
+        )
+
+    def note(candidate: Candidate, found: Measurement | str) -> None:
         if isinstance(found, str):
             refused.append(Refusal(candidate, found))
         elif not candidate.kept or (
@@ -398,8 +405,37 @@ def diagnose(
             measured[-1] if measured else None
         ):  # constraints that change nothing are not worth writing
             measured.append((candidate, found))
-        if on_step is not None:
-            on_step(done, len(chosen))
+
+    done = 0
+    ended: Ended | None = None
+    try:
+        while done < len(chosen) and not measured:  # one there has to be, to answer
+            note(chosen[done], here(chosen[done]))
+            done += 1
+        rest = spread(
+            chosen[done:],
+            here,
+            lambda one: partial(
+                _compiled_anew, text(), one, machine, trip_count, compiler
+            ),
+            jobs=jobs,
+            executor=executor,
+        )
+        with nullcontext() if until is None else ending_at(until):
+            for found in rest:
+                note(chosen[done], found)
+                done += 1
+                if on_step is not None:
+                    on_step(done, len(chosen))
+                if until is not None and monotonic() >= until:
+                    raise TimeIsOverError
+    except TimeIsOverError:
+        ended = "time"
+    except KeyboardInterrupt:
+        if not measured:
+            raise
+        ended = "interrupt"
+    untried = [*chosen[done:], *untried]
     return Diagnosis(
         devices=devices,
         machine=machine,
@@ -421,4 +457,5 @@ def diagnose(
         becomes=results_of_arguments(entry),
         memory=memory,
         most_axes=most_axes,
+        ended=ended,
     )

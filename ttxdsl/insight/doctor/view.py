@@ -251,11 +251,15 @@ def print_diagnosis(
     if len(rows) < len(diagnosis.rows):
         said.append(f"{len(diagnosis.rows) - len(rows)} more compiled: --top, --json")
     if diagnosis.untried:
+        why = {
+            "time": "there was no time: --seconds",
+            "interrupt": "interrupted: the best so far",
+            None: "for their estimated time and memory:"
+            f" --candidates {len(diagnosis.untried) + compiled}",
+        }[diagnosis.ended]
         said.append(
-            f"{len(diagnosis.untried)} of"
-            f" {len(diagnosis.untried) + len(diagnosis.rows) + len(diagnosis.refused)}"
-            " candidates not compiled, for their estimated time and memory:"
-            f" --candidates {len(diagnosis.untried) + compiled}"
+            f"{len(diagnosis.untried)} of {len(diagnosis.untried) + compiled}"
+            f" candidates not compiled, {why}"
         )
     for reason, count in _reasons(diagnosis).items():
         said.append(f"{count} refused: {reason}")
@@ -341,4 +345,5 @@ def diagnosis_data(diagnosis: Diagnosis) -> dict[str, Any]:
             for one in diagnosis.refused
         ],
         "not_compiled": [dict(one.axes) for one in diagnosis.untried],
+        "ended": diagnosis.ended,
     }

@@ -10,6 +10,8 @@ from ttxdsl.costs.machines import machine_data
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
+from ttxdsl.insight.doctor.doctor import Diagnosis
+from ttxdsl.insight.doctor.jax_code import jax_code
 from ttxdsl.insight.doctor.prescriptions.answers import (
     Prescription,
     Prescriptions,
@@ -202,7 +204,8 @@ def print_prescriptions(
         console.print(styled(text, "bold red"))
 
 
-def _figures_data(figures: Figures) -> dict[str, Any]:
+def figures_data(figures: Figures) -> dict[str, Any]:
+    """Return what a program costs, for JSON."""
     return {
         "bytes": figures.bytes,
         "launches": figures.launches,
@@ -212,29 +215,30 @@ def _figures_data(figures: Figures) -> dict[str, Any]:
     }
 
 
+def _prescription_data(prescription: Prescription) -> dict[str, Any]:
+    return {
+        "kind": prescription.kind,
+        "write": prescription.write,
+        "places": [asdict(place) for place in prescription.places],
+        "before": figures_data(prescription.before),
+        "after": figures_data(prescription.after),
+        "on_top_of": prescription.on_top_of,
+        "instead": [asdict(place) for place in prescription.instead],
+    }
+
+
 def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
     """Return prescriptions for JSON."""
     return {
         "mesh": dict(answer.mesh.axes),
         "machine": machine_data(answer.machine),
         "memory_limit": answer.memory,
-        "before": _figures_data(answer.before),
-        "prescriptions": [
-            {
-                "kind": one.kind,
-                "write": one.write,
-                "places": [asdict(place) for place in one.places],
-                "before": _figures_data(one.before),
-                "after": _figures_data(one.after),
-                "on_top_of": one.on_top_of,
-                "instead": [asdict(place) for place in one.instead],
-            }
-            for one in answer.prescriptions
-        ],
+        "before": figures_data(answer.before),
+        "prescriptions": [_prescription_data(one) for one in answer.prescriptions],
         "together": {
             "prescriptions": answer.together,
-            "before": _figures_data(answer.before),
-            "after": _figures_data(answer.after),
+            "before": figures_data(answer.before),
+            "after": figures_data(answer.after),
         },
         "equal_in_time": answer.equal_in_time,
         "least_memory": answer.least_memory,
@@ -243,10 +247,53 @@ def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
                 "kind": one.kind,
                 "write": one.write,
                 "places": [asdict(place) for place in one.places],
-                "after": None if one.after is None else _figures_data(one.after),
+                "after": None if one.after is None else figures_data(one.after),
             }
             for one in answer.tried
         ],
         "untried": answer.untried,
         "interrupted": answer.interrupted,
+    }
+
+
+def choice_data(
+    diagnosis: Diagnosis, before: Figures, further: Prescriptions | None
+) -> dict[str, Any]:
+    """Return the first mesh of a diagnosis, and what helps on it, as prescriptions."""
+    best = diagnosis.rows[0]
+    after = {
+        "bytes": best.measurement.bytes_sent,
+        "launches": sum(count for _, count in best.measurement.collectives),
+        "step_s": best.measurement.seconds,
+        "peak_bytes": best.measurement.peak_bytes,
+        "collectives": dict(best.measurement.collectives),
+    }
+    chosen = best.candidate
+    code = list(jax_code(chosen, diagnosis.arguments, becomes=diagnosis.becomes))
+    split = {dim.argument for dims in chosen.splits or () for dim in dims}
+    names = [diagnosis.arguments[index][0] for index in sorted(split)]
+    first = {
+        "kind": "mesh",
+        "write": "\n".join(code[:2] if chosen.splits is None else code),
+        "places": [asdict(SourcePlace(name)) for name in names],
+        "before": figures_data(before),
+        "after": after,
+        "on_top_of": (),
+        "instead": [],
+    }
+    prescriptions = [first]
+    together: list[int] = [1]
+    for one in further.prescriptions if further is not None else ():
+        on_top_of = (1, *(number + 1 for number in one.on_top_of))
+        prescriptions.append({**_prescription_data(one), "on_top_of": on_top_of})
+    if further is not None and further.together:
+        together += [number + 1 for number in further.together]
+        after = figures_data(further.after)
+    return {
+        "prescriptions": prescriptions,
+        "together": {
+            "prescriptions": together,
+            "before": figures_data(before),
+            "after": after,
+        },
     }
