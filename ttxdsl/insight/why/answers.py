@@ -349,6 +349,11 @@ class Counterfactual:
         """All changes: `%w annotated [{}, {}] and %x annotated [{}]`."""
         return " and ".join(map(str, self.changes))
 
+    def removes(self, kind: str) -> bool:
+        """Return True if there are fewer collectives of a kind, and not more in all."""
+        fewer = dict(self.figures.difference(self.base)).get(kind, 0) < 0
+        return fewer and self.figures.launches <= self.base.launches
+
     @property
     def repeated(self) -> int:
         """The additional operations that a device repeats of others."""
@@ -444,6 +449,8 @@ class WhyCollective(Displayed):
         counterfactuals: those that help, best first.
         necessary: the annotations without which it is not there; None if nobody tried.
         times: how often it runs.
+        removal: the cheapest change that was compiled and removes it, if one does.
+        needed: why there is none, with the bytes that it has to move at least.
     """
 
     number: int
@@ -467,6 +474,8 @@ class WhyCollective(Displayed):
     counterfactuals: tuple[Counterfactual, ...] = ()
     necessary: tuple[Necessity, ...] | None = None
     times: Times = ONCE
+    removal: Counterfactual | None = None
+    needed: str | None = None
 
     @property
     def origins(self) -> dict[str, tuple[str, ...]]:

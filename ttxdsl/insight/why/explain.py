@@ -16,6 +16,7 @@ from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.marking import mark_authored
 from ttxdsl.analysis.attribution.purposes import purposes
 from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects.sdy import mesh_table
@@ -252,11 +253,18 @@ class Explainer:
         tried, failed, helping = self._counterfactuals.of(
             found, jobs=jobs, executor=executor
         )
+        removal = min(
+            (one for one in helping if one.removes(found.answer.kind)),
+            key=lambda one: (one.figures.program_seconds, one.figures.bytes),
+            default=None,
+        )
         return replace(
             self._necessary(found, measured=True),
             tried=tried,
             failed=failed,
             counterfactuals=best(helping, self._keep),
+            removal=removal,
+            needed=None if removal is not None else _needed_text(found.answer),
         )
 
     def collectives(self) -> list[WhyCollective]:
@@ -340,6 +348,26 @@ def _tries(ops: int, limits: tuple[int, int]) -> int:
     """Return the number of times to compile a program of so many ops."""
     least, most = limits
     return max(least, min(most, _TRIED_OPS // max(1, ops**2)))
+
+
+_MOVES = {
+    "all_reduce": "a sum over {count} devices that all of them read",
+    "reduce_scatter": "a sum over {count} devices of which each keeps a part",
+    "all_gather": "a value of {count} parts that {count} devices read whole",
+    "all_to_all": "a value that {count} devices hold split one way and read another",
+    "collective_permute": "a part that another device reads",
+    "collective_broadcast": "a value that {count} devices read",
+}
+"""What collectives do, by what is known to move at least as much as a ring does."""
+
+
+def _needed_text(answer: WhyCollective) -> str:
+    """Return why a collective stays: nothing does the same by moving less."""
+    does = _MOVES.get(answer.kind, "what it does").format(count=answer.group_size)
+    return (
+        f"{does} moves at least {bytes_text(answer.bytes)} a device, and no change that"
+        " was compiled does without it in less time"
+    )
 
 
 def _brief(answer: WhyCollective) -> WhyCollective:

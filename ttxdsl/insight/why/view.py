@@ -182,6 +182,21 @@ def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
         return
     count = answer.tried
     failed = f", {answer.failed} could not be compiled" if answer.failed else ""
+    _add_helping(tree, answer, failed, count)
+    if answer.removal is not None:
+        text = styled("removed at the least cost ")
+        if answer.removal in answer.counterfactuals:  # what it does stands above
+            text.append(f"with {answer.removal.text}")
+        else:
+            text.append_text(_change_text(answer.removal))
+        tree.add(text)
+    elif answer.needed is not None:
+        tree.add(styled(f"needed: {answer.needed}"))
+
+
+def _add_helping(
+    tree: Tree, answer: answers.WhyCollective, failed: str, count: int
+) -> None:
     if not answer.counterfactuals:
         text = f"no change helps: {count} compiled{failed}, none takes less time"
         tree.add(styled(text))

@@ -272,7 +272,7 @@ def choice_data(
     code = list(jax_code(chosen, diagnosis.arguments, becomes=diagnosis.becomes))
     split = {dim.argument for dims in chosen.splits or () for dim in dims}
     names = [diagnosis.arguments[index][0] for index in sorted(split)]
-    first = {
+    first: dict[str, Any] = {
         "kind": "mesh",
         "write": "\n".join(code[:2] if chosen.splits is None else code),
         "places": [asdict(SourcePlace(name)) for name in names],
@@ -281,7 +281,7 @@ def choice_data(
         "on_top_of": (),
         "instead": [],
     }
-    prescriptions = [first]
+    prescriptions: list[dict[str, Any]] = [first]
     together: list[int] = [1]
     for one in further.prescriptions if further is not None else ():
         on_top_of = (1, *(number + 1 for number in one.on_top_of))
