@@ -250,6 +250,8 @@ class Figures:
         repeated: those of them that go beyond its equal share of the whole program, since
             other devices do the same.
         guessed: what to say of loops whose count is not known; None if there are none.
+        summed_bytes: the same bytes where each reduce_scatter is an all_reduce of which a
+            device keeps a part, as XLA has it on CPUs.
     """
 
     collectives: tuple[tuple[str, int], ...]
@@ -260,6 +262,7 @@ class Figures:
     operations: int
     repeated: int
     guessed: str | None = None
+    summed_bytes: int = 0
 
     @property
     def launches(self) -> int:

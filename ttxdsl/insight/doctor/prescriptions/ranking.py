@@ -10,6 +10,8 @@ _TIME_ERROR = 0.02
 """Times that differ by less are equal: the model is not better than that."""
 _TRUSTED = 0.1
 """The part of the time that more bytes and more memory have to save."""
+_TRUSTED_SCATTERS = 0.25
+"""The same of bytes that fall because sums are kept in parts: not all compilers do that."""
 _NOTICEABLE = 0.005
 """Bytes and memory that differ by less are equal."""
 
@@ -32,7 +34,8 @@ class Ranking:
 
         It fits into the memory, which the program did not; or the step takes less time,
         and the part saved is that of the memory it adds (unless the memory is given); or
-        it takes as long, and less bytes or memory, and no more of the other.
+        it takes as long, and less bytes or memory, and no more of the other. Bytes that
+        fall because sums are kept in parts count only if they save a quarter of the time.
         """
         if self.fits(before) != self.fits(after):
             return self.fits(after)
@@ -46,11 +49,16 @@ class Ranking:
             return False
         if faster > error:
             saved = faster / before.program_seconds
+            if _only_scatters(before, after) and saved < _TRUSTED_SCATTERS:
+                return False
             if _less(*sent[::-1]) and _less(*held[::-1]) and saved < _TRUSTED:
                 return False
             return self.memory is not None or saved >= _growth(before, after)
-        return (_less(*sent) and not _less(*held[::-1])) or (
-            _less(*held) and not _less(*sent[::-1])
+        sends_less = _less(*sent) and not _only_scatters(before, after)
+        return (sends_less and not _less(*held[::-1])) or (
+            _less(*held)
+            and not _less(*sent[::-1])
+            and not _only_scatters(before, after)
         )
 
     def classes(
@@ -99,6 +107,16 @@ def dominates(figures: Figures, other: Figures) -> bool:
         figures.program_seconds <= other.program_seconds
         and figures.bytes <= other.bytes
         and (figures.peak_bytes or 0) <= (other.peak_bytes or 0)
+    )
+
+
+def _only_scatters(before: Figures, after: Figures) -> bool:
+    """Return True if bytes fall only where a sum is kept in parts.
+
+    That is worth what it says where the next compiler keeps it so.
+    """
+    return _less(after.bytes, before.bytes) and not _less(
+        after.summed_bytes, before.summed_bytes
     )
 
 
