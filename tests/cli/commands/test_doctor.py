@@ -235,6 +235,16 @@ def test_a_search_on_the_first_mesh(program: Path, capsys: pytest.CaptureFixture
     assert best["bytes_sent"] == before["bytes"]
     assert best["peak_bytes"] == before["peak_bytes"]
     assert best["seconds"] == before["step_s"]
+    first, *others = data["prescriptions"]
+    assert first["kind"] == "mesh" and first["write"].startswith(
+        "mesh = jax.make_mesh("
+    )
+    assert first["after"]["bytes"] == best["bytes_sent"]
+    assert first["before"]["launches"] == 0
+    assert all(1 in one["on_top_of"] for one in others)
+    assert data["together"]["prescriptions"][0] == 1
+    after = data["further"]["together"]["after"]
+    assert data["together"]["after"] == after
 
 
 @pytest.mark.parametrize(("option", "mesh"), [((), '<["x"=4]>'), (("--all-axes",), '<["a"=1, "x"=4]>')])  # fmt: skip
@@ -255,3 +265,20 @@ def test_prescriptions_name_axes_above_one(
     )
     assert main(["doctor", str(path), "--seconds", "2", *option]) == 0
     assert f"ones.mlir: {mesh};" in capsys.readouterr().out
+
+
+def test_shardings_that_fit_no_mesh(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "six.mlir"
+    text = """sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%x: tensor<6x8xf32>
+            {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<6x8xf32> {
+          %0 = stablehlo.tanh %x : tensor<6x8xf32>
+          return %0 : tensor<6x8xf32>
+        }"""
+    path.write_text(text)
+    assert main(["doctor", str(path), "--devices", "4"]) == 1
+    error = capsys.readouterr().err
+    assert "no mesh of 4 devices fits the shardings that the program has" in error
+    path.write_text(text.replace("6x8", "?x8"))
+    assert main(["doctor", str(path), "--devices", "4"]) == 1
+    assert "without its sizes there is nothing to measure" in capsys.readouterr().err

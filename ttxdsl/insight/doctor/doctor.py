@@ -39,7 +39,11 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.insight.doctor.groups import Analysis, analyze, divisors
-from ttxdsl.insight.doctor.measure import Measurement, compile_candidate
+from ttxdsl.insight.doctor.measure import (
+    Measurement,
+    compile_candidate,
+    require_sizes,
+)
 from ttxdsl.insight.doctor.meshes import (
     Axis,
     Candidate,
@@ -345,6 +349,7 @@ def diagnose(
     """
     require_structured(module)
     require_tensors(entry_functions(module))
+    require_sizes(module)
     if devices < 2:
         raise CompileError(f"there is no mesh to choose for {devices} device(s)")
     if devices > MOST_DEVICES:
@@ -390,12 +395,16 @@ def diagnose(
     measured: list[tuple[Candidate, Measurement]] = []
     refused: list[Refusal] = []
 
+    done = 0
+
     def here(candidate: Candidate) -> Measurement | str:
         return compile_candidate(
             module, candidate, machine, trip_count, compiler=compiler
         )
 
-    def note(candidate: Candidate, found: Measurement | str) -> None:
+    def note(found: Measurement | str) -> None:
+        nonlocal done
+        candidate = chosen[done]
         if isinstance(found, str):
             refused.append(Refusal(candidate, found))
         elif not candidate.kept or (
@@ -405,13 +414,14 @@ def diagnose(
             measured[-1] if measured else None
         ):  # constraints that change nothing are not worth writing
             measured.append((candidate, found))
+        done += 1
+        if on_step is not None:
+            on_step(done, len(chosen))
 
-    done = 0
     ended: Ended | None = None
     try:
         while done < len(chosen) and not measured:  # one there has to be, to answer
-            note(chosen[done], here(chosen[done]))
-            done += 1
+            note(here(chosen[done]))
         rest = spread(
             chosen[done:],
             here,
@@ -423,10 +433,7 @@ def diagnose(
         )
         with nullcontext() if until is None else ending_at(until):
             for found in rest:
-                note(chosen[done], found)
-                done += 1
-                if on_step is not None:
-                    on_step(done, len(chosen))
+                note(found)
                 if until is not None and monotonic() >= until:
                     raise TimeIsOverError
     except TimeIsOverError:
@@ -436,6 +443,13 @@ def diagnose(
             raise
         ended = "interrupt"
     untried = [*chosen[done:], *untried]
+    if not measured and keeps:
+        raise CompileError(
+            f"no mesh of {devices} devices fits the shardings that the program has:"
+            f" ({refused[0].candidate}) {refused[0].reason}",
+            entry_function(module),
+            hint="choose the shardings anew, too: --ignore-shardings",
+        )
     return Diagnosis(
         devices=devices,
         machine=machine,

@@ -7,9 +7,10 @@ by `ttxdsl.analysis.usage.timeline` on a machine of stated speed (`ttxdsl.costs.
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.calls.function_attributes import entry_function, entry_functions
 from ttxdsl.analysis.usage.collectives import counts_of
 from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.work import operations_of
@@ -18,6 +19,7 @@ from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks, fold_remarks
 from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -104,3 +106,26 @@ def compile_candidate(
         return str(error).strip().partition("\n")[0]
     told = (remark for remark in fold_remarks(remarks) if remark.severity == "warning")
     return replace(found, warnings=tuple(told))
+
+
+def require_sizes(module: ModuleOp) -> None:
+    """Refuse programs whose bytes nobody can count.
+
+    Raises:
+        CompileError: a value has a dimension of unknown size.
+    """
+    hint = "export the program with sizes, or give them: --shapes NAME=SIZE"
+    values: list[tuple[str, SSAValue, Operation]] = [
+        (f"argument {argument.index}", argument, function)
+        for function in entry_functions(module)
+        for argument in function.body.block.args
+    ]
+    values += (("a result", one, op) for op in module.walk() for one in op.results)
+    for name, value, op in values:
+        if any(size < 0 for size in shape_of(value)):
+            raise CompileError(
+                f"{name} is of type {value.type}: without its sizes there is nothing to"
+                " measure",
+                op,
+                hint=hint,
+            )

@@ -273,6 +273,9 @@ def print_diagnosis(
             console.print(f"  {line}", soft_wrap=True)
     if diagnosis.memory is not None and not any(row.fits for row in diagnosis.rows):
         text = f"no mesh fits into {bytes_text(diagnosis.memory)}"
+        peaks = [row.measurement.peak_bytes for row in diagnosis.rows]
+        if peaks:
+            text += f": the least that any needs is {bytes_text(min(peaks))}"
         console.print(styled(text, "bold red"))
 
 

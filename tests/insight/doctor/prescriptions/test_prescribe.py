@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 import ttxdsl
 from tests.insight.doctor.prescriptions.llama import step_text
@@ -19,11 +22,13 @@ from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescripti
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
+from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
+from ttxdsl.insight.doctor.prescriptions.trials import Meter
 from ttxdsl.insight.doctor.prescriptions.view import prescriptions_data
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.trials.compiling import compile_plainly
-from ttxdsl.insight.why.trials.edits import changed
+from ttxdsl.insight.why.trials.edits import Edit, changed
 from ttxdsl.loading.processes import processes
 from ttxdsl.loading.program import parse_program, program_text
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -353,3 +358,41 @@ def test_what_is_written_is_kept():
         place.name for one in kept for place in one.places if one.kind == "argument"
     }
     assert changed_arguments == {"v"}  # the others have shardings
+
+
+def test_the_values_of_all_layers_are_held_by_one_candidate():
+    """Experts hold every layer: where weights win at each, one line is not enough."""
+    first = next(one for one in candidates(step_text()) if one.kind == "constraint")
+    assert len(first.places) > 3
+    assert first.write == 'x = jax.lax.with_sharding_constraint(x, P("data"))'
+    assert len(set(first.target)) == len(first.edits)
+
+
+def test_a_search_ends_in_the_midst_of_a_compilation(monkeypatch: pytest.MonkeyPatch):
+    measure_compiled = Meter.compile
+    compiled_once: list[Figures | None] = []
+
+    def endless(self: Meter, module: ModuleOp, edits: tuple[Edit, ...]) -> Any:
+        while len(compiled_once) > 1:
+            monotonic()  # does not end by itself
+        compiled_once.append(measure_compiled(self, module, edits))
+        return compiled_once[-1]
+
+    monkeypatch.setattr(Meter, "compile", endless)
+    start = monotonic()
+    answer = search(FIGHT, 4)
+    assert monotonic() - start < 8
+    assert answer.untried
+    # the best so far is what is together
+    assert answer.together
+    best = answer.prescriptions[answer.together[0] - 1]
+    assert answer.after == best.after
+
+
+def test_bytes_of_scattered_sums_have_to_save_time():
+    before = Figures((), 100, 1.0, 1.0, 10, 0, 0, summed_bytes=100)
+    scattered = replace(before, bytes=50, program_seconds=0.9)
+    ranking = Ranking(None)
+    assert not ranking.helps(before, scattered)
+    assert ranking.helps(before, replace(scattered, summed_bytes=60))
+    assert ranking.helps(before, replace(scattered, program_seconds=0.7))

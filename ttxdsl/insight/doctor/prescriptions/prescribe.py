@@ -12,7 +12,6 @@ from concurrent.futures import Executor
 from time import monotonic
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
@@ -22,13 +21,13 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
+from ttxdsl.insight.doctor.measure import require_sizes
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.search import Search, TrialRunner
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
-from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.program import program_text
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -106,7 +105,7 @@ def prescribe(
     start = monotonic()
     require_structured(module)
     require_tensors(entry_functions(module))
-    _require_sizes(module)
+    require_sizes(module)
     if is_solved(module):
         raise CompileError(
             "the program is partitioned already: its shardings are decided",
@@ -167,26 +166,3 @@ def prescribe(
         interrupted=interrupted,
         memory=memory,
     )
-
-
-def _require_sizes(module: ModuleOp) -> None:
-    """Refuse programs whose bytes nobody can count.
-
-    Raises:
-        CompileError: a value has a dimension of unknown size.
-    """
-    hint = "export the program with sizes, or give them: --shapes NAME=SIZE"
-    values: list[tuple[str, SSAValue, Operation]] = [
-        (f"argument {argument.index}", argument, function)
-        for function in entry_functions(module)
-        for argument in function.body.block.args
-    ]
-    values += (("a result", one, op) for op in module.walk() for one in op.results)
-    for name, value, op in values:
-        if any(size < 0 for size in shape_of(value)):
-            raise CompileError(
-                f"{name} is of type {value.type}: without its sizes there is nothing to"
-                " measure",
-                op,
-                hint=hint,
-            )
