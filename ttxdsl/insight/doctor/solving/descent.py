@@ -241,7 +241,9 @@ class Descent:
     ) -> None:
         """Raise prices where a choice takes too much memory until it is feasible."""
         raised = prices.copy()
-        for _ in range(_REPAIRS):
+        # until there is a choice at all, one that is nearly feasible is worth more
+        repairs = _REPAIRS if self._best is not None else 5 * _REPAIRS
+        for _ in range(repairs):
             over = usage > limit
             if not over.any() or is_over():
                 break
