@@ -81,9 +81,17 @@ def row_names(
     return tuple(map(_OF_HOME[by], homes(module)))
 
 
-def homes(module: ModuleOp) -> list[Home]:
-    """The homes of all collectives of a per-device program, in program order."""
-    return [_home(op, roles) for op, roles in collective_roles(module)]
+def homes(
+    module: ModuleOp, known: Sequence[tuple[Operation, Roles]] | None = None
+) -> list[Home]:
+    """Return the homes of all collectives of a per-device program, in program order.
+
+    Args:
+        module: of one device.
+        known: what `collective_roles` returned, if it was asked.
+    """
+    known = collective_roles(module) if known is None else known
+    return [_home(op, roles) for op, roles in known]
 
 
 def _home(op: Operation, roles: Roles) -> Home:

@@ -1,12 +1,12 @@
 """The nodes of a program's graph, with the tensors that they make."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ttxdsl.diagnostics.errors import Frame
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A tensor: its name and type, how it is split, and what a device has of it.
 
     `layout` is a number in the table of layouts, None where nothing says it. `partial`

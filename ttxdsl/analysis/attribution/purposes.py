@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from ttxdsl.analysis.attribution.roles import Role, collective_roles
+from ttxdsl.analysis.attribution.roles import Role, Roles, collective_roles
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.costs.ring import Ring
 from ttxdsl.costs.units import bytes_text
@@ -46,18 +47,21 @@ class Purpose:
 
 
 def purposes(
-    module: ModuleOp, collectives: Sequence[CountedCollective]
+    module: ModuleOp,
+    collectives: Sequence[CountedCollective],
+    known: Sequence[tuple[Operation, Roles]] | None = None,
 ) -> tuple[Purpose, ...]:
     """Return the purposes of a program's collectives, those that send most first.
 
     Args:
         module: of one device.
         collectives: all of it, in program order.
+        known: what `collective_roles` returned, if it was asked.
     """
-    roles = [(op, roles.of(op), roles) for op, roles in collective_roles(module)]
+    known = collective_roles(module) if known is None else known
     listed = [
-        (role, one)
-        for role, one in zip(roles, collectives, strict=True)
+        ((op, roles.of(op), roles), one)
+        for (op, roles), one in zip(known, collectives, strict=True)
         if one.is_priced
     ]
     # it is FSDP where gradients are summed along an axis that parameters are split by

@@ -160,9 +160,14 @@ class Scopes:
     def _inside(self, nodes: Sequence[TraceNode]) -> dict[int, list[int]]:
         """The nodes in each scope that has any, also through others."""
         inside: dict[int, list[int]] = defaultdict(list)
+        around: dict[int, list[list[int]]] = {}
         for at, node in enumerate(nodes):
-            for scope in self.ancestors(node.group):
-                inside[scope].append(at)
+            lists = around.get(node.group)
+            if lists is None:
+                lists = [inside[scope] for scope in self.ancestors(node.group)]
+                around[node.group] = lists
+            for each in lists:
+                each.append(at)
         return inside
 
     def _part(

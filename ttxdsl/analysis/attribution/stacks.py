@@ -105,6 +105,7 @@ class Stacks:
         self._read = self.origins.mark(module.walk())
         self._nodes: dict[int, int] = {}
         self._chains = IdentityMemo[tuple[int, ...]]()
+        self._frames = IdentityMemo[list[Frame]]()
 
     def mark_nodes(self, nodes: Sequence[Operation | None]) -> None:
         """Number ops once more, as the nodes of a graph: node n is `nodes[n]`."""
@@ -152,9 +153,17 @@ class Stacks:
 
         Of more than `MAX_DEPTH` frames, the innermost.
         """
+        chain = self.source_chain(op)
+        if len(chain) == 1:
+            location = self.origins.marked(chain[0])[1]
+            known = self._frames.get(id(location))
+            if known is None:
+                frames = own_first(islice(source_frames(location), MAX_DEPTH))
+                known = self._frames.keep(id(location), frames, location)
+            return known
         frames = (
             frame
-            for number in reversed(self.source_chain(op))
+            for number in reversed(chain)
             for frame in source_frames(self.origins.marked(number)[1])
         )
         return own_first(islice(frames, MAX_DEPTH))

@@ -49,7 +49,7 @@ UNKNOWN_LOOPS = (
     " one turn; --trip-count says it"
 )
 
-_OPS = ops_with(Collective, stablehlo.StableHLO)
+_OPS = frozenset(ops_with(Collective, stablehlo.StableHLO))
 
 _UNPRICED = {
     Communication.UNPRICED: "sends what the program does not say: not counted",
@@ -72,7 +72,7 @@ def collective_ops(module: ModuleOp) -> list[Operation]:
     return [
         op
         for op in all_ops(module)
-        if isinstance(op, _OPS) or _communication(op) is not Communication.NONE
+        if type(op) in _OPS or _communication(op) is not Communication.NONE
     ]
 
 

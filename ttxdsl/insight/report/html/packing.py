@@ -12,19 +12,21 @@ values. `packed` says such a thing once:
   `kinds`.
 """
 
-import json
 import re
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
-_NAME = re.compile(r"%[\w$.-]+(?:#\d+)?")
+_NAME = re.compile(r"%([\w$.-]+(?:#\d+)?)")
 
 Row = Sequence[int]
+_LINE = itemgetter(0, 1, 2)
+"""Of a row: its op, its text and its indentation."""
 
 
 def packed(data: dict[str, Any]) -> dict[str, Any]:
     """The data as `packed.js` takes it; what it was is left alone."""
-    kinds: dict[str, int] = {}
+    kinds: dict[tuple[Any, ...], tuple[int, dict[str, Any]]] = {}
     graph = data["graph"]
     nodes = [
         {**node, "outputs": [_output(one, kinds) for one in node["outputs"]]}
@@ -38,7 +40,7 @@ def packed(data: dict[str, Any]) -> dict[str, Any]:
     return {
         **data,
         "graph": {**graph, "nodes": nodes},
-        "kinds": [json.loads(kind) for kind in kinds],
+        "kinds": [kind for _, kind in kinds.values()],
         "stages": stages,
         "texts": _texts(data["texts"]),
     }
@@ -48,36 +50,39 @@ def _texts(texts: Iterable[str]) -> dict[str, Any]:
     patterns: dict[tuple[str, ...], int] = {}
     lines: list[str] = []
     for text in texts:
-        number = patterns.setdefault(tuple(_NAME.split(text)), len(patterns))
-        names = (name[1:] for name in _NAME.findall(text))
-        lines.append(" ".join((str(number), *names)))
+        parts = _NAME.split(text)
+        number = patterns.setdefault(tuple(parts[::2]), len(patterns))
+        lines.append(" ".join((str(number), *parts[1::2])))
     return {"patterns": list(patterns), "lines": "\n".join(lines)}
 
 
-def _output(output: dict[str, Any], kinds: dict[str, int]) -> list[Any]:
+def _output(
+    output: dict[str, Any], kinds: dict[tuple[Any, ...], tuple[int, dict[str, Any]]]
+) -> list[Any]:
     """A value: its name, and the number of what else it has."""
     rest = {key: value for key, value in output.items() if key != "name"}
-    kind = json.dumps(rest)
-    return [output["name"], kinds.setdefault(kind, len(kinds))]
+    # shapes and axes are lists where the data was JSON
+    lists = tuple(rest["shape"] or ()), tuple(rest["partial"])
+    key = *lists, *(rest[name] for name in ("type", "layout", "local", "bytes"))
+    return [output["name"], kinds.setdefault(key, (len(kinds), rest))[0]]
 
 
 def _runs(rows: Sequence[Row], before: Sequence[Row]) -> Iterable[Row]:
     """The rows of a listing, or where those stand that are as before."""
-    places = {(row[0], row[1], row[2]): at for at, row in enumerate(before)}
+    places = dict(zip(map(_LINE, before), range(len(before)), strict=True))
     start, count = 0, 0
     above: Row = (0, 0)
     for row in rows:
-        key, text, *others = row
-        # `others` begins with indentation and change
-        same = None if others[1] else places.get((key, text, others[0]))
-        if count and same == start + count:
+        # a row is key, text, indentation, change
+        same = None if row[3] else places.get(_LINE(row))
+        if same is not None and count and same == start + count:
             count += 1
         else:
             if count:
                 yield [start, count]
             start, count = (0, 0) if same is None else (same, 1)
             if same is None:
-                yield [key - above[0], text - above[1], *others]
+                yield [row[0] - above[0], row[1] - above[1], *row[2:]]
         above = row
     if count:
         yield [start, count]

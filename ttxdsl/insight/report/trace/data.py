@@ -40,6 +40,7 @@ from xdsl.ir import Block, Operation
 from ttxdsl.analysis.attribution.locations import homes
 from ttxdsl.analysis.attribution.nodes import TraceNode, Value
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
+from ttxdsl.analysis.attribution.roles import collective_roles
 from ttxdsl.analysis.attribution.stacks import Stacks
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
@@ -200,7 +201,8 @@ class Trace:
         usage = DeviceUsage(self.module, self.machine, compiler, self.trip_count)
         found = usage.collectives
         self.guessed = guesses_text(found)
-        self.purposes = purposes(self.module, found)
+        roles = collective_roles(self.module)
+        self.purposes = purposes(self.module, found, roles)
         self.timeline = self._timeline(usage.timeline)
         order = {op: at for at, op in enumerate(self.module.walk())}
         self.collectives += [
@@ -212,7 +214,7 @@ class Trace:
             for one, op, at in zip(
                 found,
                 collective_ops(self.module),
-                homes(self.module),
+                homes(self.module, roles),
                 strict=True,
             )
         ]
@@ -526,15 +528,17 @@ def _entry(module: ModuleOp) -> FuncOp:
 
 
 def _node_data(node: TraceNode) -> dict[str, Any]:
-    data = _shallow(node)
-    data["outputs"] = [_shallow(value) for value in node.outputs]
-    data["frames"] = [[f.function, f.position] for f in node.frames]
-    data["scope"] = data.pop("group")
-    return data
-
-
-def _shallow(holder: TraceNode | Value) -> dict[str, Any]:
-    return {each.name: getattr(holder, each.name) for each in fields(holder)}
+    return {
+        "kind": node.kind,
+        "op": node.op,
+        "name": node.name,
+        "inputs": node.inputs,
+        "outputs": [value._asdict() for value in node.outputs],
+        "frames": [[f.function, f.position] for f in node.frames],
+        "path": node.path,
+        "key": node.key,
+        "scope": node.group,
+    }
 
 
 def _stage_data(stage: StageRecord) -> dict[str, Any]:
@@ -546,9 +550,5 @@ def _stage_data(stage: StageRecord) -> dict[str, Any]:
         "changed": stage.count(CHANGED),
         "added": stage.count(ADDED),
         "removed": stage.count(REMOVED),
-        "rows": [
-            [row.key, row.text, row.indent, row.change]
-            + ([row.before] if row.change == CHANGED else [])
-            for row in stage.rows
-        ],
+        "rows": [row[: 5 if row.change == CHANGED else 4] for row in stage.rows],
     }

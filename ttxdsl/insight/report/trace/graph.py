@@ -6,7 +6,7 @@ before (`wholes.py`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -22,6 +22,7 @@ from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.report.trace.layouts import LayoutTable, axis_names
 from ttxdsl.insight.report.trace.wholes import Wholes
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -117,6 +118,8 @@ class GraphBuilder:
         self.nodes: list[TraceNode] = []
         self.operations: list[Operation | None] = []
         self.sources: dict[SSAValue, tuple[int, int]] = {}
+        self._alike = IdentityMemo[Value]()
+        """Values by their types and shardings, of which layers share most."""
         self._regions: set[str] = set()
         """The names of the scopes that stand for regions."""
 
@@ -333,7 +336,7 @@ class GraphBuilder:
         mesh = sdy.find_mesh(op, sharding.mesh)
         whole = self._value(value.name, outer.type, sharding, mesh)
         # how the whole is split, and what the program sees of it
-        return replace(whole, type=value.type)
+        return whole._replace(type=value.type)
 
     def _whole(self, value: SSAValue) -> tuple[TensorSharding | None, Mesh | None]:
         """In a program that has been partitioned, no sharding means replicated."""
@@ -354,7 +357,22 @@ class GraphBuilder:
         manual: tuple[str, ...] = (),
         partial: tuple[str, ...] = (),
     ) -> Value:
-        text = str(type_)
+        key = id(type_), id(sharding), id(mesh), manual, partial
+        known = self._alike.get(key)
+        if known is None:
+            known = self._new_value(type_, sharding, mesh, manual, partial)
+            self._alike.keep(key, known, type_, sharding, mesh)
+        return known._replace(name=name)
+
+    def _new_value(
+        self,
+        type_: Attribute,
+        sharding: TensorSharding | None,
+        mesh: Mesh | None,
+        manual: tuple[str, ...],
+        partial: tuple[str, ...],
+    ) -> Value:
+        name, text = "", str(type_)
         if not isinstance(type_, TensorType):
             return Value(name, text, None, None, None, None)
         shape, element = (

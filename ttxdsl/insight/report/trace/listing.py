@@ -11,15 +11,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import NamedTuple
+from operator import is_
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.printer import Printer
 
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.state import is_same, state_of
 from ttxdsl.ir.traversal import operands_of
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
@@ -64,15 +64,23 @@ class _PatternPrinter(Printer):
         return ""
 
 
-_patterns = IdentityMemo[_Pattern | None]()
-"""By class, names of attributes, identities of attributes and types, and which operands
+_patterns: dict[tuple[object, ...], _Pattern | None] = {}
+"""By class, names of attributes, numbers of attributes and types, and which operands
 are the same; the same of ops in regions. None of those that take several lines."""
+_numbers = IdentityMemo[int]()
+"""Of attributes: equal ones have the same, so that layers that are alike share patterns."""
+_equal: dict[object, int] = {}
 _MOST_KEPT = 1 << 15
 _LONGEST_BODY = 4
 """Ops in a region that may be printed on the line of its op (`applies stablehlo.add`)."""
 
 
-def _pattern_of(op: Operation) -> tuple[_Pattern, list[SSAValue]] | None:
+_Shape = tuple[_Pattern, list[SSAValue]] | None
+_State = tuple[object, ...]
+_Kept = dict[Operation, tuple[_State, _Shape]]
+
+
+def _pattern_of(op: Operation) -> _Shape:
     """Return how an op that takes one line is printed, and the values that it names."""
     if op.successors or isinstance(op, UnregisteredOp):
         return None
@@ -80,20 +88,32 @@ def _pattern_of(op: Operation) -> tuple[_Pattern, list[SSAValue]] | None:
     objects: list[object] = []
     key = _key_of(op, numbers, objects)
     values = list(numbers)
-    if op.regions:
-        for region in op.regions:
-            body = _body_key(region, numbers, objects)
-            if body is None:
-                return None
-            key = (*key, *body)
-    key = (*key, *map(id, objects))
+    for region in op.regions:
+        body = _body_key(region, numbers, objects)
+        if body is None:
+            return None
+        key = (*key, *body)
+    key = (*key, *map(_number_of, objects))
     try:
         pattern = _patterns[key]
     except KeyError:
-        if len(_patterns) >= _MOST_KEPT:
-            _patterns.clear()
-        pattern = _patterns.keep(key, _new_pattern(op), *objects)
+        pattern = _patterns[key] = _new_pattern(op)
     return None if pattern is None else (pattern, values)
+
+
+def _number_of(attribute: object) -> int:
+    number = _numbers.get(id(attribute))
+    if number is None:
+        number = _equal.setdefault(attribute, len(_equal))
+        _numbers.keep(id(attribute), number, attribute)
+    return number
+
+
+def _forget_patterns() -> None:
+    """Let go of what no longer pays; not while an op is being looked up."""
+    if max(map(len, (_patterns, _numbers))) > _MOST_KEPT:
+        for memo in (_patterns, _numbers, _equal):
+            memo.clear()
 
 
 def _key_of(
@@ -146,8 +166,10 @@ class _FollowingPrinter(Printer):
 
     attributes_as_ever = True
 
-    def __init__(self, stream: StringIO):
+    def __init__(self, stream: StringIO, states: dict[Operation, _State], kept: _Kept):
         super().__init__(stream=stream)
+        self.states = states
+        self.kept = kept
         self.spans: list[tuple[Operation, int, int]] = []
         self.meanings: dict[int, str] = {}
         """Of lines that hold a whole op: the text without names."""
@@ -155,7 +177,7 @@ class _FollowingPrinter(Printer):
 
     def print_op(self, op: Operation) -> None:
         start = self._current_line
-        shape = _pattern_of(op)
+        shape = self._shape_of(op)
         if shape is None:
             at = len(self.spans)
             self.spans.append((op, start, start))
@@ -172,6 +194,16 @@ class _FollowingPrinter(Printer):
         print(text + pattern.pieces[-1], end="", file=self.stream)
         self.spans.append((op, start, start))
         self.meanings[start] = pattern.meaning
+
+    def _shape_of(self, op: Operation) -> _Shape:
+        if op.regions:
+            return _pattern_of(op)
+        state, kept = self.states[op], self.kept.get(op)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        shape = _pattern_of(op)
+        self.kept[op] = state, shape
+        return shape
 
     def print_ssa_value(self, value: SSAValue) -> str:
         name = self._ssa_values.get(value) or self._name(value)
@@ -215,10 +247,22 @@ class Listing:
     names: dict[SSAValue, str]
 
 
-def listing_of(module: ModuleOp) -> Listing:
-    """The module as `Printer` prints it, each line with the op that it belongs to."""
+def listing_of(
+    module: ModuleOp,
+    states: dict[Operation, _State] | None = None,
+    kept: _Kept | None = None,
+) -> Listing:
+    """Return the module as `Printer` prints it, each line with the op that it belongs to.
+
+    Args:
+        module: to be printed.
+        states: of its ops, if these are known.
+        kept: how ops were printed before, which is used and added to.
+    """
+    _forget_patterns()
     stream = StringIO()
-    printer = _FollowingPrinter(stream)
+    states = _states_of(module) if states is None else states
+    printer = _FollowingPrinter(stream, states, {} if kept is None else kept)
     printer.print_op(module)
     texts = stream.getvalue().split("\n")
     owners: list[Operation] = [module] * len(texts)
@@ -264,12 +308,11 @@ class StageRecord:
     rows: list[ListingRow]
 
     def count(self, change: int) -> int:
-        """Return the number of lines with this change."""
+        """How many lines have been changed so."""
         return sum(row.change == change for row in self.rows)
 
 
-@dataclass(slots=True)
-class _Old:
+class _Old(NamedTuple):
     """A line of the stage before, as it is compared."""
 
     row: ListingRow
@@ -289,9 +332,10 @@ class StageLog:
     _before: dict[tuple[int, int], _Old] = field(
         default_factory=dict[tuple[int, int], _Old]
     )
-    _state: list[object] = field(default_factory=list[object])
+    _states: dict[Operation, _State] = field(default_factory=dict[Operation, _State])
     _listing: Listing | None = None
     """The last listing, and all that it was printed of."""
+    _kept: _Kept = field(default_factory=_Kept)
     _ops: dict[int, Operation] = field(default_factory=dict[int, Operation])
     """The op that has a key now, or had it last."""
     _next: int = 0
@@ -306,14 +350,14 @@ class StageLog:
         skipped: bool = False,
     ) -> Listing:
         """Note the module as a stage left it; the first record is where it starts."""
-        state = state_of(module)
-        if self._listing is not None and is_same(state, self._state):
+        states, before = _states_of(module), self._states
+        if self._listing is not None and _is_same(states, before):
             self.stages.append(
                 StageRecord(number, name, seconds, skipped, self._as_before())
             )
             return self._listing
-        self._state = state
-        self._listing = listing = listing_of(module)
+        self._states = states
+        self._listing = listing = listing_of(module, states, self._kept)
         self._name_ops(dict.fromkeys(line.op for line in listing.lines))
         first = not self.stages
         rows: list[ListingRow] = []
@@ -321,10 +365,14 @@ class StageLog:
         gone = self._gone({(self.keys[one.op], one.part) for one in listing.lines})
         rows.extend(gone.pop(None, ()))
         for line in listing.lines:
-            at = self.keys[line.op], line.part
-            meaning = self._meaning(line)
+            op = line.op
+            at = self.keys[op], line.part
             text = self._number(line.text)
             old = self._before.get(at)
+            if old is not None and not op.regions and states[op] == before.get(op):
+                meaning = old.meaning
+            else:
+                meaning = self._meaning(line)
             if first or (old is not None and old.meaning == meaning):
                 row = ListingRow(at[0], text, line.indent, SAME)
             elif old is not None:
@@ -364,15 +412,16 @@ class StageLog:
         return number
 
     def _meaning(self, line: Line) -> tuple[object, ...]:
-        """Return the meaning of a line, without the names of values."""
+        """What a line says, without the names of values."""
         operands = line.op.operands if line.part == 0 else ()
         return (line.meaning, *map(self._meant, operands))
 
     def _meant(self, value: SSAValue) -> tuple[int, int, bool]:
-        owner = value.owner
-        op = owner.parent_op() if isinstance(owner, Block) else owner
-        assert isinstance(value, OpResult | BlockArgument)
-        return (self.keys.get(op, -1) if op else -1, value.index, op is owner)
+        if type(value) is OpResult:
+            return self.keys.get(value.op, -1), value.index, True
+        argument = cast(BlockArgument, value)
+        op = argument.block.parent_op()
+        return (self.keys.get(op, -1) if op else -1, argument.index, False)
 
     # --- which op is which --------------------------------------------------
 
@@ -422,6 +471,27 @@ class StageLog:
             [op for op in fresh if op not in paired],
             [op for op in gone if op not in paired],
         )
+
+
+def _states_of(module: ModuleOp) -> dict[Operation, _State]:
+    """Return for each op of a module, in order, all that it is printed of."""
+    states: dict[Operation, _State] = {}
+    for op in module.walk():
+        properties, attributes = op.properties, op.attributes
+        state = (
+            *(op.parent, *op.results, None, *operands_of(op)),
+            *(value.type for value in op.results),
+            *(*properties, *properties.values(), *attributes, *attributes.values()),
+        )
+        for region in op.regions:
+            for block in region.blocks:
+                state += (block, *block.args, *(value.type for value in block.args))
+        states[op] = state
+    return states
+
+
+def _is_same(one: dict[Operation, _State], other: dict[Operation, _State]) -> bool:
+    return one == other and all(map(is_, one, other))
 
 
 def _kind(op: Operation) -> str:

@@ -5,7 +5,7 @@ tensors still have their global shapes, and found again by where ops come from.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.attribution.nodes import Value
 from ttxdsl.analysis.attribution.origins import Origins, joined_parts
 from ttxdsl.dialects import sdy
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops
 
 
@@ -27,6 +28,7 @@ class Wholes:
         default_factory=dict[int, tuple[str, tuple[Value, ...]]]
     )
     """By the number of an op its kind and what its results are."""
+    _texts: IdentityMemo[str | None] = field(default_factory=IdentityMemo[str | None])
 
     @property
     def known(self) -> bool:
@@ -68,10 +70,16 @@ class Wholes:
             return None
         kind, values = known
         whole = values[index]
-        if whole.local is None or whole.local != _type_text(value):
+        if whole.local is None or whole.local != self._type_text(value.type):
             return None
         partial = whole.partial if kind == owner.name.rpartition(".")[2] else ()
-        return replace(whole, name=name, partial=partial)
+        return whole._replace(name=name, partial=partial)
+
+    def _type_text(self, type_: Attribute) -> str | None:
+        """Return the text of a type, of which a program has few."""
+        if id(type_) in self._texts:
+            return self._texts[id(type_)]
+        return self._texts.keep(id(type_), _type_text(type_), type_)
 
     def _known(
         self, op: Operation, index: int
@@ -98,8 +106,7 @@ def _manual_around(op: Operation) -> tuple[str, ...]:
     return tuple(axes)
 
 
-def _type_text(value: SSAValue) -> str | None:
-    type_: Attribute = value.type
+def _type_text(type_: Attribute) -> str | None:
     if not isinstance(type_, TensorType):
         return None
     type_ = cast("TensorType[Attribute]", type_)

@@ -188,6 +188,7 @@ def source_frames(location: Attribute) -> Iterator[Frame]:
                 continue
 
 
+@lru_cache(maxsize=4096)
 def is_of_library(position: str) -> bool:
     """Return whether a file is of an installed package or of Python itself."""
     return _LIBRARY.search(position) is not None
