@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
@@ -16,6 +17,9 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.excerpts import Sources
 from ttxdsl.diagnostics.remarks import Remark, doing, fold_remarks, what_is_done
 from ttxdsl.diagnostics.sanitize import visible
+
+if TYPE_CHECKING:
+    from ttxdsl.diagnostics.terminal import Terminal
 
 _OF_OUTPUT = {
     errno.EBADF,
@@ -183,6 +187,15 @@ def print_remarks(remarks: Iterable[Remark], *, whole: bool = False) -> None:
     colours = {"warning:": "bold yellow", "remark:": "bold blue"}
     for remark in remarks if whole else fold_remarks(remarks):
         _print_coloured(str(remark), colours)
+
+
+def print_lines_hint(console: "Terminal", *modules: ModuleOp) -> None:
+    """Say how to get lines and names, where JAX wrote a program without them."""
+    from ttxdsl.analysis.attribution.authored import lines_hint
+
+    hints = filter(None, map(lines_hint, modules))
+    if hint := next(hints, None):
+        console.print(hint, soft_wrap=True)
 
 
 def _print_coloured(message: str, colours: Mapping[str, str]) -> None:

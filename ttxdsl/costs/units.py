@@ -65,3 +65,14 @@ def number_ranges(numbers: Sequence[int]) -> str:
         parts.append(str(first) if first == last else f"{first}-{last}")
         start = at
     return ",".join(parts)
+
+
+def others(count: int) -> str:
+    """Return `1 other`, `5 others`."""
+    return f"{count} {'other' if count == 1 else 'others'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as one says them: `a`, `a and b`, `a, b and c`."""
+    *first, last = names or ("",)
+    return f"{', '.join(first)} and {last}" if first else last

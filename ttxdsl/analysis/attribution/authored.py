@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FusedLoc,
+    ModuleOp,
+    NameLoc,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute
 
 from ttxdsl.analysis.attribution.origins import AUTHORED, is_mark
+from ttxdsl.ir.compat.faults.locations import ParsedLoc
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
 PHASES = (FORWARD, BACKWARD, OPTIMIZER)
@@ -99,6 +107,34 @@ def shared_names(outer: Sequence[str], inner: AuthorPath) -> int:
         ):
             shared += 1
     return shared
+
+
+GET_DEBUG_INFO = "lowered.as_text(debug_info=True)"
+
+
+def lines_hint(module: ModuleOp) -> str | None:
+    """Return how to get lines and names for a text that JAX wrote without them."""
+    name = module.sym_name.data if module.sym_name else ""
+    of_jax = "mhlo.num_partitions" in module.attributes or name.startswith("jit_")
+    if not of_jax or any(_is_traced(op.location) for op in module.walk()):
+        return None
+    return (
+        "the text has no lines, functions and names of the source:"
+        f" {GET_DEBUG_INFO} writes them"
+    )
+
+
+def _is_traced(location: Attribute) -> bool:
+    """Return whether a location is more than a place in the text and passes' marks."""
+    match location:
+        case NameLoc() if is_mark(location):
+            return _is_traced(location.location)
+        case CallSiteLoc():
+            return _is_traced(location.callee) or _is_traced(location.caller)
+        case FusedLoc():
+            return any(map(_is_traced, cast(ArrayAttr[Attribute], location.locations)))
+        case _:
+            return not isinstance(location, ParsedLoc | UnknownLoc)
 
 
 def is_authored(module: ModuleOp) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.cli import main
-from ttxdsl.cli.console import print_remarks
+from ttxdsl.cli.console import print_lines_hint, print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_chip_options,
@@ -84,7 +84,8 @@ def _prescribe(options: argparse.Namespace) -> int:
     if options.patch is not None:
         require_writable(options.patch)
     text, source = read_input(options.file, options)
-    answer = _searched(options, parse_program(text, source), text, source)
+    module = parse_program(text, source)
+    answer = _searched(options, module, text, source)
     require_axes(options, (name for name, _ in answer.mesh.axes))
     if options.patch is not None:
         write_whole(options.patch, patch_of(answer).text)
@@ -99,6 +100,7 @@ def _prescribe(options: argparse.Namespace) -> int:
             whole=options.all,
             all_axes=options.all_axes,
         )
+        print_lines_hint(console, module)
     best = (answer.after, *(one.after for one in answer.prescriptions))
     return 0 if any(map(answer.fits, best)) else 1
 
@@ -191,6 +193,7 @@ def _diagnose(options: argparse.Namespace) -> int:
         if answer is not None:
             console.print("On the first mesh, further:")
             print_prescriptions(console, answer, str(options.file), whole=False)
+        print_lines_hint(console, module)
         if diagnosis.rows:  # of the first mesh, whose code is printed
             print_remarks(diagnosis.rows[0].measurement.warnings, whole=True)
     if answer is not None and answer.fits(answer.after):

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from ttxdsl.cli.console import doing, print_remarks, progress
+from ttxdsl.cli.console import doing, print_lines_hint, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import chip_of_text
 from ttxdsl.cli.programs import read_as_program
@@ -59,7 +59,9 @@ def execute(options: argparse.Namespace) -> int:
         flags.print_json({"source": str(options.file), **plan.data()})
     else:
         print_remarks(program.remarks)
-        print_plan(report_console(), str(options.file), plan)
+        console = report_console()
+        print_plan(console, str(options.file), plan)
+        print_lines_hint(console, program.module)
     return 0
 
 

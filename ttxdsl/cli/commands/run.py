@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ttxdsl.api import Program, Stage
-from ttxdsl.cli.console import diagnostic_text, print_remarks, progress
+from ttxdsl.cli.console import (
+    diagnostic_text,
+    print_lines_hint,
+    print_remarks,
+    progress,
+)
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_as_program
@@ -146,6 +151,7 @@ def _execute(
             whole=options.all,
             all_axes=options.all_axes,
         )
+        print_lines_hint(report, program.module)
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(COLLECTIVES_STAGE)
         if options.output is not None:

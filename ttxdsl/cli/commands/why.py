@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ttxdsl.analysis.usage.device import machine_on
-from ttxdsl.cli.console import print_remarks
+from ttxdsl.cli.console import print_lines_hint, print_remarks
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_chip_options,
@@ -19,6 +19,7 @@ from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.remarks import doing
 from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.insight.why import answers
+from ttxdsl.insight.why.causes.aligned import aligned_lines
 from ttxdsl.insight.why.causes.lines import between
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.insight.why.view import answer_data, print_answer
@@ -51,7 +52,8 @@ def execute(options: argparse.Namespace) -> int:
         require_axes(options, explainer.axes)
         if options.between is not None:
             other = _explainer(options.between, options, machine)
-            answer = between(explainer.program(), other.program())
+            lines = aligned_lines(explainer.module, other.module)
+            answer = between(explainer.program(), other.program(), lines)
         else:
             answer = explainer.answer(
                 options.value,
@@ -67,7 +69,9 @@ def execute(options: argparse.Namespace) -> int:
         return 0
     if isinstance(answer, answers.WhyProgram):
         print_remarks(answer.remarks, whole=options.all)
-    print_answer(report_console(), answer, explainer.machine, whole=options.all)
+    console = report_console()
+    print_answer(console, answer, explainer.machine, whole=options.all)
+    print_lines_hint(console, explainer.module)
     return 0
 
 

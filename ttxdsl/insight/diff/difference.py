@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.analysis.attribution.authored import lines_hint
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     launches_of,
@@ -68,6 +69,8 @@ class Side:
     memory: MemoryProfile
     seconds: float | None = None
     """The modelled time of a step on the given chip, None without one."""
+    hint: str | None = None
+    """How to get lines and names, where the text has none."""
 
     @property
     def bytes_sent(self) -> int:
@@ -164,7 +167,8 @@ def side_of(
     """
     usage = usage_on(module, chip, slices, trip_count)
     seconds = None if chip is None else usage.seconds
-    return Side(name, tuple(usage.collectives), usage.memory, seconds)
+    collectives = tuple(usage.collectives)
+    return Side(name, collectives, usage.memory, seconds, lines_hint(module))
 
 
 def difference(left: Side, right: Side) -> Difference:

@@ -108,6 +108,8 @@ def print_difference(
         console.print(f"{same} collectives are the same: --all")
     if found.is_equal:
         console.print("no difference")
+    if hint := found.left.hint or found.right.hint:
+        console.print(hint, soft_wrap=True)
 
 
 def difference_data(found: Difference) -> dict[str, Any]:

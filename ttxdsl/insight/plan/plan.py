@@ -8,7 +8,7 @@ against the TPU's own compiler.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -16,7 +16,9 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.roles import Role, Roles
+from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.usage.collectives import place_of
 from ttxdsl.analysis.usage.device import known_chip, usage_on
 from ttxdsl.analysis.usage.fusion import flops, is_product, uses
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
@@ -28,7 +30,7 @@ from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
-from ttxdsl.diagnostics.errors import CompileError, source_position
+from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_name
 from ttxdsl.dialects.replica_groups import devices_of
@@ -182,6 +184,7 @@ class StepPlan(Displayed):
         tokens: of all devices in a step, if the program has a batch of them.
         variants: the step with one change each.
         assumptions: what the figures stand on besides the program.
+        functions: in which the lines are that are told, by their positions.
     """
 
     chip: Chip
@@ -196,6 +199,11 @@ class StepPlan(Displayed):
     tokens: int | None
     variants: tuple[Variant, ...] = ()
     assumptions: tuple[str, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    def place(self, position: str | None) -> str:
+        """Return a position for people, `train.py:33 in block`."""
+        return place_text(position, self.functions.get(position or ""))
 
     @property
     def utilization(self) -> float:
@@ -312,11 +320,15 @@ def plan_step(
         max(0.0, line.link_seconds - line.hidden_seconds),
         _longest(line.events, machine),
     )
+    words = Words(trip_count)
     memory = MemoryPlan(
         profile.peak_bytes,
         chip.memory_bytes,
         _by_category(module, profile, saved),
-        profile.peak_values[:_LARGEST],
+        tuple(
+            replace(value, name=words.value(value.value) or value.name)
+            for value in profile.peak_values[:_LARGEST]
+        ),
         profile.peak_position,
         () if offload else saved_activations(module),
     )
@@ -345,6 +357,11 @@ def plan_step(
         launches=sum(one.count for one in collectives),
         tokens=tokens or _tokens(module),
         assumptions=tuple(assumptions),
+        functions={
+            frame.position: frame.function
+            for op in all_ops(module)
+            if (frame := source_frame(op.location)) and frame.function
+        },
     )
 
 
@@ -360,7 +377,8 @@ def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
         if event.lane is Lane.LINK:
             bound = "network"
         name = op.name.rpartition(".")[2]
-        key = name, source_position(op.location), bound
+        frame = place_of(op)
+        key = name, frame.position if frame else None, bound
         seconds[key] += event.seconds * event.times
     longest = sorted(seconds.items(), key=lambda item: -item[1])[:_LARGEST]
     return tuple(LineTime(*key, spent) for key, spent in longest)

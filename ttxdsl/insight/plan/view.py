@@ -37,7 +37,7 @@ def _largest_table(plan: StepPlan) -> Table:
             visible(value.name),
             value.type,
             bytes_text(value.bytes),
-            visible(value.position or ""),
+            visible(plan.place(value.position)),
         )
     return table
 
@@ -68,7 +68,7 @@ def _time_table(plan: StepPlan) -> Table:
             visible(line.name),
             line.bound,
             seconds_text(line.seconds),
-            visible(line.position or ""),
+            visible(plan.place(line.position)),
         )
     return table
 
@@ -122,7 +122,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
         soft_wrap=True,
     )
     if memory.position is not None:
-        console.print(f"the peak is at {visible(memory.position)}", soft_wrap=True)
+        place = plan.place(memory.position)
+        console.print(f"the peak is at {visible(place)}", soft_wrap=True)
     console.print(_memory_table(plan))
     console.print_table(_largest_table(plan), ["type"])
     if memory.saved:

@@ -8,6 +8,9 @@ Source: "Trace Event Format", the JSON object format of Chrome's tracing.
 
 from typing import Any
 
+from ttxdsl.analysis.attribution.authored import SEPARATOR
+from ttxdsl.diagnostics.errors import Frame, line_text, place_text
+
 _LANES = {"both": "loops", "compute": "computes", "link": "sends"}
 
 
@@ -28,18 +31,42 @@ def chrome_trace(data: dict[str, Any]) -> dict[str, Any]:
     events = [
         {
             "ph": "X",
-            "name": name,
+            "name": f"{name}{_line(data, node)}" if lane != "both" else name,
             "cat": lane,
             "pid": 0,
             "tid": threads[lane],
             "ts": start * 1e6,
             "dur": seconds * 1e6,
-            "args": {"times": times, "depth": depth},
+            "args": {"times": times, "depth": depth, **_author(data, node)},
         }
-        for lane, name, start, seconds, times, depth, _ in timeline["events"]
+        for lane, name, start, seconds, times, depth, node in timeline["events"]
     ]
     return {
         "traceEvents": [*named, *events],
         "displayTimeUnit": "ns",
         "otherData": {"title": data["title"], "machine": data["machine"]},
     }
+
+
+def _line(data: dict[str, Any], node: int) -> str:
+    """Return the line of an event in words, ` at line 12 of block`."""
+    frames = data["graph"]["nodes"][node]["frames"] if node >= 0 else ()
+    if not frames or not frames[0][0]:
+        return ""
+    function, position = frames[0]
+    return f" at {line_text(Frame(function, position))}"
+
+
+def _author(data: dict[str, Any], node: int) -> dict[str, str]:
+    """Return where the author has what an event does."""
+    if node < 0:
+        return {}
+    known = data["graph"]["nodes"][node]
+    scope = SEPARATOR.join(known["path"])
+    line = (
+        place_text(known["frames"][0][1], known["frames"][0][0])
+        if known["frames"]
+        else ""
+    )
+    named = {"scope": scope, "line": line}
+    return {name: text for name, text in named.items() if text}

@@ -8,6 +8,8 @@ those of the data classes of `ai-edge-model-explorer` (`graph_builder.GraphColle
 
 from typing import Any
 
+from ttxdsl.diagnostics.errors import place_text
+
 GRAPH_ID = "program"
 
 _COLORS = (
@@ -107,7 +109,7 @@ def _key_values(**values: str | None) -> list[dict[str, str]]:
 def _node(
     data: dict[str, Any], node: dict[str, Any], sent: int | None, reasons: list[str]
 ) -> dict[str, Any]:
-    source = node["frames"][0][1] if node["frames"] else None
+    source = place_text(*reversed(node["frames"][0])) if node["frames"] else None
     return {
         "label": node["name"],
         "attrs": _key_values(

@@ -33,6 +33,8 @@ class Site:
     position: str | None = None
     scope: str | None = None
     function: str | None = None
+    words: str | None = None
+    """What its author knows it as, of a loop with its line."""
 
     @property
     def shown(self) -> str:
@@ -40,9 +42,12 @@ class Site:
         return place_text(self.position, self.function)
 
     def __str__(self) -> str:
-        """`add %3 (train.py:33 in block)`."""
+        """`add %3 (train.py:33 in block)`, without the names of functions that JAX made."""
+        if self.words:
+            return self.words
         op = self.op.removeprefix("stablehlo.")
-        value = f" {self.value}" if self.value else ""
+        is_told = self.function and self.value and self.value.startswith("@")
+        value = f" {self.value}" if self.value and not is_told else ""
         place = f" ({self.shown})" if self.position else ""
         return f"{op}{value}{place}"
 
@@ -426,6 +431,15 @@ class Party:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedPart:
+    """What one of several collectives that are one now moves, for which op, and why."""
+
+    name: str
+    op: Site
+    origins: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class WhyCollective(Displayed):
     """Why a collective of the per-device program is there.
 
@@ -454,6 +468,7 @@ class WhyCollective(Displayed):
         times: how often it runs.
         removal: the cheapest change that was compiled and removes it, if one does.
         needed: why there is none, with the bytes that it has to move at least.
+        joined: what it moves beside, of one that several were joined to.
     """
 
     number: int
@@ -479,6 +494,12 @@ class WhyCollective(Displayed):
     times: Times = ONCE
     removal: Counterfactual | None = None
     needed: str | None = None
+    joined: tuple[JoinedPart, ...] = ()
+
+    @property
+    def moved(self) -> str:
+        """What it moves, a value by its author's name; else the op that needs it."""
+        return next(filter(None, (side.known for side in self.sides)), str(self.op))
 
     @property
     def origins(self) -> dict[str, tuple[str, ...]]:

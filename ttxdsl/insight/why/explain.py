@@ -267,6 +267,11 @@ class Explainer:
             needed=None if removal is not None else _needed_text(found.answer),
         )
 
+    @property
+    def module(self) -> ModuleOp:
+        """The program as it was read."""
+        return self._recorded.original
+
     def collectives(self) -> list[WhyCollective]:
         """The reasons of all collectives, without what they hang on."""
         return [found.answer for found in self._collectives.all()]

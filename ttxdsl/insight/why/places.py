@@ -1,15 +1,15 @@
 """The names of ops, values and factors in answers."""
 
 from dataclasses import replace
-from typing import Any, cast
 
-from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, UnregisteredOp
+from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
-from ttxdsl.diagnostics.errors import Frame, line_text, source_frame
+from ttxdsl.analysis.attribution.words import Words, path_of
+from ttxdsl.diagnostics.errors import Frame, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
 from ttxdsl.insight.why.names import Names
@@ -65,29 +65,6 @@ def dimension_of(rule: OpShardingRule, tensor: int, factor: int) -> int | None:
     return None
 
 
-def _scope(location: Attribute) -> str | None:
-    """The outermost name in a location, as JAX writes them."""
-    match location:
-        case NameLoc():
-            return location.desc.data
-        case CallSiteLoc():
-            return _scope(location.callee)
-        case FusedLoc():
-            parts = cast(Any, location.locations)
-            return next((name for part in parts if (name := _scope(part))), None)
-        case _:
-            return None
-
-
-_MOVING = (
-    stablehlo.BroadcastInDimOp,
-    stablehlo.ConvertOp,
-    stablehlo.ReshapeOp,
-    stablehlo.SliceOp,
-    stablehlo.TransposeOp,
-)
-
-
 def _site(op: str, value: str | None, frame: Frame | None, scope: str | None) -> Site:
     if frame is None:
         return Site(op, value, None, scope)
@@ -105,6 +82,7 @@ class Places:
     def __init__(self, recorded: Recorded, names: Names):
         self.recorded = recorded
         self.names = names
+        self.words = Words()
         self._ops: dict[Operation, Site] = {}
 
     def op(self, op: Operation) -> Site:
@@ -129,10 +107,13 @@ class Places:
             value = self.names.name(shown.results[0])
             if value is not None and len(shown.results) > 1:
                 value = value.partition("#")[0]
+        if isinstance(shown, stablehlo.WhileOp):
+            loop = op if self.words.knows(op) else shown
+            return Site(name, value, None, words=self.words.loop(loop))
         location = unmarked(shown.location)
         # an op of a library may only know who called it
         frame = source_frame(location) or source_frame(unmarked(op.location))
-        return _site(name, value, frame, _scope(location))
+        return _site(name, value, frame, path_of(location))
 
     def value(self, value: SSAValue) -> Site:
         """A value, by the op that makes it."""
@@ -149,12 +130,12 @@ class Places:
         if frame is None and owner is not None:
             frame = source_frame(unmarked(owner.location))
         op = "func.func" if owner is None else owner.name
-        scope = _scope(location)
+        scope = path_of(location)
         return _site(op, name, frame, scope and leaf_name(scope))
 
     def argument(self, argument: BlockArgument) -> str:
         """The name of an argument of the program, by its path if JAX says it."""
-        path = _scope(unmarked(argument.location))
+        path = path_of(unmarked(argument.location))
         known = leaf_name(path) if path else self.names.name(argument)
         return known or f"argument {argument.index}"
 
@@ -177,27 +158,18 @@ class Places:
         return self._authored(value) or self.name(value)
 
     def _authored(self, value: SSAValue) -> str | None:
-        """An argument by its path, also moved; another by the line that computes it."""
         value = self.recorded.edges.get(value, value)
+        # where calls are inlined the ways from arguments are known
+        owner = sdy.owning_op(value)
+        if owner is not None and self.words.knows(owner):
+            name = self.words.value(value)
+            if name is not None:
+                return name
         original = self.recorded.original_value(value)
-        moved = ""
-        while (
-            isinstance(original, OpResult)
-            and len(original.op.operands) == 1
-            and isinstance(original.op, _MOVING)
-        ):
-            moved = moved or f" after {original.op.name.rpartition('.')[2]}"
-            original = original.op.operands[0]
-        if isinstance(original, BlockArgument):
-            path = _scope(unmarked(original.location))
-            return f"{leaf_name(path)}{moved}" if path else None
-        original = self.recorded.original_value(value)
-        if not isinstance(original, OpResult):
+        if original is None:
             return None
-        frame = source_frame(unmarked(original.op.location))
-        if frame is None or not frame.function:
-            return None
-        return f"{original.op.name.rpartition('.')[2]} at {line_text(frame)}"
+        calls = () if owner is None else self.recorded.numbered.callers(owner)
+        return self.words.value(original, tuple(calls))
 
     def tensor(self, op: Operation, count: int, index: int, value: SSAValue) -> str:
         """An operand or result of an op, by number and name.

@@ -399,7 +399,10 @@ def _print_between(console: Terminal, answer: answers.Between) -> None:
         one = right or left
         assert one is not None
         spent = [seconds_text(each.seconds) if each else "0" for each in (left, right)]
-        console.print(styled(f"{one.where}: {spent[0]} to {spent[1]}"), soft_wrap=True)
+        where = one.where
+        if left and right and left.where != right.where:
+            where = f"{left.where}, now {right.where}"
+        console.print(styled(f"{where}: {spent[0]} to {spent[1]}"), soft_wrap=True)
         for sign, each in (("-", left), ("+", right)):
             if each is not None:
                 text = f"  {sign} {bytes_text(each.bytes)} in {cost_text(each)}"

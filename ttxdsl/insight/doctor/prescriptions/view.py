@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.costs.machines import machine_data
-from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.costs.units import bytes_text, others, seconds_text
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
 from ttxdsl.insight.doctor.doctor import Diagnosis
@@ -43,7 +43,8 @@ def _cells(before: Figures, after: Figures) -> tuple[str, ...]:
 def _where(places: Sequence[SourcePlace]) -> str:
     first = places[0]
     if first.op is None:
-        return first.name if len(places) == 1 else f"{len(places)} arguments"
+        more = len(places) - 1
+        return f"{first.name} and {others(more)}" if more else first.name
     text = place_text(first.position, first.function) or first.name
     count = sum(place.count for place in places)
     return f"{text} (x{count})" if count > 1 else text

@@ -29,7 +29,7 @@ The keys of the data:
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -38,10 +38,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from ttxdsl.analysis.attribution.locations import homes
-from ttxdsl.analysis.attribution.nodes import TraceNode, Value
+from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
 from ttxdsl.analysis.attribution.roles import collective_roles
 from ttxdsl.analysis.attribution.stacks import Stacks
+from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     collective_ops,
@@ -50,14 +51,14 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, machine_on
 from ttxdsl.analysis.usage.memory import MemoryProfile
-from ttxdsl.analysis.usage.timeline import Timeline
+from ttxdsl.analysis.usage.timeline import Event, Timeline
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.insight.report.advice import advice
 from ttxdsl.insight.report.reasons import add_reasons
@@ -108,10 +109,12 @@ class Trace:
     _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
     _wholes: Wholes = field(init=False)
+    _words: Words = field(init=False)
 
     def __post_init__(self) -> None:
         self._stacks = Stacks(self.module)
         self._wholes = Wholes()
+        self._words = Words(self.trip_count)
         self._log = StageLog(self._stacks.origins)
         self._log.record(0, "as read", self.module)
 
@@ -180,6 +183,7 @@ class Trace:
             self.layouts,
             self._log.keys,
             self._wholes,
+            self._words,
         )
 
     def _read_wholes(self, listing: Listing) -> None:
@@ -258,12 +262,16 @@ class Trace:
             "overlaps": self.machine.overlap,
             "events": [
                 [
-                    *(one.lane.value, one.name, one.start, one.seconds),
+                    *(one.lane.value, self._event_name(one), one.start, one.seconds),
                     *(one.times, one.depth, self._node(one.ops[0])),
                 ]
                 for one in time.events
             ],
         }
+
+    def _event_name(self, event: Event) -> str:
+        op = event.ops[0]
+        return self._words.loop(op) if isinstance(op, stablehlo.WhileOp) else event.name
 
     def _memory(self, profile: MemoryProfile) -> dict[str, Any]:
         arguments = self._arguments()

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.nodes import TraceNode, Value
 from ttxdsl.analysis.attribution.scopes import Scopes
 from ttxdsl.analysis.attribution.stacks import MAX_DEPTH, ScopeName, Stacks
+from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.boundary import BoundaryValue, arguments_of, results_of
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.dialects import sdy, stablehlo
@@ -92,6 +93,7 @@ class GraphBuilder:
         layouts: LayoutTable,
         keys: dict[Operation, int],
         wholes: Wholes,
+        words: Words,
     ):
         """Take what is known of the module.
 
@@ -102,6 +104,7 @@ class GraphBuilder:
             layouts: where the layouts of values go.
             keys: of ops in the listings.
             wholes: of a program of one device, what its values are parts of.
+            words: in which its author knows it.
         """
         self.function = function
         self.stacks = stacks
@@ -120,6 +123,7 @@ class GraphBuilder:
         self.sources: dict[SSAValue, tuple[int, int]] = {}
         self._alike = IdentityMemo[Value]()
         """Values by their types and shardings, of which layers share most."""
+        self.words = words
         self._regions: set[str] = set()
         """The names of the scopes that stand for regions."""
 
@@ -211,8 +215,9 @@ class GraphBuilder:
     def _program(self, op: Operation, path: _Path, manual: tuple[str, ...]) -> None:
         """An op with a program inside: a scope for each region, then the op itself."""
         inputs = self._inputs(op.operands)
-        name = self.names.get(op.results[0], "") if op.results else ""
-        short = op.name.rpartition(".")[2]
+        name, line = self.words.region(op)
+        if not line and op.results:
+            name = f"{name} {self.names.get(op.results[0], '')}".rstrip()
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
             inner_manual = (*manual, *op.manual_axes.data)
@@ -220,8 +225,9 @@ class GraphBuilder:
         for index, region in enumerate(op.regions):
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
-                which = (" condition", " body")[index]
-            scope = ScopeName(f"{short} {name}{which}")
+                which = (" condition", "")[index]
+            number = len(self._regions)
+            scope = ScopeName(f"{name}{which}", number, line)
             inner = outer.child(scope)
             self._regions.add(scope.name)
             for block in region.blocks:
@@ -248,13 +254,20 @@ class GraphBuilder:
             node = TraceNode(
                 "argument",
                 "argument",
-                argument.name_hint or f"arg{argument.index}",
+                self._argument_name(argument),
                 scope,
                 self._inputs(operands),
                 [self._block_argument(op, argument, manual)],
             )
             self._add(node)
             self.sources[argument] = len(self.nodes) - 1, 0
+
+    def _argument_name(self, argument: BlockArgument) -> str:
+        return (
+            self.words.argument(argument)
+            or argument.name_hint
+            or f"arg{argument.index}"
+        )
 
     def _op(
         self,

@@ -10,27 +10,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from ttxdsl.analysis.attribution.authored import (
+    GET_DEBUG_INFO,
     PHASES,
     author_path,
     path_text,
 )
-from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.usage.collectives import place_of
 from ttxdsl.analysis.usage.fusion import flops
-from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
+from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.timeline import Event, Timeline
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
-from ttxdsl.diagnostics.errors import line_text, place_text, source_frame
+from ttxdsl.diagnostics.errors import line_text, place_text
 
 _COSTS = 3
 _LARGEST = 3
-
-GET_DEBUG_INFO = "lowered.as_text(debug_info=True)"
 
 
 @dataclass(slots=True)
@@ -107,18 +106,9 @@ def verdict(
         ],
         "memory": None
         if profile is None
-        else _memory_data(profile, [chip] if chip else [*CHIPS.values()]),
+        else _memory_data(profile, [chip] if chip else [*CHIPS.values()], Words()),
         "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
     }
-
-
-def value_text(value: LiveValue) -> str:
-    """Return a buffer in its author's words: a path, or the line that computes it."""
-    owner = value.value.owner
-    frame = None if isinstance(owner, Block) else source_frame(unmarked(owner.location))
-    if frame is None or not frame.function:
-        return value.name
-    return f"{value.name} at {line_text(frame)}"
 
 
 def _names_lines(module: ModuleOp) -> bool:
@@ -146,7 +136,9 @@ def _cost_data(
     }
 
 
-def _memory_data(profile: MemoryProfile, chips: list[Chip]) -> dict[str, Any]:
+def _memory_data(
+    profile: MemoryProfile, chips: list[Chip], words: Words
+) -> dict[str, Any]:
     peak = profile.peak_bytes
     return {
         "peak_bytes": peak,
@@ -160,7 +152,7 @@ def _memory_data(profile: MemoryProfile, chips: list[Chip]) -> dict[str, Any]:
         ],
         "largest": [
             {
-                "name": value_text(value),
+                "name": words.value(value.value) or value.name,
                 "type": value.type,
                 "bytes": value.bytes,
             }

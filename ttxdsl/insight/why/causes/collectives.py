@@ -20,10 +20,12 @@ from ttxdsl.analysis.usage.collectives import (
     list_collectives,
 )
 from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.units import listed, others as others_text
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import (
     AxisCause,
     Cause,
+    JoinedPart,
     Obstacle,
     Party,
     Site,
@@ -113,14 +115,20 @@ class WhyCollectives:
         first, *others = [self._part(number, sources) for sources in parts]
         if not others:
             return first
-        answer, ops = first.answer, [one.answer.op for one in others]
-        names = ", ".join(dict.fromkeys(one.value or one.op for one in ops[:_NAMED]))
-        more = f" and {len(ops) - _NAMED} others" if len(ops) > _NAMED else ""
+        answer = first.answer
+        known = [one.answer.moved for one in (first, *others)]
+        names = list(dict.fromkeys(name for name in known[1:] if name != known[0]))
+        more = len(others) - min(len(names), _NAMED)
+        named = [*names[:_NAMED], *([others_text(more)] if more else [])]
         joined = tuple(f"joined with it: {one.answer.reason}" for one in others)
         answer = replace(
             answer,
-            summary=f"{answer.summary}; joined with that of {names}{more}",
+            summary=f"{answer.summary}; joined with {listed(named)}",
             details=(*answer.details, *joined),
+            joined=tuple(
+                JoinedPart(name, one.answer.op, one.answer.origins)
+                for name, one in zip(known[1:], others, strict=True)
+            ),
         )
         return replace(first, answer=answer)
 

@@ -1,10 +1,19 @@
 """The costs of a program's lines in collectives, and the annotations they come from."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
+from ttxdsl.costs.units import listed, others
 from ttxdsl.diagnostics.errors import Frame, line_text
-from ttxdsl.insight.why.answers import Between, LineCost, WhyCollective, WhyProgram
+from ttxdsl.insight.why.answers import (
+    Between,
+    LineCost,
+    Site,
+    WhyCollective,
+    WhyProgram,
+)
+from ttxdsl.insight.why.causes.aligned import Line, line_of
 
 _MOST = 5
 _NAMES = 3
@@ -25,7 +34,13 @@ def line_costs(collectives: Sequence[WhyCollective]) -> tuple[LineCost, ...]:
 
 
 def _where(one: WhyCollective) -> str:
-    site = one.op
+    """Return the line of a collective, of joined ones how many more there are."""
+    where = _line(one.op)
+    more = {_line(part.op) for part in one.joined} - {where}
+    return f"{where} and {others(len(more))}" if more else where
+
+
+def _line(site: Site) -> str:
     if site.position is None or not site.function:
         return site.shown or str(site)
     return line_text(Frame(site.function, site.position))
@@ -54,6 +69,9 @@ def _annotations(group: Iterable[WhyCollective]) -> Iterable[str]:
         else:
             for names in one.origins.values():
                 yield from names
+        for part in one.joined:
+            for names in part.origins.values():
+                yield from names
 
 
 def cost_text(cost: LineCost) -> str:
@@ -61,20 +79,26 @@ def cost_text(cost: LineCost) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in cost.kinds)
     names = list(cost.annotations[:_NAMES])
     if (more := len(cost.annotations) - len(names)) > 0:
-        names.append(f"{more} more")
-    origin = f", from {', '.join(names)}" if names else ""
+        names.append(others(more))
+    origin = f", from {listed(names)}" if names else ""
     return f"{kinds} over {', '.join(cost.axes)}{origin}"
 
 
-def between(left: WhyProgram, right: WhyProgram) -> Between:
+def between(
+    left: WhyProgram,
+    right: WhyProgram,
+    lines: Mapping[Line, Line] = MappingProxyType({}),
+) -> Between:
     """Return what two programs cost and which lines make the difference, those first.
 
     Args:
         left: of the program before.
         right: of the program after.
+        lines: which line of the one is which of the other, see `aligned_lines`; others
+            are the same where they are called the same.
     """
-    before = {cost.where: cost for cost in line_costs(left.collectives)}
-    after = {cost.where: cost for cost in line_costs(right.collectives)}
+    before = _by_line(line_costs(left.collectives), lines)
+    after = _by_line(line_costs(right.collectives), {})
     pairs = [
         (where, before.get(where), after.get(where))
         for where in dict.fromkeys((*before, *after))
@@ -89,6 +113,21 @@ def between(left: WhyProgram, right: WhyProgram) -> Between:
         tuple((one, other) for _, one, other in changed[:_MOST]),
         len(changed[_MOST:]),
     )
+
+
+def _by_line(
+    costs: Iterable[LineCost], lines: Mapping[Line, Line]
+) -> dict[Hashable, LineCost]:
+    """Return costs by what those of a line have in common in both programs."""
+    found: dict[Hashable, LineCost] = {}
+    counts: Counter[Hashable] = Counter()
+    for cost in costs:
+        line = line_of(cost.position)
+        # what several lines cost together is apart from what the first of them costs
+        key = lines.get(line, line) if line else cost.where, " and " in cost.where
+        found[key, counts[key]] = cost
+        counts[key] += 1
+    return found
 
 
 def _change(before: LineCost | None, after: LineCost | None) -> float:
