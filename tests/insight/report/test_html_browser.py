@@ -480,11 +480,13 @@ def test_two_reports_side_by_side(browser: Browser, tmp_path: Path):
     path = tmp_path / "both.html"
     names = ("mlp_data_parallel.mlir", "mlp_tensor_parallel.mlir")
     left, right = (str(EXAMPLES / name) for name in names)
-    assert main(["report", left, "--beside", right, "-o", str(path)]) == 0
+    assert main(["report", left, right, "-o", str(path)]) == 0
     page, said = open_page(browser, path)
-    table = page.locator("table").inner_text()
+    table = page.locator("#figures").inner_text()
     assert "collectives\t0\t1\t+1" in table
     assert "sent by each device\t0 B\t3.0 KiB\t+3.0 KiB" in table
+    changed = page.locator("#changes").inner_text()
+    assert "nothing\t1 all_reduce, 3.0 KiB" in changed and "slower" in changed
     frames = [page.frame_locator(f"iframe[title='{name}']") for name in "AB"]
     for frame, name in zip(frames, names, strict=True):
         expect(frame.locator("#title")).to_have_text(name)

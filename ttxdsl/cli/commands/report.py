@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.api import Program
 from ttxdsl.cli.console import print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
@@ -22,6 +23,7 @@ from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.insight.report.html.page import beside_page, report_page
 from ttxdsl.insight.report.model_explorer import graph_collection, node_data
+from ttxdsl.insight.why.causes.aligned import aligned_lines
 from ttxdsl.loading.files import is_stream, require_writable, write_whole
 
 _SUFFIXES = {
@@ -35,22 +37,27 @@ _SUFFIXES = {
 def execute(options: argparse.Namespace) -> int:
     """Write one report; the exit code is 0 unless the program is refused."""
     source: Path = options.file
-    default = source.parent / f"{source.stem}{_SUFFIXES[options.format]}"
+    if options.other is not None and options.beside is not None:
+        raise CompileError("--beside and a second program are two: say one")
+    beside: Path | None = options.other or options.beside
+    name = source.stem if beside is None else f"{source.stem}-{beside.stem}"
+    default = source.parent / f"{name}{_SUFFIXES[options.format]}"
     output = options.output or default
-    if options.beside is not None and (options.json or options.format != "html"):
-        raise CompileError("--beside is of two reports in HTML")
+    if beside is not None and (options.json or options.format != "html"):
+        raise CompileError("two programs beside each other are a report in HTML")
     if not options.json:
         flags.require_outputs(options, output)
-    data = _data(source, options)
-    if options.beside is None:
+    program, data = _data(source, options)
+    if beside is None:
         _require_axes(options, data)
     if options.json:
         flags.print_json(data)
         return 0
-    if options.beside is not None:
-        other = _data(options.beside, options)
+    if beside is not None:
+        twin, other = _data(beside, options)
         _require_axes(options, data, other)
-        write_whole(output, beside_page(data, other))
+        lines = aligned_lines(program.module, twin.module)
+        write_whole(output, beside_page(data, other, lines))
         written = [output]
     else:
         written = _write(data, source, options.format, output)
@@ -61,8 +68,8 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the data of a program's report; print the compiler's remarks."""
+def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str, Any]]:
+    """Return a program and the data of its report; print the compiler's remarks."""
     program = read_as_program(source, options)
     machine = machine_of_options(options)
     with progress("read") as step:
@@ -84,7 +91,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             Remark(one["severity"], one["message"], one["position"])
             for one in data["remarks"]
         )
-    return data
+    return program, data
 
 
 def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None:
@@ -129,12 +136,19 @@ def add_command(commands: Any) -> None:
             "  ttxdsl report single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl report model.mlir --format model-explorer -o model.json\n"
             "  ttxdsl report model.mlir --tries 8    # what would help, inside\n"
-            "  ttxdsl report before.mlir --beside after.mlir -o both.html\n"
+            "  ttxdsl report before.mlir after.mlir -o both.html\n"
             "  ttxdsl report model.mlir --json | jq .summary\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
+    parser.add_argument(
+        "other",
+        type=Path,
+        nargs="?",
+        metavar="OTHER",
+        help="a second program: both side by side, with what changed",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -155,7 +169,7 @@ def add_command(commands: Any) -> None:
         "--beside",
         type=Path,
         metavar="OTHER",
-        help="two reports side by side, with what differs in figures",
+        help="the second program as an option",
     )
     parser.add_argument(
         "--tries",

@@ -4,13 +4,16 @@ import json
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
-from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.costs.units import bytes_text, others, seconds_text
+from ttxdsl.insight.report.beside import changes
 from ttxdsl.insight.report.html.packing import packed
+from ttxdsl.insight.why.causes.aligned import Line
 
 SCRIPTS = (
     *("packed.js", "model.js", "layers.js", "heat.js", "layout.js", "picture.js"),
@@ -70,12 +73,17 @@ _FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 """What two reports are compared by: the field of the summary, its name and its text."""
 
 
-def beside_page(left: dict[str, Any], right: dict[str, Any]) -> str:
-    """Two reports in one page, with their figures above.
+def beside_page(
+    left: dict[str, Any],
+    right: dict[str, Any],
+    lines: Mapping[Line, Line] = MappingProxyType({}),
+) -> str:
+    """Two reports in one page, with their figures and what changed above.
 
     Args:
         left: see `ttxdsl.insight.report.trace.data`.
         right: the other one.
+        lines: which line of the one is which of the other, see `aligned_lines`.
     """
     titles = [str(one["title"]) for one in (left, right)]
     rows = [("", *titles, "B - A")]
@@ -92,7 +100,28 @@ def beside_page(left: dict[str, Any], right: dict[str, Any]) -> str:
     parts = {
         "head": _head(" beside ".join(titles), "beside.css"),
         "rows": "".join(f"<tr>{row}</tr>" for row in cells),
+        "changes": _changes(left, right, lines),
         "left": escape(report_page(left)),
         "right": escape(report_page(right)),
     }
     return _filled("beside.html", parts)
+
+
+def _changes(
+    left: dict[str, Any], right: dict[str, Any], lines: Mapping[Line, Line]
+) -> str:
+    """The lines that send otherwise, as rows of a table; a sentence if there are none."""
+    found, more = changes(left, right, lines)
+    if not found:
+        return "<caption>every line sends the same</caption>"
+    rows = ["<tr><th>what changed</th><th>A</th><th>B</th><th></th></tr>"]
+    for one in found:
+        sign = "slower" if one.seconds > 0 else "faster"
+        change = f"{seconds_text(abs(one.seconds))} {sign}" if one.seconds else ""
+        cells = one.where, one.before or "nothing", one.after or "nothing", change
+        rows.append(
+            "".join(("<tr>", *(f"<td>{escape(c)}</td>" for c in cells), "</tr>"))
+        )
+    if more:
+        rows.append(f"<tr><td>and {others(more)}</td></tr>")
+    return "".join(rows)

@@ -247,6 +247,7 @@ class Trace:
             "times": str(one.times),
             "reason": one.reason,
             "position": one.position,
+            "function": one.function,
             "place": one.place,
             "order": order,
             "key": self._log.keys[op],
