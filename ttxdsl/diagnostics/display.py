@@ -12,7 +12,11 @@ if TYPE_CHECKING:  # most commands that go well print plain text, and start fast
 PLAIN_WIDTH = 110
 """Columns to use when the output is no terminal."""
 
-_PAGE = '<pre style="line-height: normal; font-family: monospace">{code}</pre>'
+_PAGE = (
+    '<pre style="line-height: normal; font-family: monospace; white-space: pre;'
+    ' overflow-x: auto">{code}</pre>'
+)
+"""Tables are not wrapped: what is wider than the notebook is scrolled."""
 
 
 class Displayed:
