@@ -34,7 +34,7 @@ EXAMPLES = [
 DATA, BOTH, TENSOR, STEP, BLOCK = EXAMPLES
 SCANNED = "docs/scanned.mlir"
 """Scanned layers, with debug info."""
-PROGRAMS = [*EXAMPLES, SCANNED]
+PROGRAMS = [*EXAMPLES, SCANNED, "docs/gathers.mlir", "docs/by-hand/wide.mlir"]
 
 Question = list[list[str]]
 """Command lines behind the command that are answered alike."""
@@ -173,7 +173,7 @@ def schema_of(values: Sequence[Any], name: str = "") -> dict[str, Any]:
 def _object(objects: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
     keys = dict.fromkeys(key for one in objects for key in one)
     if name in _MAPS or not all(map(_NAME.fullmatch, keys)):
-        inner = schema_of([value for one in objects for value in one.values()])
+        inner = schema_of([v for one in objects for v in one.values()], name)
         return {"type": "object", "additionalProperties": inner}
     return {
         "type": "object",

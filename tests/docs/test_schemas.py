@@ -25,9 +25,9 @@ WITHOUT = {"compile", "completion"}
 
 PROGRAMS = [
     f"docs/{name}.mlir"
-    for name in ("attention", "gathers", "by-hand/sum", "by-hand/wide")
+    for name in ("attention", "predict", "shared", "by-hand/sum", "by-hand/tall")
 ]
-ATTENTION, GATHERS, *_ = PROGRAMS
+ATTENTION, PREDICT, *_ = PROGRAMS
 
 LINES = [
     *(
@@ -46,8 +46,8 @@ LINES = [
     ),
     *(["why", "--collective", number, ATTENTION] for number in ("0", "1")),
     ["why", "--argument", "1", ATTENTION],
-    ["why", "--between", GATHERS, ATTENTION],
-    ["diff", ATTENTION, GATHERS],
+    ["why", "--between", PREDICT, ATTENTION],
+    ["diff", ATTENTION, PREDICT],
     ["doctor", "--devices", "2", "--candidates", "3", ATTENTION],
     ["plan", "--chip", "v6e", "--search", ATTENTION],
     ["compare-xla", "--static", "examples/mlp_train_step.mlir"],
