@@ -124,7 +124,8 @@ class Words:
     def _argument(self, value: SSAValue, around: Calls = ()) -> str | None:
         """Name an argument of the program by its path, also one that was moved or handed on.
 
-        What a loop takes of a stacked argument is `p['w'][i]`; of what another loop
+        What a loop takes of a stacked argument is `p['w'][i]`, what is gathered
+        `p['w'] gathered`; of what another loop
         stacked up, that loop is told.
         """
         moved, index = "", ""
@@ -139,6 +140,8 @@ class Words:
                     value = inner
                 elif isinstance(op, _SPLITTING):
                     value = op.operands[0]
+                elif isinstance(op, stablehlo.AllGatherOp):
+                    moved, value = moved or " gathered", op.operands[value.index]
                 elif len(op.operands) == 1 and isinstance(op, _MOVING):
                     # what a loop takes of a stacked value is no other value for that
                     if not (index or _takes_a_slice(op)):

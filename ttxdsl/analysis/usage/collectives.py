@@ -18,11 +18,15 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.attribution.origins import is_on_whole_values, unmarked
+from ttxdsl.analysis.attribution.origins import (
+    is_on_whole_values,
+    joined_parts,
+    unmarked,
+)
 from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring, ragged_bytes, ring_bytes
-from ttxdsl.costs.units import bytes_text
+from ttxdsl.costs.units import bytes_text, others
 from ttxdsl.diagnostics.errors import CompileError, Frame, place_text, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import (
@@ -84,6 +88,7 @@ class CountedCollective:
     (`ttxdsl.costs.ring`) in one run of the program, in which the collective runs
     `times`. `axes` is None where the groups follow no mesh axis; `groups` are the devices
     among which it runs, of a permutation the pairs; `function` is what the position is in.
+    What several collectives were joined to is for `other_lines` besides that of the position.
     Of a custom call `@target` that is not priced nobody knows the bytes: they count as 0.
     """
 
@@ -98,6 +103,7 @@ class CountedCollective:
     times: Times = ONCE
     groups: Groups = field(default=(), repr=False)
     is_priced: bool = True
+    other_lines: int = 0
 
     @property
     def count(self) -> int:
@@ -141,7 +147,10 @@ class CountedCollective:
     @property
     def place(self) -> str:
         """The position for people, `train.py:33 in block`; nothing if there is none."""
-        return place_text(self.position, self.function)
+        place = place_text(self.position, self.function)
+        if place and self.other_lines:
+            return f"{place} and {others(self.other_lines)}"
+        return place
 
     def data(self) -> dict[str, Any]:
         """All of it for JSON but the groups, which `axes` says."""
@@ -323,6 +332,24 @@ def place_of(op: Operation) -> Frame | None:
     return None
 
 
+def other_lines_of(op: Operation) -> int:
+    """Return for how many lines a collective of several values is, besides its own."""
+    if len(op.results) < 2:
+        return 0
+    parts = joined_parts(op.location)
+    lines: set[str | None] = set()
+    for at, result in enumerate(op.results):
+        part = parts[at] if len(parts) == len(op.results) else op.location
+        users = (use.operation.location for use in result.uses)
+        frames = (source_frame(unmarked(where)) for where in (part, *users))
+        lines.add(_line(next(filter(None, frames), None)))
+    return len(lines - {None, _line(place_of(op))})
+
+
+def _line(frame: Frame | None) -> str | None:
+    return frame.position.rpartition(":")[0] if frame and frame.function else None
+
+
 def _unpriced(op: Operation, runs: Runs) -> CountedCollective:
     frame = place_of(op)
     return CountedCollective(
@@ -360,6 +387,7 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
         function=None if frame is None else frame.function or None,
         times=times,
         groups=groups,
+        other_lines=other_lines_of(op),
     )
 
 

@@ -19,13 +19,14 @@ from ttxdsl.analysis.attribution.authored import (
     path_text,
 )
 from ttxdsl.analysis.attribution.words import Words
-from ttxdsl.analysis.usage.collectives import place_of
+from ttxdsl.analysis.usage.collectives import other_lines_of, place_of
 from ttxdsl.analysis.usage.fusion import flops
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.timeline import Event, Timeline
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
+from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import line_text, place_text
 
 _COSTS = 3
@@ -83,6 +84,8 @@ def verdict(
         frame = place_of(op)
         where = line_text(frame) if frame and frame.function else ""
         where = where or (place_text(frame.position) if frame else "")
+        if bound == "network" and (more := other_lines_of(op)):
+            where = f"{where} and {others(more)}"
         key = ("network" if bound == "network" else "compute"), where
         cost = costs[key]
         cost.bound = cost.bound or bound
