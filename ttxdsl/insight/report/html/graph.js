@@ -279,6 +279,7 @@ function paintOpen(c, box, color, chosen) {
   c.strokeStyle = chosen ? color.accent : color.strong;
   c.lineWidth = chosen ? 2.5 : 1;
   c.stroke();
+  if (box.width * graph.scale < 16) return;
   const from = Math.max(1, 0.5 / graph.scale);
   c.fillStyle = color.muted;
   c.font = `600 ${12 * from}px ${color.sans}`;
@@ -292,6 +293,14 @@ function paintLeaf(c, box, color, chosen, matches) {
   const faded = matches && !matches.has(box.id);
   c.globalAlpha = faded ? 0.35 : 1;
   const kind = isNode ? kindOf(nodes[box.node]) : null;
+  if (box.width * graph.scale < 8 && !chosen && !matches?.has(box.id)) {
+    // of a few dots nobody sees corners and borders, and there may be thousands
+    c.fillStyle = heatOf(box) ?? (isNode ? kindColor(kind) : color.strong);
+    const least = 1 / graph.scale;
+    c.fillRect(box.x, box.y, Math.max(least, box.width), Math.max(least, box.height));
+    c.globalAlpha = 1;
+    return;
+  }
   rounded(c, box, 7);
   c.fillStyle = heatOf(box) ?? (isNode ? color.panel : dark() ? "#20283a" : "#eef2ff");
   c.fill();
@@ -363,7 +372,7 @@ function paintFolded(c, box, color) {
 
 function paintArrows(c, view, color, chosen) {
   const boxes = graph.drawing.boxes;
-  const near = [];
+  const near = [], paths = {};
   c.lineWidth = Math.min(1.4, 1 / graph.scale);
   c.strokeStyle = color.strong;
   const boundary = (box) => box.scope > 0 && ["arguments", "results"].includes(scopes[box.scope].kind);
@@ -379,8 +388,13 @@ function paintArrows(c, view, color, chosen) {
     const top = Math.min(a.y, b.y), bottom = Math.max(a.y + a.height, b.y + b.height);
     if (bottom < view.top || top > view.bottom || Math.max(a.x + a.width, b.x + b.width) < view.left || Math.min(a.x, b.x) > view.right) continue;
     const length = Math.abs(b.y - a.y - a.height);
-    c.globalAlpha = argument(a) ? 0.16 : length > 900 ? 0.22 : length > 300 ? 0.5 : 0.95;
-    arrow(c, a, b, length < 2500 || graph.scale > 0.1);
+    const alpha = argument(a) ? 0.16 : length > 900 ? 0.22 : length > 300 ? 0.5 : 0.95;
+    arrow(paths[alpha] ??= new Path2D(), a, b, length < 2500 || graph.scale > 0.1);
+  }
+  // all of one kind at once: a stroke each would take longer than a frame
+  for (const [alpha, path] of Object.entries(paths)) {
+    c.globalAlpha = alpha;
+    c.stroke(path);
   }
   c.globalAlpha = 1;
   // of an open scope there may be very many
@@ -388,7 +402,9 @@ function paintArrows(c, view, color, chosen) {
   c.lineWidth = Math.min(2.2, (chosen?.open ? 1 : 2) / graph.scale);
   for (const [a, b] of near) {
     c.strokeStyle = a === chosen || (chosen.open && inside(a, chosen)) ? color.accent : kindColor("movement");
-    arrow(c, a, b, true);
+    const path = new Path2D();
+    arrow(path, a, b, true);
+    c.stroke(path);
   }
   c.globalAlpha = 1;
 }
@@ -397,10 +413,10 @@ function inside(box, outer) {
   return box.x >= outer.x && box.y >= outer.y && box.x + box.width <= outer.x + outer.width && box.y + box.height <= outer.y + outer.height;
 }
 
+/** Add an arrow to a path. */
 function arrow(c, a, b, head) {
   const x1 = a.x + a.width / 2, y1 = a.y + a.height, x2 = b.x + b.width / 2, y2 = b.y;
   const bend = y2 > y1 ? Math.min(60, Math.max(14, (y2 - y1) / 2)) : 70;
-  c.beginPath();
   c.moveTo(x1, y1);
   c.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
   if (head && graph.scale > 0.3) {
@@ -408,11 +424,23 @@ function arrow(c, a, b, head) {
     c.lineTo(x2, y2);
     c.lineTo(x2 + 4, y2 - 6);
   }
-  c.stroke();
 }
 
+const fitted = new Map();
+
+/** As much of a text as there is room for; measured once, which takes longer than painting. */
 function fitText(c, text, width) {
   if (width <= 0) return "";
+  const key = `${c.font}|${Math.round(width)}|${text}`;
+  let known = fitted.get(key);
+  if (known === undefined) {
+    if (fitted.size > 50_000) fitted.clear();
+    fitted.set(key, (known = cutText(c, text, Math.round(width))));
+  }
+  return known;
+}
+
+function cutText(c, text, width) {
   if (c.measureText(text).width <= width) return text;
   let low = 0, high = text.length;
   while (low < high) {

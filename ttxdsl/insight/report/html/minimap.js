@@ -35,6 +35,23 @@ function paintMinimap(color) {
   const c = canvas.getContext("2d"), { scale, x, y } = minimapPlace();
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.clearRect(0, 0, MINIMAP.width, MINIMAP.height);
+  c.drawImage(minimapPicture(color), 0, 0, MINIMAP.width, MINIMAP.height);
+  c.strokeStyle = color.accent;
+  c.lineWidth = 1.5;
+  const left = x - (graph.x / graph.scale) * scale, top = y - (graph.y / graph.scale) * scale;
+  c.strokeRect(left, top, (graph.width / graph.scale) * scale, (graph.height / graph.scale) * scale);
+}
+
+/** All boxes, painted once for a drawing and its colours: moving over it paints none of them. */
+function minimapPicture(color) {
+  const map = graph.minimap, { ratio } = map;
+  const key = [heat.by, color.bg, color.strong].join();
+  if (map.of === graph.drawing && map.key === key) return map.picture;
+  const picture = map.picture ?? document.createElement("canvas");
+  Object.assign(picture, { width: MINIMAP.width * ratio, height: MINIMAP.height * ratio });
+  Object.assign(map, { of: graph.drawing, key, picture });
+  const c = picture.getContext("2d"), { scale, x, y } = minimapPlace();
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
   const paintBox = (box) => {
     if (box.open && box.scope >= 0) {
       c.strokeStyle = color.line;
@@ -46,8 +63,5 @@ function paintMinimap(color) {
     c.fillRect(x + box.x * scale, y + box.y * scale, Math.max(1, box.width * scale), Math.max(1, box.height * scale));
   };
   paintBox(graph.drawing.boxes.get("s0"));
-  c.strokeStyle = color.accent;
-  c.lineWidth = 1.5;
-  const left = x - (graph.x / graph.scale) * scale, top = y - (graph.y / graph.scale) * scale;
-  c.strokeRect(left, top, (graph.width / graph.scale) * scale, (graph.height / graph.scale) * scale);
+  return picture;
 }
