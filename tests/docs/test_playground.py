@@ -6,6 +6,10 @@ the registry of npm.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -115,3 +119,25 @@ def test_narrow(page: Page):
     page.set_viewport_size({"width": 375, "height": 700})
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 375
+
+
+def test_a_step_of_405_billion_parameters(page: Page):
+    """Scanned layers of Llama 3.1 405B's sizes on 16 x 16 devices, without debug info."""
+    root = Path(__file__).parents[2]
+    code = "from large_step import step_path; print(step_path(126, scanned=True))"
+    flags = "--xla_force_host_platform_device_count=256"
+    made = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root / "benchmarks",
+        env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    start = time.monotonic()
+    assert look(page, Path(made.stdout.strip()).read_text()) == ""
+    # 60 s where nothing else runs
+    assert time.monotonic() - start < ANSWERED / 1000
+    why = page.inner_text("#why")
+    assert "all_gather" in why or "all_reduce" in why
+    assert "debug_info=True" in page.inner_text("body")
