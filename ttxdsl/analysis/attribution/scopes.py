@@ -6,7 +6,7 @@ program without any debug information can be folded too.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
@@ -38,13 +38,15 @@ _FEWEST_OF_A_LINE = 3
 class Scope:
     """A scope: its name, the scope that it is in (-1 for the program), and its kind.
 
-    `line` is where a function is called, or what a line's scope is of.
+    `line` is where a function is called, or what a line's scope is of, `turns` how often
+    a loop turns of which it is a region.
     """
 
     name: str
     parent: int
     kind: str
     line: str = ""
+    turns: int = 1
 
 
 class Scopes:
@@ -64,7 +66,7 @@ class Scopes:
     def _child(self, parent: int, name: ScopeName, kind: str) -> int:
         number = self._numbers.setdefault((parent, name), len(self.scopes))
         if number == len(self.scopes):
-            self.scopes.append(Scope(name.name, parent, kind, name.line))
+            self.scopes.append(Scope(name.name, parent, kind, name.line, name.turns))
         elif kind != "scope":
             self.scopes[number].kind = kind
         return number
@@ -183,9 +185,7 @@ class Scopes:
         for stretch in stretches:
             short = len(stretch) < _FEWEST_IN_A_STRETCH
             if not short:
-                self.scopes.append(
-                    Scope(known.name, known.parent, known.kind, known.line)
-                )
+                self.scopes.append(replace(known))
             home = known.parent if short else len(self.scopes) - 1
             for at in stretch:
                 if nodes[at].group == scope:
@@ -350,8 +350,8 @@ class Scopes:
         order = sorted(used, key=lambda scope: len(self.ancestors(scope)))
         new = {old: at for at, old in enumerate(order)}
         self.scopes = [
-            Scope(s.name, new.get(s.parent, -1), s.kind, s.line)
-            for s in (self.scopes[old] for old in order)
+            replace(scope, parent=new.get(scope.parent, -1))
+            for scope in (self.scopes[old] for old in order)
         ]
         for node in nodes:
             node.group = new[node.group]

@@ -32,12 +32,14 @@ ops of n calls inside each other would take n² lines, which nobody reads."""
 class ScopeName:
     """One scope on the way to an op: its name, and which call it is if it is one.
 
-    `line` is where the author calls it, empty where nobody knows it.
+    `line` is where the author calls it, empty where nobody knows it; `turns` how often a
+    loop of which it is the body or the condition turns.
     """
 
     name: str
     call: int = -1
     line: str = ""
+    turns: int = 1
 
 
 def name_stack(location: Attribute) -> tuple[str, ...]:

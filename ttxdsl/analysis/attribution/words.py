@@ -231,9 +231,7 @@ class Words:
         frame = source_frame(unmarked(op.location))
         line = frame.position.rpartition(":")[0] if frame and frame.function else ""
         if isinstance(op, stablehlo.WhileOp):
-            count = self._count(op)
-            times = f" x{count}" if count else ""
-            return f"{self._kind(op, frame)}{times}", line
+            return self._kind(op, frame), line
         number = f" at line {line.rpartition(':')[2]}" if line else ""
         return f"{_short(op)}{number}", line
 
@@ -244,6 +242,10 @@ class Words:
             kind = "loop"
         over = self._scanned(op)
         return f"{kind} over {over}" if over else kind
+
+    def turns(self, op: Operation) -> int:
+        """Return how often a loop turns, 1 if nobody knows."""
+        return self._count(op) or 1
 
     def _count(self, op: Operation) -> int | None:
         known, body = self._module(op), op.regions[-1].block.first_op

@@ -2,14 +2,14 @@
 
 /** Seconds of each node in one run, its turns in loops counted. */
 const secondsOf = new Map();
-/** How often each loop turns, by its node, and by the name of its first result. */
+/** How often each loop turns, by its node. */
 const turnsOf = new Map();
 for (const [lane, name, , seconds, times, , node] of data.timeline?.events ?? []) {
   if (node < 0) continue;
   // a loop is drawn around what takes the time
   if (lane !== "both") secondsOf.set(node, (secondsOf.get(node) ?? 0) + seconds * times);
-  const turns = Number(/^while x(\d+)/.exec(name)?.[1] ?? 0);
-  if (turns > 1) for (const key of [node, nodes[node].outputs[0]?.name]) turnsOf.set(key, turns);
+  const turns = lane === "both" ? Number(/, (\d+) times/.exec(name)?.[1] ?? 0) : 0;
+  if (turns > 1) turnsOf.set(node, turns);
 }
 
 /** Seconds of each scope. */
@@ -19,7 +19,7 @@ for (const [node, seconds] of secondsOf)
 
 /** How often the loop turns of which a scope is the condition or the body. */
 function turnsOfScope(at) {
-  return turnsOf.get(/^while (\S+) (condition|body)$/.exec(scopes[at].name)?.[1]) ?? 1;
+  return scopes[at].turns;
 }
 
 /** ` ×12`, or nothing. */

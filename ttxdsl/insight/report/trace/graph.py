@@ -216,7 +216,7 @@ class GraphBuilder:
         """An op with a program inside: a scope for each region, then the op itself."""
         inputs = self._inputs(op.operands)
         name, line = self.words.region(op)
-        if not line and op.results:
+        if not line and op.results and not isinstance(op, stablehlo.WhileOp):
             name = f"{name} {self.names.get(op.results[0], '')}".rstrip()
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
@@ -225,9 +225,10 @@ class GraphBuilder:
         for index, region in enumerate(op.regions):
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
-                which = (" condition", "")[index]
+                which = (" condition", " body")[index]
             number = len(self._regions)
-            scope = ScopeName(f"{name}{which}", number, line)
+            turns = self.words.turns(op) if isinstance(op, stablehlo.WhileOp) else 1
+            scope = ScopeName(f"{name}{which}", number, line, turns)
             inner = outer.child(scope)
             self._regions.add(scope.name)
             for block in region.blocks:
