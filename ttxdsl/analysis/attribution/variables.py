@@ -1,4 +1,4 @@
-"""What an author's source calls a value, where the file of a traceback is at hand.
+"""The names of values in an author's source, where the file of a traceback is at hand.
 
 A location says which characters of a file compute a value. Where these are all that is
 assigned to a variable, the value has a name; where a function returns them, it is that of

@@ -1,4 +1,4 @@
-"""What values and loops are called in answers: in the words of the program's author.
+"""The names of values and loops in answers: in the words of the program's author.
 
 An argument is called by its path, another value by the variable that it is assigned to,
 by the layer that it goes into, or by the line that computes it; a loop by what it goes
@@ -65,7 +65,7 @@ Calls = tuple[Operation, ...]
 
 
 class _Module:
-    """What is looked up in a module again and again."""
+    """The facts of a module that are looked up again and again."""
 
     def __init__(self, module: ModuleOp, trip_count: int | None):
         self.runs = Runs(module, trip_count)

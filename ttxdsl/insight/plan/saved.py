@@ -17,7 +17,7 @@ _MOVES = (stablehlo.BroadcastInDimOp, stablehlo.TransposeOp, stablehlo.ConvertOp
 
 @dataclass(frozen=True, slots=True)
 class SavedActivation:
-    """What each layer saves of one value.
+    """The part of one value that each layer saves.
 
     JAX does not write the names of `checkpoint_name`, but their lines.
 

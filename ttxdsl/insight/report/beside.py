@@ -1,4 +1,4 @@
-"""What changed between the programs of two reports, line by line."""
+"""The changes between the programs of two reports, line by line."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ _MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """What the collectives of one line send and take in both programs.
+    """The bytes and times of one line's collectives in both programs.
 
     Attributes:
         where: the line, in both programs where they number it otherwise.

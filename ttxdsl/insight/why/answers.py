@@ -432,7 +432,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class JoinedPart:
-    """What one of several collectives that are one now moves, for which op, and why."""
+    """The part of a joined collective that was one: what it moves, for which op, and why."""
 
     name: str
     op: Site
@@ -498,7 +498,7 @@ class WhyCollective(Displayed):
 
     @property
     def moved(self) -> str:
-        """What it moves, a value by its author's name; else the op that needs it."""
+        """The value that it moves by its author's name; else the op that needs it."""
         return next(filter(None, (side.known for side in self.sides)), str(self.op))
 
     @property

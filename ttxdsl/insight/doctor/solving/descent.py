@@ -96,7 +96,7 @@ class _Forest:
 
 
 class _Messages:
-    """What each end of each edge is told of the other: a price for each strategy."""
+    """The messages to each end of each edge about the other: a price for each strategy."""
 
     def __init__(self, counts: Ints, first: Ints, source: Ints, target: Ints):
         heights, widths = counts[source], counts[target]

@@ -308,7 +308,7 @@ class StageRecord:
     rows: list[ListingRow]
 
     def count(self, change: int) -> int:
-        """How many lines have been changed so."""
+        """Return the number of lines with this change."""
         return sum(row.change == change for row in self.rows)
 
 
@@ -412,7 +412,7 @@ class StageLog:
         return number
 
     def _meaning(self, line: Line) -> tuple[object, ...]:
-        """What a line says, without the names of values."""
+        """Return the meaning of a line, without the names of values."""
         operands = line.op.operands if line.part == 0 else ()
         return (line.meaning, *map(self._meant, operands))
 

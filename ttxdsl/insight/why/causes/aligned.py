@@ -1,4 +1,4 @@
-"""Which line of one program is which of another, though lines were inserted or moved.
+"""The lines of one program that are those of another, though lines were inserted or moved.
 
 Lines are compared by what is on them: in each function the ops of each line, and where in
 the line each is written; where that is another, the ops alone. Of a text without debug
