@@ -107,7 +107,8 @@ def test_a_text_that_is_not_of_jax_is_not_told_so():
     assert lines_hint(parse_program(text)) is None
 
 
-def test_only_files_of_python_are_read(tmp_path: Path):
+def test_only_files_of_python_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
     source = "def f(x):\n    y = x + 1\n    return y * 2\n"
     for name, known in (("f.py", True), ("f.txt", False), ("none.py", False)):
         if name != "none.py":
@@ -118,7 +119,25 @@ def test_only_files_of_python_are_read(tmp_path: Path):
     assert variable_at([Frame("f", f"{tmp_path / 'wrong.py'}:1:0", "1:3")]) is None
 
 
-def test_what_a_function_returns_is_the_variable_of_its_caller(tmp_path: Path):
+def test_only_files_below_the_current_folder_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "other.py").write_text("secret = 1 + 1\n")
+    (here / "link.py").symlink_to(tmp_path / "other.py")
+    for path in (tmp_path / "other.py", here / "../other.py", here / "link.py"):
+        frame = Frame("f", f"{path}:1:9", "1:14")
+        monkeypatch.chdir(here)
+        assert variable_at([frame]) is None
+        monkeypatch.chdir(tmp_path)
+        assert variable_at([frame]) == ("secret", frame)
+
+
+def test_what_a_function_returns_is_the_variable_of_its_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "g.py"
     path.write_text("def f(x):\n    return x * 2\n\ndef g(x):\n    z = f(x)\n")
     inner, outer = Frame("f", f"{path}:2:11", "2:16"), Frame("g", f"{path}:5:8", "5:12")

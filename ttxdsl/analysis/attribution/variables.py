@@ -2,10 +2,12 @@
 
 A location says which characters of a file compute a value. Where these are all that is
 assigned to a variable, the value has a name; where a function returns them, it is that of
-the call.
+the call. Only files below the current folder are read, for a program from others may name
+any.
 """
 
 import ast
+import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,8 +57,16 @@ def called_at(frame: Frame) -> str | None:
 
 def _at(frame: Frame, table: str) -> str | None:
     span = _span(frame)
-    source = span and _read(frame.position.rsplit(":", 2)[0])
+    if span is None:
+        return None
+    path = os.path.realpath(frame.position.rsplit(":", 2)[0])
+    source = _read(path) if _is_below_here(path) else None
     return getattr(source, table).get(span) if source else None
+
+
+def _is_below_here(path: str) -> bool:
+    here = Path.cwd()
+    return here != here.parent and Path(path).is_relative_to(here)
 
 
 def _span(frame: Frame) -> _Span | None:
