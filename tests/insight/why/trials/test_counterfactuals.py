@@ -96,6 +96,10 @@ def figures(text: str) -> Figures:
         peak_bytes=memory_profile(device).peak_bytes,
         operations=operations,
         repeated=operations - whole // 8,
+        summed_bytes=sum(
+            one.bytes_per_device * (1 + (one.kind == "reduce_scatter"))
+            for one in collectives
+        ),
     )
 
 

@@ -1,5 +1,6 @@
 """The end of a search in time, wherever it is."""
 
+import gc
 import signal
 import threading
 from collections.abc import Generator
@@ -10,6 +11,20 @@ from types import FrameType
 
 class TimeIsOverError(Exception):
     """The time for a search is over."""
+
+
+_SOON = 0.01
+"""Seconds until it is tried again, where an exception would be lost."""
+
+
+def _swallows(frame: FrameType | None) -> bool:
+    """Whether a finalizer or a callback of the garbage collector is running."""
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
@@ -29,8 +44,12 @@ def ending_at(end: float) -> Generator[None]:
     is_inside = True
 
     def ring(number: int, frame: FrameType | None) -> None:
-        if is_inside:
-            raise TimeIsOverError
+        if not is_inside:
+            return
+        if _swallows(frame):
+            signal.setitimer(signal.ITIMER_REAL, _SOON)
+            return
+        raise TimeIsOverError
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, max(0.001, end - monotonic()))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 from rich.table import Table
@@ -270,12 +271,14 @@ def choice_data(
         "collectives": dict(best.measurement.collectives),
     }
     chosen = best.candidate
-    code = list(jax_code(chosen, diagnosis.arguments, becomes=diagnosis.becomes))
+    lines = jax_code(chosen, diagnosis.arguments, becomes=diagnosis.becomes)
+    # the program's own shardings are kept: there is a mesh to write alone
+    code = list(islice(lines, 2) if chosen.splits is None else lines)
     split = {dim.argument for dims in chosen.splits or () for dim in dims}
     names = [diagnosis.arguments[index][0] for index in sorted(split)]
     first: dict[str, Any] = {
         "kind": "mesh",
-        "write": "\n".join(code[:2] if chosen.splits is None else code),
+        "write": "\n".join(code),
         "places": [asdict(SourcePlace(name)) for name in names],
         "before": figures_data(before),
         "after": after,
