@@ -8,7 +8,7 @@ need global shapes, and stage 11 makes everything local.
 Source: the design request, section 1.2.9; DESIGN section 5.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -53,7 +53,7 @@ def wrapping_mesh(function: FuncOp, meshes: Mapping[str, Mesh]) -> str | Mesh:
     Raises:
         CompileError: the module has no mesh with devices.
     """
-    for sharding in sdy.written_shardings(function):
+    for sharding in _shardings(function):
         mesh = sharding.mesh
         if isinstance(mesh, Mesh):
             return mesh
@@ -67,6 +67,12 @@ def wrapping_mesh(function: FuncOp, meshes: Mapping[str, Mesh]) -> str | Mesh:
         function,
         hint="add an sdy.mesh, or run apply-shardy-argument-annotations first",
     )
+
+
+def _shardings(function: FuncOp) -> Iterator[TensorSharding]:
+    """Yield shardings in a function, arguments first: others are looked for if needed."""
+    yield from filter(None, map(sdy.get_sharding, function.args))
+    yield from sdy.written_shardings(function)
 
 
 def _boundary_shardings(
