@@ -62,6 +62,14 @@ def _boundary(function: FuncOp) -> Iterator[tuple[str, Attribute]]:
         yield f"result {at}", type_
 
 
+def _is_plain_tensor(type_: Attribute) -> bool:
+    return (
+        isinstance(type_, TensorType)
+        and isinstance(type_.encoding, NoneAttr)
+        and bool(element_kind(cast(Attribute, type_.get_element_type())) & Kind.ANY)
+    )
+
+
 def require_tensors(functions: Iterable[FuncOp]) -> None:
     """Hold the functions that callers from outside use to what can be split.
 
@@ -70,6 +78,8 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
     """
     for function in functions:
         for value, type_ in _boundary(function):
+            if _is_plain_tensor(type_):
+                continue
             name = f"{value} of '@{function.sym_name.data}' is of type {type_}"
             if isinstance(type_, TupleType):
                 raise UnsupportedError(
@@ -83,8 +93,6 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
                     raise UnsupportedError(
                         f"{name}: StableHLO has no tensors of {element}", function
                     )
-                if isinstance(type_.encoding, NoneAttr):
-                    continue
                 raise UnsupportedError(
                     f"{name}: the pipeline does not support encodings of tensors",
                     function,

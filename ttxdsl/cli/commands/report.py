@@ -51,7 +51,7 @@ def execute(options: argparse.Namespace) -> int:
     if beside is None:
         _require_axes(options, data)
     if options.json:
-        flags.print_json(data)
+        flags.print_json(data, indent=None)  # megabytes, for programs
         return 0
     if beside is not None:
         twin, other = _data(beside, options)

@@ -382,8 +382,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def print_json(data: Any) -> None:
+def print_json(data: Any, *, indent: int | None = 2) -> None:
     """Write one JSON value on standard output.
+
+    Args:
+        data: the value.
+        indent: None for one line, which takes a tenth of the time.
 
     Raises:
         TypeError: the data has something that JSON has not.
@@ -391,4 +395,4 @@ def print_json(data: Any) -> None:
     """
     import json  # commands that print tables start faster without
 
-    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(data, indent=indent, allow_nan=False) + "\n")

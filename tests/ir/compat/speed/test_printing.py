@@ -10,6 +10,7 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
@@ -24,6 +25,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.printer import Printer
 
@@ -126,6 +128,29 @@ def test_what_is_behind_the_operands_is_written_once():
     Printer(stream=StringIO()).print_block(block)
     once = calls(lambda: PlainPrinter(stream=StringIO()).print_block(block))
     assert calls(lambda: Printer(stream=StringIO()).print_block(block)) < once / 3
+
+
+def test_dictionaries_of_arguments_are_written_once():
+    """Also if each stage makes them anew, of the same attributes."""
+
+    def function() -> FuncOp:
+        types, said = [f32] * 100, {"a.b": StringAttr("x"), "a.c": UnitAttr()}
+        said["a.d"] = kept
+        op = FuncOp("f", (types, []), Region(Block(arg_types=types)))
+        op.arg_attrs = ArrayAttr(DictionaryAttr(said) for _ in types)
+        return op
+
+    kept = ArrayAttr([IntegerAttr(1, i32)] * 3)
+    op = function()
+    assert text(Printer, op, generic=False) == text(PlainPrinter, op, generic=False)
+    plain = calls(lambda: text(PlainPrinter, op, generic=False))
+    assert calls(lambda: text(Printer, op, generic=False)) < plain / 3
+
+
+def test_dictionaries_print_in_their_order():
+    names = "ab", "ba"
+    said = [DictionaryAttr(dict.fromkeys(order, f32)) for order in names]
+    assert [*map(str, said)] == ["{a = f32, b = f32}", "{b = f32, a = f32}"]
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):

@@ -6,11 +6,13 @@ locations (which print in two ways), resources (which the printer notes down), a
 attributes of dialects that are not known here.
 
 An op in generic form ends in its properties, attributes and types: layers repeat them,
-so that end is made once too. Ops with a form of their own, regions or successors, and
-printers that do more than print the text, are left to xDSL. A printer that only prints
-ops and values in its own way says so by `attributes_as_ever`.
+so that end is made once too. So is a dictionary, of which functions have one for each
+argument. Ops with a form of their own, regions or successors, and printers that do more
+than print the text, are left to xDSL. A printer that only prints ops and values in its
+own way says so by `attributes_as_ever`.
 """
 
+from collections.abc import Mapping
 from io import StringIO
 from typing import cast
 
@@ -35,7 +37,7 @@ from xdsl.printer import Printer
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import operands_of
 
-_MOST_KEPT = 1 << 14
+_MOST_KEPT = 1 << 15
 _LARGEST = 256
 """Bytes of a constant whose text is kept."""
 
@@ -56,6 +58,9 @@ _by_value: dict[Attribute, str] = {}
 _ends = IdentityMemo[str | None]()
 """Of generic ops, by class, names, and the identities of attributes and types; None of
 those whose text depends on more."""
+_dictionaries = IdentityMemo[str | None]()
+"""Of dictionaries, by names and the identities of attributes."""
+_print_attr_dict = Printer.print_attr_dict
 
 
 def _is_plain(attribute: Attribute) -> bool:
@@ -112,8 +117,26 @@ def _end_of(op: Operation) -> str | None:
     return _ends.keep(key, end, *objects)
 
 
+def _dictionary_of(attributes: Mapping[str, Attribute]) -> str | None:
+    """Return the text of a dictionary of attributes, None if it is not kept."""
+    values = attributes.values()
+    key = (*attributes, *map(id, values))
+    try:
+        return _dictionaries[key]
+    except KeyError:
+        pass
+    text: str | None = None
+    if all(map(_is_repeated, values)):
+        stream = StringIO()
+        _print_attr_dict(Printer(stream=stream), attributes)
+        text = stream.getvalue()
+    if len(_dictionaries) >= _MOST_KEPT:
+        _dictionaries.clear()
+    return _dictionaries.keep(key, text, *values)
+
+
 def mend() -> None:
-    """Make the text of each attribute, and of what ends a line, once."""
+    """Make the text of each attribute, of a dictionary and of what ends a line once."""
     print_attribute = Printer.print_attribute
     print_op = Printer.print_op
 
@@ -164,5 +187,15 @@ def mend() -> None:
         else:
             self.print_string(text)
 
+    def print_dictionary(self: Printer, attr_dict: Mapping[str, Attribute]) -> None:
+        text = None
+        if type(self) is Printer or getattr(self, AS_EVER, False):
+            text = _dictionary_of(attr_dict)
+        if text is None:
+            _print_attr_dict(self, attr_dict)
+        else:
+            self.print_string(text)
+
     Printer.print_attribute = print_remembered
+    Printer.print_attr_dict = print_dictionary
     Printer.print_op = print_line
