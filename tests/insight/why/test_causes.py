@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,13 +13,20 @@ from xdsl.utils.exceptions import DiagnosticException
 import ttxdsl
 from tests.differential.random_modules import random_module
 from tests.insight.why import programs
+from tests.work import calls
 from ttxdsl.costs.machines import GENERIC
+from ttxdsl.diagnostics.display import plain_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.why.answers import Conflict, Obstacle, WhyCollective, WhySharding
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.insight.why.trials.compiling import compile_and_record, compile_plainly
+from ttxdsl.insight.why.view import print_answer
 from ttxdsl.loading.program import parse_program
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.projection import Projection, project
+from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -679,3 +687,64 @@ func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}},
 }}""").partition()
     assert "all_gather_dim = 2" in program.text
     assert "makes dimension 1 of %0 {y}" in str(program.why())
+
+
+def _joined(count: int) -> Explainer:
+    """A concatenation of one value many times, along the dimension that is split."""
+    operands, types = ", ".join(["%a"] * count), ", ".join(["tensor<8x8xf32>"] * count)
+    result = f"tensor<{8 * count}x8xf32>"
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(
+        %a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}
+    ) -> {result} {{
+      %r = stablehlo.concatenate {operands}, dim = 0
+          : ({types}) -> {result}
+      return %r : {result}
+    }}
+    """
+    return ask(text)
+
+
+def test_an_op_is_projected_once_for_all_its_operands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    projected: list[int] = []
+
+    def count(
+        mesh: Mesh,
+        rule: OpShardingRule,
+        shardings: Sequence[TensorSharding | None],
+        *,
+        closed_if_missing: bool = False,
+    ) -> Projection:
+        projected.append(len(shardings))
+        return project(mesh, rule, shardings, closed_if_missing=closed_if_missing)
+
+    for module in ("obstacles", "collectives"):
+        monkeypatch.setattr(f"ttxdsl.insight.why.causes.{module}.project", count)
+    counts: list[int] = []
+    for operands in (4, 40):
+        explainer = _joined(operands)
+        projected.clear()
+        assert explainer.collectives()
+        counts.append(len(projected))
+    assert counts[0] == counts[1] > 0
+
+
+def test_reasons_of_an_op_of_many_operands_take_linear_time() -> None:
+    few, many = (_joined(operands) for operands in (50, 200))
+    once = calls(few.collectives)
+    assert calls(many.collectives) < 5 * once
+
+
+def test_of_very_many_sides_the_first_are_printed() -> None:
+    answer = _joined(40).collective(0)
+    assert len(answer.sides) > 40
+    whole = plain_text(
+        lambda console: print_answer(console, answer, GENERIC, whole=True), 84
+    )
+    brief = plain_text(lambda console: print_answer(console, answer, GENERIC), 84)
+    assert "operand 39" in whole
+    hidden = len(answer.sides) - 16
+    assert f"… {hidden} more sides (--all shows them)" in brief

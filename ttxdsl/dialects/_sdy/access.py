@@ -274,12 +274,12 @@ def get_func_result_sharding(func: FuncOp, index: int) -> TensorSharding | None:
 
 
 def _with_sharding(
-    attributes: DictionaryAttr, sharding: TensorSharding | None
+    attributes: DictionaryAttr, sharding: TensorShardingAttr | None
 ) -> DictionaryAttr:
     entries = dict(attributes.data)
     entries.pop(SHARDING, None)
     if sharding is not None:
-        entries[SHARDING] = TensorShardingAttr(sharding)
+        entries[SHARDING] = sharding
     # MLIR prints dictionaries in the order of their keys
     return DictionaryAttr(dict(sorted(entries.items())))
 
@@ -294,8 +294,12 @@ def _with_shardings(
         dictionaries = [DictionaryAttr({})] * count
     else:
         dictionaries = list(attributes.data)
+    # most are alike, and one object prints once
+    alike: dict[TensorSharding | None, TensorShardingAttr | None] = {None: None}
     for index, sharding in changes:
-        dictionaries[index] = _with_sharding(dictionaries[index], sharding)
+        if sharding not in alike:
+            alike[sharding] = sharding and TensorShardingAttr(sharding)
+        dictionaries[index] = _with_sharding(dictionaries[index], alike[sharding])
     if not any(dictionary.data for dictionary in dictionaries):
         return None
     return ArrayAttr(dictionaries)

@@ -238,11 +238,18 @@ def collective_tree(
         tree.add(styled(f"part of the reshard from {before} to {after}{plan}"))
     elif answer.plan:
         tree.add(styled(f"stage 8 inserted it as {', '.join(answer.plan)}"))
-    for side in answer.sides:
+    sides = answer.sides if whole else answer.sides[:_SIDES_SHOWN]
+    for side in sides:
         _add_side(tree, side, shown)
+    if hidden := len(answer.sides) - len(sides):
+        tree.add(styled(f"… {hidden} more sides (--all shows them)", "dim"))
     _add_needs(tree, answer)
     _add_changes(tree, answer)
     return tree
+
+
+_SIDES_SHOWN = 16
+"""Operands and results that disagree: of an op that has thousands, nobody reads all."""
 
 
 def _origins(one: answers.WhyCollective) -> list[str]:

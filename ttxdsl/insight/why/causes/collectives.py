@@ -93,6 +93,7 @@ class WhyCollectives:
         self.shardings = shardings
         self.places: Places = shardings.places
         self.machine = machine
+        self._traced: dict[int, TracedCollective] = {}
         self.listed = list(
             zip(
                 list_collectives(recorded.compiled, trip_count),
@@ -107,6 +108,12 @@ class WhyCollectives:
 
     def of(self, number: int) -> TracedCollective:
         """The collective of a number, from 0; of several joined the largest, and the rest."""
+        known = self._traced.get(number)
+        if known is None:  # the list asks for all, then a report for each
+            known = self._traced[number] = self._trace(number)
+        return known
+
+    def _trace(self, number: int) -> TracedCollective:
         op = self.listed[number][1]
         parts = self.recorded.sources.get(op, [[]])
         if len(parts) == len(op.operands):  # the largest first
@@ -279,18 +286,18 @@ class WhyCollectives:
         reasons: list[str] = []
         short: list[str] = []
         details: list[str] = self._shared(value)
-        sides: list[Party] = []
+        sides: dict[Party, None] = {}
         for dim in dims:
             had = given.dims[dim].axes if given is not None else ()
             gets = wanted.dims[dim].axes if wanted is not None else ()
             reasons.append(_clash(place, note.side, dim, label, had, gets))
             name = self.places.known(value) or label
             short.append(_clash_in_short(note.side, dim, name, had, gets))
-            sides.append(self._side(demand, tensor, dim, had))
+            sides[self._side(demand, tensor, dim, had)] = None
             for factor in demand.rule.tensors[tensor][dim]:
                 text, more = self._factor(demand, tensor, factor, had)
                 details.extend(text)
-                sides.extend(side for side in more if side not in sides)
+                sides.update(dict.fromkeys(more))
         reason = "; ".join(reasons) or f"{place} needs {label} on other devices"
         summary = "; ".join(short) or f"needs {label} on other devices"
         return _Story(

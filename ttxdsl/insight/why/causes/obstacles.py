@@ -5,8 +5,10 @@ axes do its other operands and results have on the factors of the value's dimens
 which condition of the step (`ttxdsl.sharding.step`) keeps them away?
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import merge
 from math import gcd
 
 from xdsl.dialects.func import FuncOp
@@ -30,7 +32,7 @@ from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.projection import Projection, TensorFactors, project
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.sharding.step import PropagationDirection, StepMemo, Strategy
+from ttxdsl.sharding.step import PropagationDirection, Strategy
 from ttxdsl.transforms.shardy.propagation.graph import Node
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
@@ -38,21 +40,77 @@ _FARTHEST = 64
 """Ops to go upstream for an axis that was lost on the way."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Meeting:
-    """An op at the fixed point, and one of its operands or results.
+class _Situation:
+    """An op at the fixed point, with the shardings of all its operands and results.
 
     `mesh` and `projection` are None where its tensors are on several meshes, or none
     of them is sharded.
     """
 
-    node: Node
+    def __init__(
+        self,
+        node: Node,
+        rule: OpShardingRule,
+        mesh: Mesh | None,
+        projection: Projection | None,
+        values: tuple[SSAValue | None, ...],
+        several_meshes: bool,
+    ):
+        self.node = node
+        self.rule = rule
+        self.mesh = mesh
+        self.projection = projection
+        self.values = values
+        self.several_meshes = several_meshes
+
+    @cached_property
+    def holders(self) -> list[dict[Axes, list[int]]]:
+        """For each factor: the tensors that it splits, by its axes there."""
+        holders: list[dict[Axes, list[int]]] = [{} for _ in self.rule.factor_sizes]
+        tensors = self.projection.tensors if self.projection is not None else ()
+        for index, tensor in enumerate(tensors):
+            for factor, sharding in tensor.factors.items():
+                if sharding.axes:
+                    holders[factor].setdefault(sharding.axes, []).append(index)
+        return holders
+
+    @cached_property
+    def dimensions(self) -> list[dict[int, int]]:
+        """For each factor: the tensors that have it, and the dimension it is a part of."""
+        dimensions: list[dict[int, int]] = [{} for _ in self.rule.factor_sizes]
+        for index, mapping in enumerate(self.rule.tensors):
+            for dim, factors in enumerate(mapping):
+                for factor in factors:
+                    dimensions[factor].setdefault(index, dim)
+        return dimensions
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """A situation, as one of the operands or results sees it."""
+
+    situation: _Situation
     tensor: int
-    rule: OpShardingRule
-    mesh: Mesh | None
-    projection: Projection | None
-    values: tuple[SSAValue | None, ...]
-    elementwise: bool
+
+    @property
+    def node(self) -> Node:
+        return self.situation.node
+
+    @property
+    def rule(self) -> OpShardingRule:
+        return self.situation.rule
+
+    @property
+    def mesh(self) -> Mesh | None:
+        return self.situation.mesh
+
+    @property
+    def projection(self) -> Projection | None:
+        return self.situation.projection
+
+    @property
+    def values(self) -> tuple[SSAValue | None, ...]:
+        return self.situation.values
 
     @property
     def op(self) -> Operation:
@@ -66,9 +124,18 @@ class Obstacles:
         self.recorded = recorded
         self.chains = chains
         self.places = chains.places
+        self._known: dict[tuple[SSAValue, int], tuple[Obstacle, ...]] = {}
+        self._situations: dict[tuple[int, tuple[int, ...] | None], _Situation] = {}
+        """By node, and by shape where the node has no rule of its own."""
 
     def of(self, value: SSAValue, dim: int) -> tuple[Obstacle, ...]:
         """Return the obstacles that kept axes off a dimension of a stage 6 value."""
+        known = self._known.get((value, dim))
+        if known is None:  # an op may take a value many times
+            known = self._known[value, dim] = self._find(value, dim)
+        return known
+
+    def _find(self, value: SSAValue, dim: int) -> tuple[Obstacle, ...]:
         found: dict[tuple[str, str | None, str], Obstacle] = {}
         dropped = self._uneven(value, dim)
         if dropped is not None:
@@ -93,24 +160,35 @@ class Obstacles:
         place = self.recorded.place(value)
         if place is None or self.recorded.propagated is None:
             return
+        nodes = self.recorded.propagated.graph.nodes
+        for number, tensor in self.recorded.nodes_at.get(place, ()):
+            shape = tuple(shape_of(value)) if nodes[number].rule is None else None
+            situation = self._situations.get((number, shape))
+            if situation is None:
+                situation = self._situation(nodes[number], shape)
+                self._situations[number, shape] = situation
+            yield _Meeting(situation, tensor)
+
+    def _situation(self, node: Node, shape: tuple[int, ...] | None) -> _Situation:
+        """Project what an op has at the fixed point; `shape` is of one without a rule."""
+        assert self.recorded.propagated is not None
         graph = self.recorded.propagated.graph
         memo = graph.memo
-        for number, tensor in self.recorded.nodes_at.get(place, ()):
-            node = graph.nodes[number]
-            present = [graph.numbers[other] for other in node.places]
-            if node.border is not None:
-                own = memo.sharding(present[-1])
-                if own is not None:
-                    present[-1] = memo.number(node.border.at_sources(own))
-            values = tuple(graph.places[other].value for other in node.places)
-            rule = node.rule
-            if rule is None:
-                rule = OpShardingRule.identity(shape_of(value), len(node.places) - 1)
-            shardings = [memo.sharding(number) for number in present]
-            mesh = self._mesh(shardings)
-            projection = None if mesh is None else project(mesh, rule, shardings)
-            elementwise = self._is_elementwise(node, rule)
-            yield _Meeting(node, tensor, rule, mesh, projection, values, elementwise)
+        present = [graph.numbers[other] for other in node.places]
+        if node.border is not None:
+            own = memo.sharding(present[-1])
+            if own is not None:
+                present[-1] = memo.number(node.border.at_sources(own))
+        values = tuple(graph.places[other].value for other in node.places)
+        rule = node.rule
+        if rule is None:
+            assert shape is not None
+            rule = OpShardingRule.identity(shape, len(node.places) - 1)
+        shardings = [memo.sharding(number) for number in present]
+        mesh = self._mesh(shardings)
+        projection = None if mesh is None else project(mesh, rule, shardings)
+        several = mesh is None and self._several_meshes(values)
+        return _Situation(node, rule, mesh, projection, values, several)
 
     def _mesh(self, shardings: list[TensorSharding | None]) -> Mesh | None:
         assert self.recorded.propagated is not None
@@ -128,21 +206,12 @@ class Obstacles:
             found = mesh
         return None if found is None or found.is_maximal else found
 
-    def _is_elementwise(self, node: Node, rule: OpShardingRule) -> bool:
-        assert self.recorded.propagated is not None
-        memo = self.recorded.propagated.graph.memo
-        if node.behaviour is None:
-            return False
-        number = memo.signature(node.behaviour, Strategy.AGGRESSIVE, node.both)
-        full = memo.in_full(number, (StepMemo.NO_SHARDING,) * len(node.places))
-        return full is not None and full[0].elementwise
-
     # One op
 
     def _at(self, meeting: _Meeting, value: SSAValue, dim: int) -> Iterator[Obstacle]:
         rule, projection = meeting.rule, meeting.projection
         if projection is None or meeting.mesh is None:
-            if self._several_meshes(meeting):
+            if meeting.situation.several_meshes:
                 text = (
                     f"{self.places.op(meeting.op)}: its tensors are on several meshes"
                 )
@@ -154,18 +223,16 @@ class Obstacles:
             own = mine.factors.get(factor)
             if own is None:
                 continue
-            for other, tensor in enumerate(projection.tensors):
-                theirs = tensor.factors.get(factor)
-                if other == meeting.tensor or theirs is None or not theirs.axes:
-                    continue
-                if is_prefix(theirs.axes, own.axes):
-                    continue
-                yield self._obstacle(meeting, value, dim, factor, other)
+            held = meeting.situation.holders[factor].items()
+            more = [them for axes, them in held if not is_prefix(axes, own.axes)]
+            for other in merge(*more):
+                if other != meeting.tensor:
+                    yield self._obstacle(meeting, value, dim, factor, other)
 
-    def _several_meshes(self, meeting: _Meeting) -> bool:
+    def _several_meshes(self, values: Iterable[SSAValue | None]) -> bool:
         meshes = {
             sharding.mesh
-            for value in meeting.values
+            for value in values
             if value is not None and (sharding := self.recorded.sharding(value))
         }
         return len(meshes) > 1
@@ -318,8 +385,10 @@ class Obstacles:
             if index == meeting.tensor or factor not in tensor.factors:
                 continue
             taken = self._taken(tensor, factor, axis)
+            if taken is None:
+                continue
             source = self._holder_of(meeting, factor, axis)
-            if taken is not None and source is not None:
+            if source is not None:
                 conflict = self._axis_conflict(
                     meeting, factor, taken, source, axis, at=index
                 )
@@ -544,14 +613,18 @@ class Obstacles:
         self, dim: int, meetings: list[_Meeting]
     ) -> Iterator[tuple[SSAValue, int]]:
         """The dimensions that the ops at a value split with one of its own."""
+        seen: set[tuple[int, int]] = set()
         for meeting in meetings:
             rule = meeting.rule
             for factor in rule.tensors[meeting.tensor][dim]:
                 if factor in rule.blocked or factor in rule.need_replication:
                     continue
-                for other, held in enumerate(meeting.values):
-                    there = dimension_of(rule, other, factor)
-                    if held is not None and there is not None:
+                if (key := (id(meeting.situation), factor)) in seen:
+                    continue
+                seen.add(key)
+                for other, there in meeting.situation.dimensions[factor].items():
+                    held = meeting.values[other]
+                    if held is not None:
                         yield held, there
 
     def _is_closed(self, value: SSAValue, dim: int) -> bool:
@@ -615,12 +688,8 @@ class Obstacles:
 
     def _is_shared(self, meeting: _Meeting, factor: int) -> bool:
         """Whether another operand or result has the factor."""
-        return any(
-            factor in dim
-            for other, mapping in enumerate(meeting.rule.tensors)
-            if other != meeting.tensor
-            for dim in mapping
-        )
+        having = meeting.situation.dimensions[factor]
+        return len(having) > (meeting.tensor in having)
 
     def _without_rule(self, value: SSAValue, dim: int) -> Iterator[Obstacle]:
         """Ops at the value through which nothing passes."""
