@@ -721,7 +721,7 @@ def test_an_op_is_projected_once_for_all_its_operands(
         projected.append(len(shardings))
         return project(mesh, rule, shardings, closed_if_missing=closed_if_missing)
 
-    for module in ("obstacles", "collectives"):
+    for module in ("meetings", "collectives"):
         monkeypatch.setattr(f"ttxdsl.insight.why.causes.{module}.project", count)
     counts: list[int] = []
     for operands in (4, 40):

@@ -5,18 +5,18 @@ axes do its other operands and results have on the factors of the value's dimens
 which condition of the step (`ttxdsl.sharding.step`) keeps them away?
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import replace
 from heapq import merge
 from math import gcd
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.insight.why.answers import Conflict, Obstacle, Site
 from ttxdsl.insight.why.causes.chains import Chains, preference_text
+from ttxdsl.insight.why.causes.meetings import Meeting, Meetings
 from ttxdsl.insight.why.places import (
     axes_text,
     axis_text,
@@ -28,93 +28,12 @@ from ttxdsl.insight.why.trials.recording import Advance, Recorded
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
-from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.projection import Projection, TensorFactors, project
-from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.projection import TensorFactors, project
 from ttxdsl.sharding.step import PropagationDirection, Strategy
-from ttxdsl.transforms.shardy.propagation.graph import Node
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 _FARTHEST = 64
 """Ops to go upstream for an axis that was lost on the way."""
-
-
-class _Situation:
-    """An op at the fixed point, with the shardings of all its operands and results.
-
-    `mesh` and `projection` are None where its tensors are on several meshes, or none
-    of them is sharded.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        rule: OpShardingRule,
-        mesh: Mesh | None,
-        projection: Projection | None,
-        values: tuple[SSAValue | None, ...],
-        several_meshes: bool,
-    ):
-        self.node = node
-        self.rule = rule
-        self.mesh = mesh
-        self.projection = projection
-        self.values = values
-        self.several_meshes = several_meshes
-
-    @cached_property
-    def holders(self) -> list[dict[Axes, list[int]]]:
-        """For each factor: the tensors that it splits, by its axes there."""
-        holders: list[dict[Axes, list[int]]] = [{} for _ in self.rule.factor_sizes]
-        tensors = self.projection.tensors if self.projection is not None else ()
-        for index, tensor in enumerate(tensors):
-            for factor, sharding in tensor.factors.items():
-                if sharding.axes:
-                    holders[factor].setdefault(sharding.axes, []).append(index)
-        return holders
-
-    @cached_property
-    def dimensions(self) -> list[dict[int, int]]:
-        """For each factor: the tensors that have it, and the dimension it is a part of."""
-        dimensions: list[dict[int, int]] = [{} for _ in self.rule.factor_sizes]
-        for index, mapping in enumerate(self.rule.tensors):
-            for dim, factors in enumerate(mapping):
-                for factor in factors:
-                    dimensions[factor].setdefault(index, dim)
-        return dimensions
-
-
-@dataclass(frozen=True, slots=True)
-class _Meeting:
-    """A situation, as one of the operands or results sees it."""
-
-    situation: _Situation
-    tensor: int
-
-    @property
-    def node(self) -> Node:
-        return self.situation.node
-
-    @property
-    def rule(self) -> OpShardingRule:
-        return self.situation.rule
-
-    @property
-    def mesh(self) -> Mesh | None:
-        return self.situation.mesh
-
-    @property
-    def projection(self) -> Projection | None:
-        return self.situation.projection
-
-    @property
-    def values(self) -> tuple[SSAValue | None, ...]:
-        return self.situation.values
-
-    @property
-    def op(self) -> Operation:
-        return self.node.op
 
 
 class Obstacles:
@@ -125,8 +44,7 @@ class Obstacles:
         self.chains = chains
         self.places = chains.places
         self._known: dict[tuple[SSAValue, int], tuple[Obstacle, ...]] = {}
-        self._situations: dict[tuple[int, tuple[int, ...] | None], _Situation] = {}
-        """By node, and by shape where the node has no rule of its own."""
+        self._meetings = Meetings(recorded)
 
     def of(self, value: SSAValue, dim: int) -> tuple[Obstacle, ...]:
         """Return the obstacles that kept axes off a dimension of a stage 6 value."""
@@ -142,7 +60,7 @@ class Obstacles:
             found["uneven", None, ""] = dropped
         sharding = self.recorded.sharding(value)
         own = sharding.dims[dim] if sharding is not None else None
-        meetings = list(self._meetings(value))
+        meetings = list(self._meetings.at(value))
         for meeting in meetings:
             for obstacle in self._at(meeting, value, dim):
                 found.setdefault(
@@ -154,61 +72,9 @@ class Obstacles:
                 found.setdefault((obstacle.kind, None, obstacle.text), obstacle)
         return tuple(found.values())
 
-    # Ops around a value
-
-    def _meetings(self, value: SSAValue) -> Iterator[_Meeting]:
-        place = self.recorded.place(value)
-        if place is None or self.recorded.propagated is None:
-            return
-        nodes = self.recorded.propagated.graph.nodes
-        for number, tensor in self.recorded.nodes_at.get(place, ()):
-            shape = tuple(shape_of(value)) if nodes[number].rule is None else None
-            situation = self._situations.get((number, shape))
-            if situation is None:
-                situation = self._situation(nodes[number], shape)
-                self._situations[number, shape] = situation
-            yield _Meeting(situation, tensor)
-
-    def _situation(self, node: Node, shape: tuple[int, ...] | None) -> _Situation:
-        """Project what an op has at the fixed point; `shape` is of one without a rule."""
-        assert self.recorded.propagated is not None
-        graph = self.recorded.propagated.graph
-        memo = graph.memo
-        present = [graph.numbers[other] for other in node.places]
-        if node.border is not None:
-            own = memo.sharding(present[-1])
-            if own is not None:
-                present[-1] = memo.number(node.border.at_sources(own))
-        values = tuple(graph.places[other].value for other in node.places)
-        rule = node.rule
-        if rule is None:
-            assert shape is not None
-            rule = OpShardingRule.identity(shape, len(node.places) - 1)
-        shardings = [memo.sharding(number) for number in present]
-        mesh = self._mesh(shardings)
-        projection = None if mesh is None else project(mesh, rule, shardings)
-        several = mesh is None and self._several_meshes(values)
-        return _Situation(node, rule, mesh, projection, values, several)
-
-    def _mesh(self, shardings: list[TensorSharding | None]) -> Mesh | None:
-        assert self.recorded.propagated is not None
-        meshes = self.recorded.propagated.graph.meshes
-        found: Mesh | None = None
-        for sharding in shardings:
-            if sharding is None:
-                continue
-            mesh = sharding.mesh
-            mesh = meshes[mesh] if isinstance(mesh, str) else mesh
-            if mesh.is_empty:
-                continue
-            if found is not None and mesh != found:
-                return None
-            found = mesh
-        return None if found is None or found.is_maximal else found
-
     # One op
 
-    def _at(self, meeting: _Meeting, value: SSAValue, dim: int) -> Iterator[Obstacle]:
+    def _at(self, meeting: Meeting, value: SSAValue, dim: int) -> Iterator[Obstacle]:
         rule, projection = meeting.rule, meeting.projection
         if projection is None or meeting.mesh is None:
             if meeting.situation.several_meshes:
@@ -229,16 +95,8 @@ class Obstacles:
                 if other != meeting.tensor:
                     yield self._obstacle(meeting, value, dim, factor, other)
 
-    def _several_meshes(self, values: Iterable[SSAValue | None]) -> bool:
-        meshes = {
-            sharding.mesh
-            for value in values
-            if value is not None and (sharding := self.recorded.sharding(value))
-        }
-        return len(meshes) > 1
-
     def _obstacle(
-        self, meeting: _Meeting, value: SSAValue, dim: int, factor: int, other: int
+        self, meeting: Meeting, value: SSAValue, dim: int, factor: int, other: int
     ) -> Obstacle:
         """Why the axes that another tensor has on a factor did not come here."""
         rule, projection, mesh = meeting.rule, meeting.projection, meeting.mesh
@@ -312,7 +170,7 @@ class Obstacles:
         )
         return Obstacle("not divisible", dim, text, name, place)
 
-    def _end(self, meeting: _Meeting, tensor: int, factor: int) -> str:
+    def _end(self, meeting: Meeting, tensor: int, factor: int) -> str:
         value = meeting.values[tensor]
         count = len(meeting.rule.operands)
         if value is None:
@@ -331,7 +189,7 @@ class Obstacles:
         return None
 
     def _does_not_fit(
-        self, meeting: _Meeting, mine: TensorFactors, factor: int, axis: AxisRef
+        self, meeting: Meeting, mine: TensorFactors, factor: int, axis: AxisRef
     ) -> str | None:
         """Return why sizes rule out an axis on a factor, None if they do not."""
         assert meeting.mesh is not None
@@ -364,7 +222,7 @@ class Obstacles:
         return None
 
     def _third(
-        self, meeting: _Meeting, factor: int, axis: AxisRef, position: int
+        self, meeting: Meeting, factor: int, axis: AxisRef, position: int
     ) -> int | None:
         """A further tensor whose axes on the factor go on otherwise."""
         assert meeting.projection is not None
@@ -377,7 +235,7 @@ class Obstacles:
         return None
 
     def _objector(
-        self, meeting: _Meeting, factor: int, axis: AxisRef
+        self, meeting: Meeting, factor: int, axis: AxisRef
     ) -> tuple[str, Conflict] | None:
         """A further tensor that cannot take the axis, which elementwise ops respect."""
         assert meeting.projection is not None
@@ -395,7 +253,7 @@ class Obstacles:
                 return self._end(meeting, index, factor), conflict
         return None
 
-    def _holder_of(self, meeting: _Meeting, factor: int, axis: AxisRef) -> int | None:
+    def _holder_of(self, meeting: Meeting, factor: int, axis: AxisRef) -> int | None:
         assert meeting.projection is not None
         for index, tensor in enumerate(meeting.projection.tensors):
             own = tensor.factors.get(factor)
@@ -405,7 +263,7 @@ class Obstacles:
 
     # Conflicts
 
-    def _claim(self, meeting: _Meeting, tensor: int, factor: int) -> str:
+    def _claim(self, meeting: Meeting, tensor: int, factor: int) -> str:
         """Axes on a dimension, and the annotation that they come from."""
         assert meeting.projection is not None
         axes = meeting.projection.tensors[tensor].factors[factor].axes
@@ -417,7 +275,7 @@ class Obstacles:
         return f"{axes_text(axes)} on {where} ({origin})"
 
     def _prefix_conflict(
-        self, meeting: _Meeting, factor: int, winner: int, loser: int
+        self, meeting: Meeting, factor: int, winner: int, loser: int
     ) -> Conflict:
         """Two tensors shard one factor by axes that part after a common prefix."""
         assert meeting.projection is not None
@@ -445,7 +303,7 @@ class Obstacles:
         )
 
     def _who_came_first(
-        self, meeting: _Meeting, winner: int, first: Axes, loser: int, second: Axes
+        self, meeting: Meeting, winner: int, first: Axes, loser: int, second: Axes
     ) -> str:
         mine, theirs = meeting.values[winner], meeting.values[loser]
         if mine is None or theirs is None or not first or not second:
@@ -467,7 +325,7 @@ class Obstacles:
 
     def _axis_conflict(
         self,
-        meeting: _Meeting,
+        meeting: Meeting,
         factor: int,
         taken: int,
         source: int,
@@ -487,7 +345,7 @@ class Obstacles:
 
     def _why_first(
         self,
-        meeting: _Meeting,
+        meeting: Meeting,
         tensor: int,
         taken: int,
         source: int,
@@ -582,7 +440,7 @@ class Obstacles:
         return f" by its annotation {sharding_text(written)}"
 
     def _upstream(
-        self, value: SSAValue, dim: int, meetings: list[_Meeting]
+        self, value: SSAValue, dim: int, meetings: list[Meeting]
     ) -> list[Obstacle]:
         """Return obstacles at the nearest values that would have handed axes on."""
         if self._is_closed(value, dim):
@@ -596,7 +454,7 @@ class Obstacles:
                 if (other, there) in seen or self._is_closed(other, there):
                     continue
                 seen.add((other, there))
-                around = list(self._meetings(other))
+                around = list(self._meetings.at(other))
                 for meeting in around:
                     for one in self._at(meeting, other, there):
                         upstream = f"dimension {there} of {self.places.called(other)}"
@@ -610,7 +468,7 @@ class Obstacles:
         return []
 
     def _tied(
-        self, dim: int, meetings: list[_Meeting]
+        self, dim: int, meetings: list[Meeting]
     ) -> Iterator[tuple[SSAValue, int]]:
         """The dimensions that the ops at a value split with one of its own."""
         seen: set[tuple[int, int]] = set()
@@ -633,7 +491,7 @@ class Obstacles:
         return written is not None and written.dims[dim].closed
 
     def _nobody(
-        self, value: SSAValue, dim: int, meetings: list[_Meeting]
+        self, value: SSAValue, dim: int, meetings: list[Meeting]
     ) -> Iterator[Obstacle]:
         """No op brings an axis: which ops there are, and what they could bring."""
         called = self.places.called(value)
@@ -686,7 +544,7 @@ class Obstacles:
                 "no op reached it", dim, text, None, self.places.value(value)
             )
 
-    def _is_shared(self, meeting: _Meeting, factor: int) -> bool:
+    def _is_shared(self, meeting: Meeting, factor: int) -> bool:
         """Whether another operand or result has the factor."""
         having = meeting.situation.dimensions[factor]
         return len(having) > (meeting.tensor in having)
