@@ -33,6 +33,7 @@ from tests.work import calls
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects._sdy import verify_ops
+from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
@@ -505,3 +506,25 @@ def test_values_that_are_alike_are_verified_once(
     monkeypatch.setattr(verify_ops, "verify_sharding", counted)
     module.verify()
     assert 0 < len(verified) < count
+
+
+def test_shardings_that_stay_keep_their_attributes() -> None:
+    """Stages write all shardings of functions of thousands of arguments."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(
+        %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+        %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+        %c: tensor<8xf32>
+    ) { return }
+    """
+    function = next(op for op in parse_program(text).walk() if isinstance(op, FuncOp))
+    assert function.arg_attrs is not None
+    before = function.arg_attrs.data
+    kept = sdy.get_func_argument_sharding(function, 0)
+    assert kept is not None
+    whole = TensorSharding.fully_open("mesh", 1)
+    sdy.set_func_shardings(function, arguments=[kept, whole, whole])
+    after = function.arg_attrs.data
+    assert after[0] is before[0]
+    assert after[1].data["sdy.sharding"] is after[2].data["sdy.sharding"]

@@ -276,12 +276,18 @@ def get_func_result_sharding(func: FuncOp, index: int) -> TensorSharding | None:
 def _with_sharding(
     attributes: DictionaryAttr, sharding: TensorShardingAttr | None
 ) -> DictionaryAttr:
+    if attributes.data.get(SHARDING) == sharding and _is_sorted(attributes):
+        return attributes
     entries = dict(attributes.data)
     entries.pop(SHARDING, None)
     if sharding is not None:
         entries[SHARDING] = sharding
     # MLIR prints dictionaries in the order of their keys
     return DictionaryAttr(dict(sorted(entries.items())))
+
+
+def _is_sorted(attributes: DictionaryAttr) -> bool:
+    return len(attributes.data) < 2 or [*attributes.data] == sorted(attributes.data)
 
 
 def _with_shardings(

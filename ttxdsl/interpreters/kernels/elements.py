@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.ir.memo import IdentityMemo
 
 Array = NDArray[Any]
 _KernelT = TypeVar("_KernelT", bound=Callable[..., Array])
@@ -169,6 +170,20 @@ def tensor_of(type: Attribute) -> tuple[tuple[int, ...], DType]:
         UnsupportedError: it is another type, or NumPy has no arrays of so many
             dimensions.
     """
+    known = _tensors.get(id(type))
+    if known is None:
+        if len(_tensors) >= _MOST_KEPT:
+            _tensors.clear()
+        known = _tensors.keep(id(type), _read(type), type)
+    return known
+
+
+_tensors = IdentityMemo[tuple[tuple[int, ...], DType]]()
+"""By the identity of the type: programs have few, and values by the thousand."""
+_MOST_KEPT = 1 << 14
+
+
+def _read(type: Attribute) -> tuple[tuple[int, ...], DType]:
     if not isinstance(type, TensorType):
         raise UnsupportedError(f"a value of type {type} is not a ranked tensor")
     found = cast("TensorType[Attribute]", type)

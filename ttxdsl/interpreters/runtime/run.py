@@ -104,13 +104,17 @@ def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         )
         if fits:
             array = array.astype(WIDER.get(dtype, dtype)).astype(dtype)
-    require_argument(array, at, function)
+    _require_type(array, cast(Attribute, type_), at, function)
     return array
 
 
 def require_argument(value: Any, at: int, function: func.FuncOp) -> None:
     """Raise a `CompileError` if an array has not the type of argument `at`."""
     type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
+    _require_type(value, type_, at, function)
+
+
+def _require_type(value: Any, type_: Attribute, at: int, function: func.FuncOp) -> None:
     name = f"argument {at} of @{function.sym_name.data}"
     shape, dtype = tensor_of(type_)
     if value.dtype != dtype:

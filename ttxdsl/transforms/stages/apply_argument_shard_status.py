@@ -6,6 +6,7 @@ How results are handed back only the caller knows: `result-presharded=1,0`.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -22,6 +23,7 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
 
 
+@cache  # one object prints once
 def _status(sharded: bool) -> ShardStatusAttr:
     return ShardStatusAttr(ShardStatus.SHARDED if sharded else ShardStatus.UNSHARDED)
 
