@@ -57,7 +57,7 @@ from ttxdsl.insight.doctor.meshes import (
     written_meshes,
 )
 from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
-from ttxdsl.insight.doctor.schemes import schemes
+from ttxdsl.insight.doctor.schemes import schemes, trains_parameters
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
@@ -178,16 +178,17 @@ def _ordered(
     candidates: Sequence[tuple[Candidate, float, int]],
     always: Sequence[Candidate],
     limit: int,
+    excess: Callable[[int], int],
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Those to compile and the rest: what everybody tries, then most by time, a quarter
-    by memory.
+    by memory; those whose arguments alone fit come before others.
     """
     always = list(dict.fromkeys(always))[:limit]
     limit -= len(always)
     known = set(always)
     by_time = sorted(
         (one for one in candidates if one[0] not in known),
-        key=lambda one: (one[1], one[2]),
+        key=lambda one: (excess(one[2]), one[1], one[2]),
     )
     first = by_time[: limit - limit // 4]
     taken = {id(one) for one in first}
@@ -206,6 +207,7 @@ def _candidates(
     limit: int | None,
     *,
     all_axes: bool,
+    memory: int | None,
 ) -> tuple[list[Candidate], list[Candidate], int | None]:
     """Return candidates to compile, those left out, and the most axes considered."""
     most = limit or default_limit(analysis.ops)
@@ -230,10 +232,18 @@ def _candidates(
     for axes in meshes:
         candidate = candidate_of(analysis, axes)
         estimated.append((candidate, seconds(axes), argument_bytes(candidate, sizes)))
-    always = list(schemes(analysis, devices, sizes, seconds))
+
+    def excess(held: int) -> int:
+        return 0 if memory is None else max(0, held - memory)
+
+    trains = trains_parameters(analysis, results_of_arguments(function), sizes)
+    always = sorted(
+        schemes(analysis, devices, sizes, seconds, trains=trains),
+        key=lambda one: excess(argument_bytes(one, sizes)),
+    )
     if limit is None:
         most += len(always)
-    return *_ordered(estimated, always, most), most_axes
+    return *_ordered(estimated, always, most, excess), most_axes
 
 
 # Compiling elsewhere
@@ -275,6 +285,24 @@ def _rank(
         front = least is None or found.peak_bytes < least
         ranked.append(replace(row, front=front))
     return tuple(sorted(ranked, key=rank_of))
+
+
+def _add(
+    measured: list[tuple[Candidate, Measurement]],
+    candidate: Candidate,
+    measurement: Measurement,
+) -> None:
+    """Add what was measured; constraints that change nothing are not worth writing."""
+
+    def without_constraints(one: Candidate) -> Candidate:
+        return replace(one, kept=(), products=())
+
+    plain = without_constraints(candidate)
+    for at, (other, known) in enumerate(measured):
+        if known == measurement and without_constraints(other) == plain:
+            measured[at] = (plain, measurement)
+            return
+    measured.append((candidate, measurement))
 
 
 def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
@@ -381,7 +409,7 @@ def diagnose(
     SupplyShardingRulesPass().apply(make_context(), with_rules)
     analysis = analyze(entry_function(with_rules), trip_count)
     chosen, untried, most_axes = _candidates(
-        module, analysis, devices, machine, limit, all_axes=all_axes
+        module, analysis, devices, machine, limit, all_axes=all_axes, memory=memory
     )
     if not chosen:
         raise CompileError(
@@ -407,13 +435,8 @@ def diagnose(
         candidate = chosen[done]
         if isinstance(found, str):
             refused.append(Refusal(candidate, found))
-        elif not candidate.kept or (
-            replace(candidate, kept=(), products=()),
-            found,
-        ) != (
-            measured[-1] if measured else None
-        ):  # constraints that change nothing are not worth writing
-            measured.append((candidate, found))
+        else:
+            _add(measured, candidate, found)
         done += 1
         if on_step is not None:
             on_step(done, len(chosen))

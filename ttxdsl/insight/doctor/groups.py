@@ -95,13 +95,14 @@ class Traffic:
 @dataclass(frozen=True, slots=True)
 class Product:
     """A product whose result has the batch: which op it is, in the order of a walk through
-    the function, which dimension of how many the batch is, and where the op stands,
-    in which function.
+    the function, which dimension of how many the batch is, which families its result
+    has, and where the op stands, in which function.
     """
 
     op: int
     dim: int
     rank: int
+    families: frozenset[int] = field(compare=False)
     position: str | None = field(compare=False)
     function: str | None = field(compare=False, default=None)
 
@@ -479,14 +480,16 @@ def _products(function: FuncOp, family_of: dict[Dim, int]) -> Iterator[Product]:
     for number, op in enumerate(function.body.walk()):
         if isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp):
             result = op.results[0]
-            for dim in range(len(shape_of(result))):
-                if family_of.get((result, dim)) == 0:
-                    rank = len(shape_of(result))
+            rank = len(shape_of(result))
+            families = [family_of.get((result, dim), -1) for dim in range(rank)]
+            for dim in range(rank):
+                if families[dim] == 0:
                     frame = source_frame(op.location) or Frame("", "")
                     yield Product(
                         number,
                         dim,
                         rank,
+                        frozenset(families),
                         frame.position or None,
                         frame.function or None,
                     )

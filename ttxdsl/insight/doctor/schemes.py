@@ -7,12 +7,15 @@
   dimension; they are gathered where they are used. Also beside an axis of tensor
   parallelism, and with a batch that a further axis splits, which then has two;
 - FSDP with the batch kept: products inside are constrained to their part of the batch, so
-  that it is parameters which are gathered and not activations which are exchanged.
+  that it is parameters which are gathered and not activations which are exchanged;
+- expert parallel: the axis of the batch splits experts, too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from math import gcd
 
 from ttxdsl.insight.doctor.groups import Analysis, ArgumentDim, Family, divisors
 from ttxdsl.insight.doctor.meshes import (
@@ -29,6 +32,9 @@ FULLY_SHARDED = "fsdp"
 _SMALLEST = 0.01
 """Of the bytes of the largest argument: smaller ones are not worth gathering."""
 
+_MATRIX = 2
+"""Dimensions of what each expert has of a parameter."""
+
 _ALIKE = 1.05
 """Of the least bytes: axes of tensor parallelism that leave so many are alike."""
 
@@ -41,21 +47,33 @@ def schemes(
     devices: int,
     sizes: Sequence[int],
     seconds: Callable[[tuple[Axis, ...]], float],
+    *,
+    trains: bool = False,
 ) -> Iterator[Candidate]:
-    """The candidates that are always compiled, those that are known best first.
+    """The candidates that are always compiled, what an expert starts with first.
+
+    A training step holds gradients and the optimizer's state beside parameters: it begins
+    with FSDP, alone and beside other axes, and products keep their batch. What
+    only reads its parameters begins with data and tensor parallelism.
 
     Args:
         analysis: of a program without shardings.
         devices: how many there are.
         sizes: the bytes of each argument, whole.
         seconds: the estimated time of a mesh.
+        trains: whether parameters become results, see `trains_parameters`.
     """
     if analysis.batch is None:
         return
     batch = analysis.families[analysis.batch]
+    sharded = partial(_sharded, analysis, sizes=sizes)
+    whole: list[Candidate] = []
+    fully: list[Candidate] = []
+    mixed: list[Candidate] = []
+    tensors: list[Candidate] = []
     if batch.splits(devices):
-        yield candidate_of(analysis, [Axis((analysis.batch,), devices)])
-        yield from _sharded(analysis, devices, (), sizes)
+        whole.append(candidate_of(analysis, [Axis((analysis.batch,), devices)]))
+        fully += sharded(devices, ())
     both: list[tuple[float, Axis, Axis]] = []
     for size in divisors(devices):
         if not 1 < size < devices or not batch.splits(devices // size):
@@ -68,15 +86,105 @@ def schemes(
             both.append((seconds((rows, tensor)), rows, tensor))
     both.sort(key=lambda one: one[0])
     for _, rows, tensor in both[:_TENSOR_PARALLEL]:
-        yield candidate_of(analysis, [rows, tensor])
-        yield from _sharded(analysis, rows.size, (tensor,), sizes)
+        tensors.append(candidate_of(analysis, [rows, tensor]))
+        mixed += sharded(rows.size, (tensor,))
     alone = _tensor_parallel(analysis, devices, sizes, lambda one: seconds((one,)))
     if alone is not None:
-        yield candidate_of(analysis, [alone])
+        tensors.append(candidate_of(analysis, [alone]))
     if devices % 2 == 0 and devices > 2 and batch.splits(devices):
-        yield from _sharded(
-            analysis, devices // 2, (Axis((analysis.batch,), 2),), sizes
-        )
+        mixed += sharded(devices // 2, (Axis((analysis.batch,), 2),))
+    experts = list(_expert_parallel(analysis, devices, sizes))
+    if not trains:
+        yield from (*whole, *fully, *tensors, *mixed, *experts)
+        return
+    ordered = (*fully, *experts, *mixed)
+    yield from (one for one in (*fully, *experts) if one.kept)
+    yield from (one for one in mixed if one.kept)
+    yield from whole
+    yield from (one for one in ordered if not one.kept)
+    yield from tensors
+
+
+def trains_parameters(
+    analysis: Analysis, becomes: Iterable[int], sizes: Sequence[int]
+) -> bool:
+    """Return whether a program gives parameters back, as a training step does.
+
+    Args:
+        analysis: of the program.
+        becomes: the arguments that become results; those with the batch, as
+            caches, are no parameters.
+        sizes: the bytes of each argument.
+    """
+    if analysis.batch is None:
+        return False
+    inputs = _inputs(analysis)
+    least = _SMALLEST * max(sizes, default=0)
+    return any(at not in inputs and sizes[at] >= least for at in becomes)
+
+
+def _inputs(analysis: Analysis) -> set[int]:
+    """The arguments that have the batch."""
+    assert analysis.batch is not None
+    return {dim.argument for dim in analysis.families[analysis.batch].arguments}
+
+
+def _expert_parallel(
+    analysis: Analysis, devices: int, sizes: Sequence[int]
+) -> Iterator[Candidate]:
+    """The axis of the batch splits experts, too: tokens go to them and come back.
+
+    With more devices than experts a further axis is one of FSDP; with as many, other
+    parameters stay whole, or are split as by FSDP.
+    """
+    assert analysis.batch is not None
+    family = _experts(analysis, sizes)
+    if family is None:
+        return
+    size = gcd(analysis.families[family].size, devices)
+    axis = Axis((analysis.batch, family), size)
+    batch = analysis.families[analysis.batch]
+    if size == 1 or not batch.splits(devices):
+        return
+    if size < devices:
+        yield from _sharded(analysis, devices // size, (axis,), sizes)
+        return
+    yield from _sharded(analysis, devices, (), sizes, family)
+    candidate = candidate_of(analysis, [axis])
+    yield from _with_batch_kept(
+        analysis, candidate, [name for name, _ in candidate.axes], {family}
+    )
+
+
+def _experts(analysis: Analysis, sizes: Sequence[int]) -> int | None:
+    """The family of experts, if one is: the heaviest of those that lead matrices.
+
+    In each of its arguments, which are no inputs, only layers stand before it, and two
+    dimensions or more behind.
+    """
+    inputs = _inputs(analysis)
+    stacked = {
+        (dim.argument, dim.dim)
+        for family in analysis.families
+        if family.stacked
+        for dim in family.arguments
+    }
+    ranks: Counter[int] = Counter(
+        dim.argument for family in analysis.families for dim in family.arguments
+    )
+
+    def leads(dim: ArgumentDim) -> bool:
+        before = sum((dim.argument, at) in stacked for at in range(dim.dim))
+        return before == dim.dim and ranks[dim.argument] - dim.dim > _MATRIX
+
+    able = [
+        (sum(sizes[dim.argument] for dim in family.arguments), at)
+        for at, family in enumerate(analysis.families)
+        if not family.stacked
+        and not any(dim.argument in inputs for dim in family.arguments)
+        and all(map(leads, family.arguments))
+    ]
+    return max(able, default=(0, None))[1]
 
 
 def _beside(
@@ -97,8 +205,7 @@ def _tensor_parallel(
         for families in bundles(analysis, size)
         if analysis.batch not in families
     ]
-    assert analysis.batch is not None
-    inputs = {dim.argument for dim in analysis.families[analysis.batch].arguments}
+    inputs = _inputs(analysis)
     held = [
         argument_bytes(
             candidate_of(analysis, [axis]),
@@ -115,9 +222,16 @@ def _tensor_parallel(
 
 
 def _sharded(
-    analysis: Analysis, size: int, others: Sequence[Axis], sizes: Sequence[int]
+    analysis: Analysis,
+    size: int,
+    others: Sequence[Axis],
+    sizes: Sequence[int],
+    experts: int | None = None,
 ) -> Iterator[Candidate]:
-    """An axis of FSDP beside others, without constraints inside and with them."""
+    """An axis of FSDP beside others, without constraints inside and with them.
+
+    Parameters with experts, if these are given, are split along them.
+    """
     assert analysis.batch is not None
     batch = analysis.families[analysis.batch]
     base = candidate_of(analysis, others)
@@ -131,25 +245,46 @@ def _sharded(
         for dim in batch.arguments
         if dim.size % (size * taken.get((dim.argument, dim.dim), 1)) == 0
     ]
-    inputs = {dim.argument for dim in batch.arguments}
-    parameters = list(_parameters(analysis.families, inputs, size, taken, sizes))
+    along = [axis for axis in others if analysis.batch in axis.families]
+    at_home = {family for axis in along for family in axis.families}
+    at_home -= {analysis.batch}
+    first: tuple[ArgumentDim, ...] = ()
+    name = FULLY_SHARDED
+    if experts is not None:
+        first = analysis.families[experts].splits(size)
+        at_home.add(experts)
+        name = f"{FULLY_SHARDED}+{analysis.families[experts].name}"
+    settled = _inputs(analysis) | {dim.argument for dim in first}
+    parameters = [
+        *first,
+        *_parameters(analysis.families, settled, size, taken, sizes),
+    ]
     if not parameters or not rows:
         return
     candidate = replace(
         base,
-        axes=(*base.axes, (FULLY_SHARDED, size)),
+        axes=(*base.axes, (name, size)),
         splits=(*(base.splits or ()), (*rows, *parameters)),
     )
+    names = [
+        name for (name, _), axis in zip(base.axes, others, strict=True) if axis in along
+    ]
+    yield from _with_batch_kept(analysis, candidate, (*names, name), at_home)
+
+
+def _with_batch_kept(
+    analysis: Analysis,
+    candidate: Candidate,
+    names: Sequence[str],
+    at_home: set[int],
+) -> Iterator[Candidate]:
+    """A candidate, and with products that keep the batch; not those of experts, which
+    are at home on the same axis.
+    """
     yield candidate
-    if analysis.products:
-        names = [
-            name
-            for (name, _), axis in zip(base.axes, others, strict=True)
-            if analysis.batch in axis.families
-        ]
-        yield replace(
-            candidate, kept=(*names, FULLY_SHARDED), products=analysis.products
-        )
+    products = tuple(one for one in analysis.products if not at_home & one.families)
+    if products:
+        yield replace(candidate, kept=tuple(names), products=products)
 
 
 def _parameters(
