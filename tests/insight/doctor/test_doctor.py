@@ -124,8 +124,11 @@ def key(axes: list[tuple[list[Family], int]]) -> frozenset[tuple[str, int]]:
 
 
 def is_sharded(candidate: Candidate) -> bool:
-    """Whether an axis splits the batch and parameters, which splits no family."""
-    return any(name == FULLY_SHARDED for name, _ in candidate.axes)
+    """Whether an axis splits the batch and parameters, whose dimensions values have."""
+    names = {name for name, _ in candidate.axes}
+    return "batch+experts" in names or any(
+        name.startswith(FULLY_SHARDED) for name in names
+    )
 
 
 def compiled(text: str) -> Measurement:
@@ -146,7 +149,7 @@ def test_the_first_choice_is_the_cheapest_of_all(
     name: str, devices: int, first: dict[str, int]
 ):
     text = text_of(name)
-    diagnosis = diagnose(parse_program(text), devices, limit=14)
+    diagnosis = diagnose(parse_program(text), devices, limit=18)
     costs = {
         key(axes): compiled(annotated(text, axes))
         for axes in all_meshes(diagnosis.analysis, devices)

@@ -450,6 +450,8 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
         by_op.setdefault(touch.op, []).append(touch)
     for op, mine in by_op.items():
         counts.add(op, joined.rules.get(op), mine, runs.of(op).count)
+    for argument in function.body.block.args:  # of some no op is seen to touch a value
+        counts.touched[counts.split_by(argument)] += 0
     return Analysis(
         families=tuple(found),
         work=dict(counts.work),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.insight.doctor.meshes import Candidate
+from ttxdsl.insight.doctor.schemes import FULLY_SHARDED
 
 _NUMBER = re.compile(r"\d+")
 
@@ -17,8 +18,8 @@ def axis_names(candidate: Candidate) -> tuple[str, ...]:
     names: list[str] = []
     for name, _ in candidate.axes:
         short = name if name.isidentifier() else "model"
-        if "+" in name and name.startswith("batch+"):
-            short = "batch"
+        if (first := name.partition("+")[0]) in ("batch", FULLY_SHARDED):
+            short = first
         count = 2
         unique = short
         while unique in names:

@@ -35,6 +35,9 @@ _SMALLEST = 0.01
 _MATRIX = 2
 """Dimensions of what each expert has of a parameter."""
 
+_MOST = 0.9
+"""Of the bytes of experts: those of their matrices; the rest are routers."""
+
 _ALIKE = 1.05
 """Of the least bytes: axes of tensor parallelism that leave so many are alike."""
 
@@ -141,50 +144,64 @@ def _expert_parallel(
     family = _experts(analysis, sizes)
     if family is None:
         return
+    batch = analysis.batch
+    analysis = _narrowed(analysis, family)
     size = gcd(analysis.families[family].size, devices)
-    axis = Axis((analysis.batch, family), size)
-    batch = analysis.families[analysis.batch]
-    if size == 1 or not batch.splits(devices):
+    if size == 1 or not analysis.families[batch].splits(devices):
         return
+    axis = Axis((batch, family), size)
     if size < devices:
         yield from _sharded(analysis, devices // size, (axis,), sizes)
         return
     yield from _sharded(analysis, devices, (), sizes, family)
     candidate = candidate_of(analysis, [axis])
-    yield from _with_batch_kept(
-        analysis, candidate, [name for name, _ in candidate.axes], {family}
-    )
+    names = [name for name, _ in candidate.axes]
+    yield from _with_batch_kept(analysis, candidate, names, {family})
 
 
 def _experts(analysis: Analysis, sizes: Sequence[int]) -> int | None:
-    """The family of experts, if one is: the heaviest of those that lead matrices.
+    """The family of experts, if one is: of most bytes, which are matrices of each.
 
-    In each of its arguments, which are no inputs, only layers stand before it, and two
-    dimensions or more behind.
+    A router has the experts, too, but as its last dimension.
     """
+    able: list[tuple[int, int]] = []
+    for at, family in enumerate(analysis.families):
+        if at == analysis.batch or family.stacked:
+            continue
+        whole = sum(sizes[dim.argument] for dim in family.arguments)
+        matrices = sum(sizes[dim.argument] for dim in _leading(analysis, family))
+        if matrices > _MOST * whole:
+            able.append((matrices, at))
+    return max(able, default=(0, None))[1]
+
+
+def _leading(analysis: Analysis, family: Family) -> tuple[ArgumentDim, ...]:
+    """Those of parameters with only layers before them and a matrix behind."""
     inputs = _inputs(analysis)
     stacked = {
         (dim.argument, dim.dim)
-        for family in analysis.families
-        if family.stacked
-        for dim in family.arguments
+        for one in analysis.families
+        if one.stacked
+        for dim in one.arguments
     }
     ranks: Counter[int] = Counter(
-        dim.argument for family in analysis.families for dim in family.arguments
+        dim.argument for one in analysis.families for dim in one.arguments
+    )
+    return tuple(
+        dim
+        for dim in family.arguments
+        if dim.argument not in inputs
+        and all((dim.argument, at) in stacked for at in range(dim.dim))
+        and ranks[dim.argument] - dim.dim > _MATRIX
     )
 
-    def leads(dim: ArgumentDim) -> bool:
-        before = sum((dim.argument, at) in stacked for at in range(dim.dim))
-        return before == dim.dim and ranks[dim.argument] - dim.dim > _MATRIX
 
-    able = [
-        (sum(sizes[dim.argument] for dim in family.arguments), at)
-        for at, family in enumerate(analysis.families)
-        if not family.stacked
-        and not any(dim.argument in inputs for dim in family.arguments)
-        and all(map(leads, family.arguments))
-    ]
-    return max(able, default=(0, None))[1]
+def _narrowed(analysis: Analysis, family: int) -> Analysis:
+    """The analysis in which only matrices of experts are split by the experts."""
+    families = list(analysis.families)
+    leading = _leading(analysis, families[family])
+    families[family] = replace(families[family], arguments=leading)
+    return replace(analysis, families=tuple(families))
 
 
 def _beside(
