@@ -282,3 +282,43 @@ def test_shardings_that_fit_no_mesh(tmp_path: Path, capsys: pytest.CaptureFixtur
     path.write_text(text.replace("6x8", "?x8"))
     assert main(["doctor", str(path), "--devices", "4"]) == 1
     assert "without its sizes there is nothing to measure" in capsys.readouterr().err
+
+
+_KEPT = """sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: tensor<16x16xf32>
+        {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<16x16xf32> {
+      %0 = sdy.sharding_constraint %a <@mesh, CONSTRAINT> : tensor<16x16xf32>
+      %1 = stablehlo.tanh %0 : tensor<16x16xf32>
+      return %1 : tensor<16x16xf32>
+    }"""
+
+
+@pytest.mark.parametrize("devices", [[], ["--devices", "8"]])
+@pytest.mark.parametrize(
+    ("constraint", "contradicts"),
+    [
+        ('[{"y"}, {}]', True),
+        ('[{}, {"x"}]', True),
+        ("[{}, {}]", False),  # gathered, as FSDP does
+        ('[{"x"}, {"y"}]', False),
+        ('[{"x", "y"}, {}]', False),
+    ],
+)
+def test_a_constraint_that_contradicts_what_is_kept(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    constraint: str,
+    contradicts: bool,
+    devices: list[str],
+):
+    path = tmp_path / "kept.mlir"
+    path.write_text(_KEPT.replace("CONSTRAINT", constraint))
+    command = ["doctor", str(path), "--seconds", "2", *devices]
+    assert main([*command, "--keep"]) == int(contradicts)
+    error = capsys.readouterr().err
+    message = "--keep keeps a split as"
+    assert (message in error) == contradicts
+    if contradicts:
+        assert "kept.mlir:4:" in error
+        assert "leave out --keep" in error
+        assert main(command) == 0

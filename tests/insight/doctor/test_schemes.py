@@ -97,6 +97,8 @@ def test_experts_are_split_by_the_axis_of_the_batch():
     split = (("fsdp",), (), ())
     assert partition_specs(experts.candidate, diagnosis.arguments) == {
         "x": split,
+        "params['router']": ((), ()),
+        "mean['router']": ((), ()),
         "params['up']": split,
         "params['down']": split,
         "mean['up']": split,

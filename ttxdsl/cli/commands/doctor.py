@@ -30,7 +30,11 @@ from ttxdsl.insight.doctor.doctor import (
 from ttxdsl.insight.doctor.meshes import written_meshes
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.patch import patch_of
-from ttxdsl.insight.doctor.prescriptions.prescribe import SECONDS, prescribe
+from ttxdsl.insight.doctor.prescriptions.prescribe import (
+    SECONDS,
+    prescribe,
+    require_keepable,
+)
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
 from ttxdsl.insight.doctor.prescriptions.view import (
     choice_data,
@@ -139,6 +143,8 @@ def _searched(
 
 def _diagnose(options: argparse.Namespace) -> int:
     module = read_module(options.file, options)
+    if options.keep:
+        require_keepable(module)
     machine = machine_of_options(options)
     meshes = "compiling meshes"
 

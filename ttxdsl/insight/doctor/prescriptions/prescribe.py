@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.analysis.usage.device import machine_on
+from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
@@ -28,8 +29,11 @@ from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.search import Search, TrialRunner
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
+from ttxdsl.insight.why.places import sharding_text
 from ttxdsl.loading.program import program_text
+from ttxdsl.sharding.axes import is_prefix, lists_overlap
 from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 SECONDS = 60.0
@@ -61,6 +65,46 @@ def own_mesh(module: ModuleOp) -> tuple[str, Mesh]:
             hint="write all shardings for one mesh",
         )
     return next(iter(meshes.items()))
+
+
+def require_keepable(module: ModuleOp) -> None:
+    """Refuse to keep an argument's sharding that the program itself undoes at once.
+
+    Raises:
+        CompileError: naming a constraint on an argument that splits a dimension, or uses
+            an axis, otherwise than the argument's own sharding does.
+    """
+    for function in entry_functions(module):
+        for argument in function.body.block.args:
+            kept = sdy.get_func_argument_sharding(function, argument.index)
+            ops = [use.operation for use in argument.uses]
+            if kept is None or not ops:
+                continue
+            constraints = [op for op in ops if isinstance(op, sdy.ShardingConstraintOp)]
+            if len(constraints) == len(ops) and all(
+                _contradict(kept, op.sharding.data) for op in constraints
+            ):
+                name = argument_name(function, argument.index)
+                raise CompileError(
+                    f"--keep keeps {name} split as {sharding_text(kept)}, which this"
+                    " constraint, its only use, contradicts:"
+                    f" {sharding_text(constraints[0].sharding.data)}",
+                    constraints[0],
+                    hint="leave out --keep, the constraint, or the argument's sharding",
+                )
+
+
+def _contradict(first: TensorSharding, second: TensorSharding) -> bool:
+    """Whether two shardings can only be exchanged; what is finer or coarser agrees."""
+    dims = zip(first.dims, second.dims, strict=True)
+    pairs = [(own.axes, other.axes) for own, other in dims]
+    for at, (own, other) in enumerate(pairs):
+        if own and other and not is_prefix(own, other) and not is_prefix(other, own):
+            return True
+        elsewhere = [axes for i, (_, axes) in enumerate(pairs) if i != at]
+        if any(lists_overlap(own, axes) for axes in elsewhere):
+            return True
+    return False
 
 
 def prescribe(
@@ -113,6 +157,8 @@ def prescribe(
             hint="give the program before it was partitioned",
         )
     mesh_name, mesh = own_mesh(module)
+    if keep:
+        require_keepable(module)
     if chip is not None:
         machine = machine_on(chip, mesh.total_size, slices)
         memory = memory or chip.memory_bytes
