@@ -11,15 +11,19 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.insight.why.trials.constant_rows import constant_rows, respell_rows
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 
 _SLICED_PRODUCT = "sliced product"
+_ROWS = "constant rows"
 
 
 def spellings(op: Operation) -> Iterator[str]:
     """Yield the names of other spellings of an op."""
     if isinstance(op, stablehlo.DotGeneralOp) and _sliced(op) is not None:
         yield _SLICED_PRODUCT
+    if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
+        yield f"{_ROWS} {rows.code(len(shape_of(op.operand)))}"
 
 
 def respell(op: Operation, name: str) -> None:
@@ -28,10 +32,16 @@ def respell(op: Operation, name: str) -> None:
     Raises:
         ValueError: the op has no such spelling.
     """
-    found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None
-    if name != _SLICED_PRODUCT or found is None:
+    if name not in spellings(op):
         raise ValueError(f"{op.name} has no spelling '{name}'")
+    if isinstance(op, stablehlo.GatherOp):
+        rows = constant_rows(op)
+        assert rows is not None
+        respell_rows(op, rows)
+        return
     assert isinstance(op, stablehlo.DotGeneralOp)
+    found = _sliced(op)
+    assert found is not None
     slices, operand, dim, at = found
     for part in slices:
         _product_of_slice(op, part, operand, dim, at)
@@ -39,7 +49,9 @@ def respell(op: Operation, name: str) -> None:
 
 
 def spelling_code(op: Operation) -> str:
-    """Return what to write instead of a product whose parts alone are used."""
+    """Return what to write instead of an op that has another spelling."""
+    if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
+        return rows.code(len(shape_of(op.operand)))
     found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None
     assert found is not None, "only asked for ops with a spelling"
     slices, operand, dim, at = found

@@ -263,7 +263,8 @@ class Candidates:
         """Yield other spellings of ops, of those of one line together."""
         for (_, spelling), ops in self._lines.respelled().items():
             results = [op.results[0] for op in ops]
-            parts = [use.operation.results[0] for r in results for use in r.uses]
+            users = [use.operation for result in results for use in result.uses]
+            parts = [result for user in users for result in user.results[:1]]
             places = self._lines.places(results)
             edits = tuple(
                 Edit(Change("respell", places[0].name), value, spelling=spelling)
