@@ -8,11 +8,10 @@ repetitions send what crosses, or nothing.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
-import numpy as np
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
@@ -28,7 +27,6 @@ from xdsl.traits import SymbolTable, is_side_effect_free
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 
 _MOST_RUNS = 4
@@ -81,17 +79,20 @@ def constant_rows(op: stablehlo.GatherOp) -> ConstantRows | None:
     known = _evaluated(op.start_indices)
     if known is None:
         return None
-    rows = np.clip(known.reshape(-1).astype(np.int64), 0, shape[dim] - 1)
-    changes = np.flatnonzero(np.diff(rows)) + 1
-    repeats = gcd(len(rows), *map(int, changes))
+    rows = [min(max(row, 0), shape[dim] - 1) for row in known]
+    changes = (at for at in range(1, len(rows)) if rows[at] != rows[at - 1])
+    repeats = gcd(len(rows), *changes)
     rows = rows[::repeats]
-    cuts = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1), len(rows)]
-    runs = [(int(rows[a]), int(rows[b - 1]) + 1) for a, b in pairwise(cuts)]
-    return ConstantRows(dim, tuple(runs), repeats) if len(runs) <= _MOST_RUNS else None
+    jumps = (at for at in range(1, len(rows)) if rows[at] != rows[at - 1] + 1)
+    cuts = [0, *islice(jumps, _MOST_RUNS), len(rows)]
+    if len(cuts) > _MOST_RUNS + 1:
+        return None
+    runs = [(rows[start], rows[stop - 1] + 1) for start, stop in pairwise(cuts)]
+    return ConstantRows(dim, tuple(runs), repeats)
 
 
-def _evaluated(value: SSAValue) -> np.ndarray | None:
-    """Return the numbers of a value that no argument has a part in."""
+def _evaluated(value: SSAValue) -> list[int] | None:
+    """Return the integers of a value that no argument has a part in."""
     ops: dict[Operation, None] = {}
 
     def collect(owner: object) -> bool:
@@ -118,13 +119,14 @@ def _evaluated(value: SSAValue) -> np.ndarray | None:
         else:
             function.body.block.add_op(op.clone(copies))
     function.body.block.add_op(ReturnOp(copies[value]))
+    module = ModuleOp([function, *(callee.clone() for callee in called)])
     try:
-        (found,) = run_module(
-            ModuleOp([function, *(callee.clone() for callee in called)]), ()
-        )
-    except CompileError:
+        from ttxdsl.interpreters.runtime.run import run_module  # needs NumPy
+
+        (numbers,) = run_module(module, ())
+    except (CompileError, ImportError):
         return None
-    return np.asarray(found)
+    return [int(number) for number in numbers.reshape(-1)]
 
 
 def _is_simple(op: Operation) -> bool:
