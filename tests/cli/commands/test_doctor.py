@@ -67,9 +67,9 @@ def test_constraints_inside_are_candidates(
     assert main([*asked, "--candidates", "30"]) == 0
     out = capsys.readouterr().out
     (row,) = [line for line in out.split("\n") if "batch kept" in line]
-    assert "up_1=2 fsdp=2 batch kept" in row
+    assert "fsdp=2 up_1=2 batch kept" in row
     # it does something else than the same mesh without constraints inside
-    (without,) = [line for line in out.split("\n") if "up_1=2 fsdp=2  " in line]
+    (without,) = [line for line in out.split("\n") if "fsdp=2 up_1=2  " in line]
     assert row.split("│")[4:] != without.split("│")[4:]
 
 

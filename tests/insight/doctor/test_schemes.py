@@ -67,6 +67,8 @@ def test_a_training_step_begins_with_fsdp():
     tensor = [one for one in first if "fsdp=4" in one or "fsdp=2" in one]
     assert len(tensor) == 2
     assert all(one.endswith("batch kept") for one in tensor)
+    # between slices lies the first axis: tensor parallelism has the last
+    assert all(one.startswith("fsdp=") for one in tensor)
     assert "batch=8" not in compiled_first(text, 4)
     assert "batch=8" in compiled_first(text, 5)
 

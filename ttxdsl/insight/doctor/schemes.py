@@ -278,14 +278,17 @@ def _sharded(
     ]
     if not parameters or not rows:
         return
+    # tensor parallelism has the last axis, whose devices are neighbours
+    axes = list(zip(others, base.axes, base.splits or (), strict=True))
+    before = [(axis, dims) for other, axis, dims in axes if other in along]
+    behind = [(axis, dims) for other, axis, dims in axes if other not in along]
+    ordered = [*before, ((name, size), (*rows, *parameters)), *behind]
     candidate = replace(
         base,
-        axes=(*base.axes, (name, size)),
-        splits=(*(base.splits or ()), (*rows, *parameters)),
+        axes=tuple(axis for axis, _ in ordered),
+        splits=tuple(dims for _, dims in ordered),
     )
-    names = [
-        name for (name, _), axis in zip(base.axes, others, strict=True) if axis in along
-    ]
+    names = [axis for (axis, _), _ in before]
     yield from _with_batch_kept(analysis, candidate, (*names, name), at_home)
 
 
