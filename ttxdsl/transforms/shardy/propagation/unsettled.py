@@ -16,15 +16,15 @@ class Unsettled:
     def __init__(self, changes: list[int]):
         self._changes = changes
         self._readers: dict[int, list[int]] = {}
+        # most items are looked at once under each key: nobody asks who reads what
+        self._noted: list[tuple[int, Iterable[int]]] = []
         # of each key how many changes there were when a look began, and what changed
         # something in it
         self._looks: dict[Hashable, tuple[int, list[int]]] = {}
 
     def reads(self, item: int, places: Iterable[int]) -> None:
         """Note what an item reads."""
-        readers = self._readers
-        for place in set(places):
-            readers.setdefault(place, []).append(item)
+        self._noted.append((item, places))
 
     def begin(self, key: Hashable, count: int) -> tuple[bytearray, list[int]]:
         """Begin a look at the items under a key.
@@ -47,8 +47,13 @@ class Unsettled:
 
     def mark(self, marks: bytearray, since: int) -> None:
         """Set the bytes of the items that read what changed since so many changes."""
+        readers = self._readers
+        for item, places in self._noted:
+            for place in set(places):
+                readers.setdefault(place, []).append(item)
+        self._noted.clear()
         for place in set(self._changes[since:]):
-            for item in self._readers.get(place, ()):
+            for item in readers.get(place, ()):
                 marks[item] = 1
 
     def forget(self) -> None:
