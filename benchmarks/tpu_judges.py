@@ -16,6 +16,7 @@ from tpu_programs import (
     sgd,
     shape,
     specs,
+    tensor_parallel,
     transformer,
 )
 
@@ -132,11 +133,7 @@ def lm_tensor_dots():
     loss, params, tokens = transformer(
         6, 2048, 16, 8192, 32768, 16, 2048, "dots", axis="data"
     )
-    n = None
-    weights = {"n1": P(), "n2": P(), "o": P(n, "model")}
-    weights |= {k: P(n, n, "model") for k in "qkv"}
-    weights |= {"gate": P(n, n, "model"), "up": P(n, n, "model"), "down": P(n, "model")}
-    spec = {"embed": P("model"), "layers": weights}
+    spec = tensor_parallel()
     return (
         momentum(loss),
         (params, params, tokens),

@@ -226,6 +226,17 @@ def scan_mlp_remat_dots():
     )
 
 
+def tensor_parallel():
+    """Return the specs of a transformer's parameters, split over `model`."""
+    from jax.sharding import PartitionSpec as P
+
+    n = None
+    weights = {"n1": P(), "n2": P(), "o": P(n, "model")}
+    weights |= {k: P(n, n, "model") for k in "qkv"}
+    weights |= {"gate": P(n, n, "model"), "up": P(n, n, "model"), "down": P(n, "model")}
+    return {"embed": P("model"), "layers": weights}
+
+
 def transformer(
     layers,
     width,
@@ -367,11 +378,7 @@ def lm_tensor():
     loss, params, tokens = transformer(
         8, 4096, 32, 16384, 32768, 8, 2048, "full", axis="data"
     )
-    n = None
-    weights = {"n1": P(), "n2": P(), "o": P(n, "model")}
-    weights |= {k: P(n, n, "model") for k in "qkv"}
-    weights |= {"gate": P(n, n, "model"), "up": P(n, n, "model"), "down": P(n, "model")}
-    spec = {"embed": P("model"), "layers": weights}
+    spec = tensor_parallel()
     return sgd(loss), (params, tokens), (spec, P("data")), {"donate_argnums": 0}
 
 

@@ -207,7 +207,7 @@ def _convolving_of(data: Any) -> Convolving:
 
 
 CHIP_FIELDS = ("memory_bytes", "compiler")
-"""What a file says of a chip besides its machine: see `ttxdsl.costs.chips.chip_of`."""
+"""The keys of a chip in a file besides its machine's: see `ttxdsl.costs.chips.chip_of`."""
 
 
 def machine_of(text: str) -> Machine:

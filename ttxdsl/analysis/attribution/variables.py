@@ -32,7 +32,7 @@ class _Source:
 
     names: dict[_Span, str]
     calls: dict[_Span, str]
-    """What is called: `jax.lax.scan`."""
+    """The functions that calls name: `jax.lax.scan`."""
 
 
 def variable_at(frames: Sequence[Frame]) -> tuple[str, Frame] | None:

@@ -112,7 +112,7 @@ class _Ends:
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, str], int] = {}
         self.only_counts = [True]
-        """Of each end whether all its parts are positions in lists."""
+        """For each end, True if all its parts are positions in lists."""
 
     def of(self, path: Sequence[str]) -> list[int]:
         """Return the ends of a path, that of one part first."""

@@ -62,7 +62,7 @@ class Judge:
     reshards: Step | None = field(default=None)
     _undecided: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
     _runner: Runner | None = None
-    """Of the program that the last step made."""
+    """The runner of the program that the last step made."""
 
     @property
     def undecided(self) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ class Side:
     seconds: float | None = None
     """The modelled time of a step on the given chip, None without one."""
     hint: str | None = None
-    """How to get lines and names, where the text has none."""
+    """A line on getting the source's lines and names; None where the text has them."""
 
     @property
     def bytes_sent(self) -> int:
