@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.ir import Operation
 
 from tests.attack.bombs.deep import nested_regions
 from ttxdsl.ir import captures
@@ -48,9 +49,9 @@ def test_each_op_of_a_nest_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) ->
     looked: list[object] = []
     operands_of = captures.operands_of
 
-    def counted(op: object) -> object:
+    def counted(op: Operation) -> object:
         looked.append(op)
-        return operands_of(op)  # pyright: ignore[reportArgumentType]
+        return operands_of(op)
 
     monkeypatch.setattr(captures, "operands_of", counted)
     ops = all_ops(module)
