@@ -43,13 +43,15 @@ class Captures:
 
     def _captured(self, region: Region) -> tuple[SSAValue, ...]:
         inside: set[SSAValue] = set()
-        used: dict[SSAValue, None] = {}
+        used: list[SSAValue] = []
         for block in region.blocks:
             inside.update(block.args)
             for op in block.ops:
                 inside.update(op.results)
-                used.update(dict.fromkeys(self.used_by(op)))
-        return tuple(value for value in used if value not in inside)
+                used += self.used_by(op) if op.regions else operands_of(op)
+        if inside.issuperset(used):
+            return ()
+        return tuple(dict.fromkeys([value for value in used if value not in inside]))
 
 
 def _ops_with_regions(region: Region) -> Iterable[Operation]:

@@ -83,7 +83,7 @@ def discard_block(block: Block) -> None:
     freed they are emptied, so that reading one later fails.
     """
     if not _freeing.get():
-        block.erase(safe_erase=False)
+        block.drop_all_references()  # nobody else uses what it makes
         return
     pending = [block]
     while pending:

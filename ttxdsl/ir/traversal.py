@@ -13,7 +13,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
 """The operands of an op as they are now, a tuple.
@@ -21,6 +21,11 @@ operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands
 `op.operands` is a view that follows when they change; to make it and to go through it
 takes three times as long, and a compilation asks some twenty times for each op.
 """
+
+
+def ops_of(block: Block) -> list[Operation]:
+    """Return the ops of a block; `list(block.ops)` counts them before it lists them."""
+    return [op for op in block.ops]  # noqa: C416
 
 
 def parent_of(op: Operation) -> Operation | None:
@@ -124,11 +129,12 @@ def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
 def _add_first_ops(op: Operation, pending: list[Operation]) -> None:
     """Add the first op of each block of `op`, the last block's first."""
     for region in reversed(op.regions):
-        block = region.last_block
+        block = region._last_block  # pyright: ignore[reportPrivateUsage]  # no call
         while block is not None:
-            if block.first_op is not None:
-                pending.append(block.first_op)
-            block = block.prev_block
+            first = block._first_op  # pyright: ignore[reportPrivateUsage]  # no call
+            if first is not None:
+                pending.append(first)
+            block = block._prev_block  # pyright: ignore[reportPrivateUsage]  # no call
 
 
 def _add_last_ops(op: Operation, pending: list[Operation]) -> None:

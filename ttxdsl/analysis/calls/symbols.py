@@ -134,10 +134,11 @@ _NAMES_SYMBOLS = ByClass(_names_symbols)
 def _symbol_references(op: Operation) -> Iterator[str]:
     """Root names of every symbol that the attributes of `op` and its body name."""
     for inner in all_ops(op):
-        pending: list[Attribute] = [
-            *inner.properties.values(),
-            *inner.attributes.values(),
-        ]
+        pending: list[Attribute] = []
+        for entries in (inner.properties, inner.attributes):
+            for attribute in entries.values():
+                if _NAMES_SYMBOLS[type(attribute)]:
+                    pending.append(attribute)
         while pending:
             attribute = pending.pop()
             if not _NAMES_SYMBOLS[type(attribute)]:

@@ -4,7 +4,8 @@ Source: Shardy's compiler API document and the data flow edges of its dialect.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from operator import attrgetter, is_not
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import FuncOp
@@ -149,9 +150,9 @@ def get_sharding(value: SSAValue) -> TensorSharding | None:
     Returns:
         None if the value has no sharding, which means fully open.
     """
-    owner = value.owner
+    owner: Any = value.owner
     if IS_PLAIN[type(owner)]:
-        shardings = cast(Operation, owner).attributes.get(SHARDING)
+        shardings = owner.attributes.get(SHARDING)
         return None if shardings is None else _entry(shardings, value)
     holder = shardable_value(value)
     if holder is None:
@@ -219,12 +220,13 @@ def _attribute_for(holder: SSAValue) -> str:
     return SHARDING if isinstance(holder, OpResult) else BLOCK_ARGUMENT_SHARDING
 
 
-def _entry(shardings: Attribute | None, value: SSAValue) -> TensorSharding | None:
-    """That of a result or block argument; None without one."""
+def _entry(shardings: Attribute | None, value: Any) -> TensorSharding | None:
+    """Return that of a result or block argument; None without one."""
     if type(shardings) is not TensorShardingPerValueAttr:
         return None
-    index = cast("OpResult | BlockArgument", value).index
-    return shardings.data[index] if index < len(shardings.data) else None
+    index: int = value.index
+    data = shardings.data
+    return data[index] if index < len(data) else None
 
 
 def _with_entry(
@@ -425,25 +427,35 @@ def transform_shardings_of_values(
 ) -> None:
     """Replace what `transform_shardings` does, by what is known of the value too.
 
-    `change` gets a sharding, the op that says it, and the type of the value. The sharding
+    `change` gets a sharding, the op that says it, and the type of the value. What it
+    leaves as it is, it is not asked about again for values of that type. The sharding
     that an op without results may have is left.
     """
+    unchanged = IdentityMemo[bool]()
 
     def new_per_value(
         old: TensorShardingPerValueAttr, op: Operation, values: _Values
     ) -> TensorShardingPerValueAttr:
         if not values:
             return old
-        new = tuple(
-            change(sharding, op, value.type)
-            for sharding, value in zip(old.data, values, strict=True)
-        )
-        return old if new == old.data else TensorShardingPerValueAttr(new)
+        types = [*map(_type_of, values)]
+        key = id(old), *map(id, types)
+        if key in unchanged:
+            return old
+        new = [
+            change(sharding, op, type_)
+            for sharding, type_ in zip(old.data, types, strict=True)
+        ]
+        if any(map(is_not, new, old.data)):
+            return TensorShardingPerValueAttr(new)
+        unchanged.keep(key, True, old, types)
+        return old
 
     _transform(root, change, new_per_value)
 
 
 _Values = Sequence[SSAValue]
+_type_of = attrgetter("type")
 
 
 def _transform(

@@ -17,6 +17,7 @@ from ttxdsl.ir.compat.faults import (
     splats,
 )
 from ttxdsl.ir.compat.speed import (
+    canonicalizing,
     cloning,
     constraints,
     lexing,
@@ -50,6 +51,7 @@ _MENDS = (
     printing.mend,
     walking.mend,
     linear.mend,
+    canonicalizing.mend,
     traits.mend,
 )
 _applied = False

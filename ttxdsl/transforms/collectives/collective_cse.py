@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import optimized
+from ttxdsl.ir.traversal import operands_of
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.in_order import places_in
 from ttxdsl.transforms.collectives.program.single_ops import (
@@ -122,8 +123,8 @@ def _numbered(blocks: Iterable[Block], *, closely: bool) -> dict[SSAValue, int]:
     kind_of = kinds.get
     for block in blocks:
         for op in block.ops:
-            made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
-            kind = hash((type(op), *made_of))
+            operands = operands_of(op)
+            kind = hash((type(op), *map(kind_of, operands, operands)))
             if closely:
                 kind = hash((kind, *compared_attributes(op)))
             for result in op.results:

@@ -41,9 +41,15 @@ def _drop_dead(program: DeviceProgram, block: Block) -> bool:
     assert block.last_op is not None
     op = block.last_op.prev_op
     while op is not None:
-        if _is_only_for(dead, block, op) and program.nesting.has_no_effect(op):
+        results = op.results
+        if (
+            results
+            and (dead or results[0].first_use is None)  # most are used, and not by dead
+            and _is_only_for(dead, block, op)
+            and program.nesting.has_no_effect(op)
+        ):
             dead[op] = None
-        op = op.prev_op
+        op = op._prev_op  # pyright: ignore[reportPrivateUsage]  # no call
     if not any(program.nesting.sends(op) or _reads_sent(op) for op in dead):
         return False
     for op in dead:  # users first

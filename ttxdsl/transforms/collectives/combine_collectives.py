@@ -103,12 +103,14 @@ def _kind(op: Operation, numbers: _Numbers) -> Hashable:
             combined = None
         case _:
             return None
-    elements = {numbers.of(element_of(one)) for one in (*op.operands, *op.results)}
-    said = sorted(
-        (name, -1 if name == _CHANNEL else numbers.of(value))
-        for name, value in (*op.properties.items(), *op.attributes.items())
+    elements = {numbers.of(element_of(value)) for value in (*op.operands, *op.results)}
+    named = sorted(
+        [
+            (name, -1 if name == _CHANNEL else numbers.of(value))
+            for name, value in (*op.properties.items(), *op.attributes.items())
+        ]
     )
-    return type(op), combined, frozenset(elements), tuple(said)
+    return type(op), combined, frozenset(elements), tuple(named)
 
 
 def _bytes_made(op: Operation) -> int:

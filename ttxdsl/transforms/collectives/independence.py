@@ -170,6 +170,8 @@ def put_in_order(block: Block, joint: Iterable[Operation]) -> None:
         op, place = following, place + 1
         following = op._next_op  # pyright: ignore[reportPrivateUsage]  # no call
         used = _used(op) if op.regions else operands_of(op)
+        if not acting and late.isdisjoint(map(id, used)) and id(op) not in joints:
+            continue
         needed = {value.owner for value in used if id(value) in late}
         needed.discard(op)
         if acting and acts(op):

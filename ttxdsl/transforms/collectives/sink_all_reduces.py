@@ -18,9 +18,10 @@ is changed. Any part of a least cut is one for its sources, so a block is looked
 again only when it has a new all_reduce.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -62,7 +63,7 @@ _LINEAR: dict[type[Operation], Linear] = {
     for op in ops_with(Linear, stablehlo.StableHLO)
     if (fact := op.get_trait(Linear)) is not None
 } | {
-    # where they are, see `_is_linear`
+    # where they are, see `_LINEAR_IF`
     stablehlo.ConvertOp: Linear(),
     stablehlo.ReduceOp: Linear(stop=1),
     stablehlo.AllReduceOp: Linear(),
@@ -207,21 +208,10 @@ class LinearRegion:
 
     def _is_linear(self, op: Operation) -> bool:
         """Return True if an op that may be linear is."""
-        match op:
-            case stablehlo.ConvertOp():
-                return _widens(op)
-            case stablehlo.DivOp():
-                return isinstance(element_of(op.result), _FLOATS)
-            case stablehlo.ReduceOp():
-                return (
-                    len(op.operands) == 2
-                    and combiner_of(op.body) == SUM
-                    and is_zero(op.operands[1])
-                )
-            case _ if type(op) in SENDING:
-                return self._is_apart(op)
-            case _:
-                return True
+        if type(op) in SENDING:
+            return self._is_apart(op)
+        holds = _LINEAR_IF.get(type(op))
+        return holds is None or holds(op)
 
     def _is_apart(self, op: Operation) -> bool:
         """Whether a collective, or a slice, is along other axes, and adds if it does."""
@@ -293,6 +283,24 @@ def is_zero(value: SSAValue) -> bool:
         and held.is_splat()
         and not any(held.data.data)
     )
+
+
+def _divides_floats(op: Operation) -> bool:
+    return isinstance(element_of(op.results[0]), _FLOATS)
+
+
+def _adds(op: stablehlo.ReduceOp) -> bool:
+    """Return whether a reduce of one value adds, from zero on."""
+    operands = operands_of(op)
+    return len(operands) == 2 and combiner_of(op.body) == SUM and is_zero(operands[1])
+
+
+_LINEAR_IF: dict[type[Operation], Callable[[Any], bool]] = {
+    stablehlo.ConvertOp: _widens,
+    stablehlo.DivOp: _divides_floats,
+    stablehlo.ReduceOp: _adds,
+}
+"""What ops of some classes are linear under."""
 
 
 def _is_given(value: SSAValue) -> bool:

@@ -130,21 +130,21 @@ class _Block:
     def roots(self) -> list[tuple[Root, TensorSharding, Axes]]:
         """Return the roots that may be made of frames, with the axes that split them."""
         uneven: dict[SSAValue, frozenset[int]] = {}
-        known = IdentityMemo[frozenset[int]]()
+        known = IdentityMemo[list[frozenset[int]]]()
         joins = False
         for op in self.block.ops:
             written = op.attributes.get(sdy.SHARDING)
             if written is None:
                 continue
             joins = joins or (type(op) is stablehlo.ConcatenateOp and _joins(op))
-            for result in op.results:
-                key = id(written), id(result.type), result.index
-                dims = known.get(key)
-                if dims is None:
-                    dims = self._uneven(result)
-                    known.keep(key, dims, written, result.type)
-                if dims:
-                    uneven[result] = dims
+            types = [result.type for result in op.results]
+            key = id(written), *map(id, types)
+            of_results = known.get(key)
+            if of_results is None:
+                of_results = [*map(self._uneven, op.results)]
+                known.keep(key, of_results, written, types)
+            if any(of_results):
+                uneven.update(zip(op.results, of_results, strict=True))
         found: list[tuple[Root, TensorSharding, Axes]] = []
         if not uneven and not joins:
             return found

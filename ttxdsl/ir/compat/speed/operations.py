@@ -14,13 +14,26 @@ has ops by four assignments, where xDSL makes four calls.
 
 The operands of an op are a tuple, which is copied when one is set. A value that is
 replaced is replaced in all operands of a user at once, with one copy.
+
+The type and the owner of a value, asked for more often than anything else, are read by
+properties in C.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    Use,
+)
 from xdsl.ir.core import OpOperands, SSAValues
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import OptionalDef
@@ -242,5 +255,8 @@ def mend() -> None:
     OpOperands.__setitem__ = cast(Any, _set_operand)
     SSAValue.replace_all_uses_with = cast(Any, _replace_all_uses)
     SSAValue.replace_uses_with_if = cast(Any, _replace_uses_if)
+    cast(Any, SSAValue).type = property(attrgetter("_type"))
+    cast(Any, OpResult).owner = property(attrgetter("op"))
+    cast(Any, BlockArgument).owner = property(attrgetter("block"))
     set_operands = cast(Any, Operation.operands).fset
     Operation.operands = cast(Any, property(OpOperands, set_operands))

@@ -1,5 +1,7 @@
 """The bytes that each device sends in one run of a per-device program."""
 
+from operator import attrgetter
+
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Operation
 
@@ -16,6 +18,9 @@ from ttxdsl.transforms.collectives.program.single_ops import MOVED
 _RINGS: dict[type[Operation], Ring] = {
     op: fact.ring for op in MOVED if (fact := op.get_trait(Collective)) is not None
 }
+
+_GROUPS = "replica_groups"
+_type_of = attrgetter("type")
 
 
 def bytes_sent(module: ModuleOp) -> int:
@@ -34,6 +39,7 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
     Loops count as in `bytes_sent`, branches all; collectives follow one another.
     """
     total, seconds = 0, 0.0
+    alike: dict[tuple[int | type[Operation], ...], tuple[int, float]] = {}
     for block in program.nesting.blocks():
         times, inner = 1, block
         while inner is not program.block:
@@ -44,9 +50,15 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
                 times *= 1 if turns is None else turns
             inner = around.parent
         for op in program.sending(block):
-            if type(op) in _RINGS:
-                total += times * _sent(op)[0]
-                seconds += times * _seconds(program, op)
+            if type(op) not in _RINGS:
+                continue
+            groups, types = op.properties.get(_GROUPS), map(_type_of, op.operands)
+            key = type(op), id(groups), *map(id, types)
+            if key not in alike:
+                alike[key] = _sent(op)[0], _seconds(program, op)
+            sent, taken = alike[key]
+            total += times * sent
+            seconds += times * taken
     return total, seconds
 
 
@@ -78,7 +90,7 @@ def _sent(op: Operation) -> tuple[int, int]:
     ring = _RINGS[type(op)]
     size = 2
     if ring is not Ring.COLLECTIVE_PERMUTE:
-        groups = op.properties["replica_groups"]
+        groups = op.properties[_GROUPS]
         if isinstance(groups, DenseIntOrFPElementsAttr):
             size = groups.get_shape()[-1]
     sent = sum(ring_bytes(ring, value_bytes(value), size) for value in op.operands)

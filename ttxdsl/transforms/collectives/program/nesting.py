@@ -14,7 +14,7 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     makes_results_alone,
 )
 
-_BLOCKS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
+PROGRAMS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
 """Ops whose regions are programs, of several values on all devices."""
 
 
@@ -46,7 +46,7 @@ class Nesting:
         """Those of a block itself, in program order."""
         known = self._in.get(block)
         if known is None:
-            known = self._in[block] = [op for op in block.ops if type(op) in _BLOCKS]
+            known = self._in[block] = [op for op in block.ops if type(op) in PROGRAMS]
         return [op for op in known if op.parent is block]
 
     def inner_blocks(self, block: Block) -> dict[Block, Operation]:
@@ -60,7 +60,7 @@ class Nesting:
                 one: op
                 for op in self.loops_and_branches(block)
                 for inner in op.walk()
-                if type(inner) in _BLOCKS
+                if type(inner) in PROGRAMS
                 for region in inner.regions
                 for one in region.blocks
             }
@@ -68,11 +68,11 @@ class Nesting:
 
     def sends(self, op: Operation) -> bool:
         """Whether an op is a collective, or had some in it when somebody first asked."""
-        return op in self._senders if type(op) in _BLOCKS else is_collective(op)
+        return op in self._senders if type(op) in PROGRAMS else is_collective(op)
 
     def has_no_effect(self, op: Operation) -> bool:
         """Whether an op with all that is in it only makes results."""
-        if type(op) in _BLOCKS:
+        if type(op) in PROGRAMS:
             return op not in self._acting
         return makes_results_alone(op)
 
@@ -89,7 +89,7 @@ class Nesting:
             for block in self.inner_blocks(self._block)
             if not all(
                 op.has_trait(IsTerminator)
-                or type(op) in _BLOCKS
+                or type(op) in PROGRAMS
                 or makes_results_alone(op)
                 for op in block.ops
             )

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ttxdsl.ir.traversal import operands_of
-from ttxdsl.transforms.collectives.program.single_ops import MOVED
+from ttxdsl.ir.traversal import operands_of, ops_of
+from ttxdsl.transforms.collectives.program.nesting import PROGRAMS
 
 
 class Snapshot:
@@ -27,13 +27,11 @@ class Snapshot:
 
     def __init__(self, block: Block):
         self._arguments = block.args
-        self._ops = ops = [*block.ops]
+        self._ops = ops = ops_of(block)
         self._operands = [*map(operands_of, ops)]
         self._results = [op.results for op in ops]
         self._locations = [op.location for op in ops]
-        self._regions = {
-            op: _regions_of(op) for op in ops if op.regions and type(op) not in MOVED
-        }
+        self._regions = {op: _regions_of(op) for op in ops if type(op) in PROGRAMS}
 
     def write(self, values: dict[SSAValue, SSAValue] | None = None) -> Block:
         """Write the block anew.
