@@ -40,10 +40,10 @@ def unpadded_shape(
     Raises:
         CompileError: it is of no part of that.
     """
-    said = entries.data[at].data.get(UNPADDED_SHAPE) if entries else None
-    if not isinstance(said, DenseArrayBase):
+    shapes = entries.data[at].data.get(UNPADDED_SHAPE) if entries else None
+    if not isinstance(shapes, DenseArrayBase):
         return None
-    shape = tuple(cast("DenseArrayBase[IntegerType]", said).get_values())
+    shape = tuple(cast("DenseArrayBase[IntegerType]", shapes).get_values())
     if len(shape) != len(padded) or any(
         not 0 <= size <= whole for size, whole in zip(shape, padded, strict=True)
     ):

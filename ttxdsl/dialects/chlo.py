@@ -151,8 +151,8 @@ _OpT = TypeVar("_OpT", bound=StableHLOOp)
 def _op(base: type[_OpT], name: str, summary: str) -> type[_OpT]:
     """The op of a line of a table: `broadcast_add` is the class `BroadcastAddOp`."""
     title = "".join(part.capitalize() for part in name.split("_")) + "Op"
-    said = {"name": f"chlo.{name}", "__doc__": summary, "__module__": __name__}
-    return irdl_op_definition(cast(type[_OpT], type(title, (base,), said)))
+    members = {"name": f"chlo.{name}", "__doc__": summary, "__module__": __name__}
+    return irdl_op_definition(cast(type[_OpT], type(title, (base,), members)))
 
 
 # --- one operand -------------------------------------------------------------------
@@ -452,9 +452,11 @@ class BroadcastSelectOp(PurePrettyOp):
         """Values of one element type, broadcast to the result's shape."""
         on_true, on_false = self.on_true.type, self.on_false.type
         result = self.result.type
-        for one in (on_false, result):
-            if not infer.elements_fit(element_of(one), element_of(on_true)):
-                raise VerifyException(f"on_true is {on_true}, but another value {one}")
+        for value in (on_false, result):
+            if not infer.elements_fit(element_of(value), element_of(on_true)):
+                raise VerifyException(
+                    f"on_true is {on_true}, but another value {value}"
+                )
         if all(map(is_tensor, (on_true, on_false, result))):
             values = broadcast(shape_of(on_true), shape_of(on_false), None)
             shape = broadcast(shape_of(self.pred.type), values, None)
@@ -767,11 +769,11 @@ class ScanOp(StableHLOOp):
         )
         size = None if self.scan_dim_size is None else self.scan_dim_size.value.data
         expected: list[Attribute] = []
-        for index, one in enumerate(self.inputs):
-            shape = shape_of(one.type)
+        for index, value in enumerate(self.inputs):
+            shape = shape_of(value.type)
             if dim >= len(shape):
                 raise VerifyException(
-                    f"input {index} {one.type} has no dimension {dim}"
+                    f"input {index} {value.type} has no dimension {dim}"
                 )
             if shape[dim] != DYNAMIC_INDEX:
                 if size not in (None, shape[dim]):
@@ -780,8 +782,8 @@ class ScanOp(StableHLOOp):
                         f"{size}"
                     )
                 size = shape[dim]
-            expected.append(with_shape(one.type, shape[:dim] + shape[dim + 1 :]))
-        expected += [one.type for one in self.inits]
+            expected.append(with_shape(value.type, shape[:dim] + shape[dim + 1 :]))
+        expected += [init.type for init in self.inits]
         block = block_of(self.body, "body")
         require_same_types(tuple(block.arg_types), expected, "arguments of body")
         returned = returned_types(self.body)
@@ -789,11 +791,11 @@ class ScanOp(StableHLOOp):
         require(outputs >= 0, f"body must return at least {len(self.inits)} values")
         length = DYNAMIC_INDEX if size is None else size
         results: list[Attribute] = []
-        for index, one in enumerate(returned):
-            shape = shape_of(one)
+        for index, value in enumerate(returned):
+            shape = shape_of(value)
             if index < outputs:
                 shape = (*shape[:dim], length, *shape[dim:])
-            results.append(with_shape(one, shape))
+            results.append(with_shape(value, shape))
         infer.require_results(self, results, "results")
 
 
@@ -808,12 +810,12 @@ Chlo = Dialect(
         *_BINARY,
         *_BROADCAST,
         *(
-            one
-            for one in tuple(globals().values())
-            if isinstance(one, type)
-            and StableHLOOp in one.__mro__
-            and one.__module__ == __name__
-            and "name" in vars(one)
+            defined
+            for defined in tuple(globals().values())
+            if isinstance(defined, type)
+            and StableHLOOp in defined.__mro__
+            and defined.__module__ == __name__
+            and "name" in vars(defined)
         ),
     ],
     [

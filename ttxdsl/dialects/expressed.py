@@ -53,15 +53,15 @@ def on_floats(op: Operation) -> Operation | None:
         return None
     block = Block(arg_types=[_expressed(value.type) for value in op.operands])
     regions = [_region_on_floats(region) for region in op.regions]
-    made = type(op).create(
+    copy = type(op).create(
         operands=block.args,
         result_types=[_expressed(value.type) for value in op.results],
         properties=op.properties,
         attributes=op.attributes,
         regions=regions,
     )
-    block.add_op(made)
-    return made
+    block.add_op(copy)
+    return copy
 
 
 def _region_on_floats(region: Region) -> Region:

@@ -60,12 +60,12 @@ def device_groups(op: Operation, devices: int, partitions: int | None = None) ->
         ValueError: a process is named twice, or axes that the mesh does not have.
     """
     groups, strategy = _listed(op)
-    found = expand_groups(groups, strategy, devices, partitions or devices)
+    device_lists = expand_groups(groups, strategy, devices, partitions or devices)
     if not isinstance(op, stablehlo.CollectivePermuteOp):
-        named = [process for group in found for process in group]
+        named = [process for group in device_lists for process in group]
         if len(set(named)) != len(named):
             raise ValueError("a process is named twice in the replica groups")
-    return found
+    return device_lists
 
 
 def counts_replicas(module: ModuleOp) -> bool:
@@ -138,7 +138,7 @@ def _listed(op: Operation) -> tuple[Groups, Strategy]:
     ids, shape = dense.get_values(), dense.get_shape()
     size = shape[-1] if shape and shape[-1] else 1
     groups = tuple(
-        tuple(one for one in ids[start : start + size] if one >= 0)
+        tuple(process for process in ids[start : start + size] if process >= 0)
         for start in range(0, len(ids), size)
     )
     return groups, _strategy(op)
@@ -166,20 +166,22 @@ def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
         ValueError: the mesh has no such axis or part of one, or two overlap.
     """
     axes: list[AxisRef] = []
-    for one in cast(
+    for axis_attr in cast(
         "Iterable[stablehlo.AxisRefAttr | sdy.AxisRefAttr]", groups.axes.data
     ):
-        if isinstance(one, sdy.AxisRefAttr):  # as sdy-convert-global-to-local says it
-            axes.append(one.data)
+        if isinstance(
+            axis_attr, sdy.AxisRefAttr
+        ):  # as sdy-convert-global-to-local says it
+            axes.append(axis_attr.data)
             continue
-        sub, size = one.data.sub_axis_info, mesh.axis_size(one.data.name)
+        sub, size = axis_attr.data.sub_axis_info, mesh.axis_size(axis_attr.data.name)
         if sub is None:
-            axes.append(AxisRef(one.data.name))
+            axes.append(AxisRef(axis_attr.data.name))
             continue
-        axes.append(AxisRef(one.data.name, sub.pre_size, sub.size))
+        axes.append(AxisRef(axis_attr.data.name, sub.pre_size, sub.size))
         if size % (sub.pre_size * sub.size):
             raise ValueError(f"{axes[-1]} is no part of an axis of size {size}")
-    if any(one.overlaps(other) for one, other in combinations(axes, 2)):
+    if any(axis.overlaps(other) for axis, other in combinations(axes, 2)):
         raise ValueError("two of the axes of the replica groups overlap")
     return tuple(axes)
 

@@ -45,7 +45,7 @@ def sort_keys(comparator: Region) -> list[SortKey] | None:
     end = block.last_op
     if end is None or len(end.operands) != 1:
         return None
-    value, found = end.operands[0], list[SortKey]()
+    value, keys = end.operands[0], list[SortKey]()
     while isinstance(value.owner, stablehlo.OrOp):
         either = _split(value.owner, ("LT", "GT"))
         if either is None or not isinstance(either[1].owner, stablehlo.AndOp):
@@ -54,21 +54,21 @@ def sort_keys(comparator: Region) -> list[SortKey] | None:
         key = _key(either[0], block)
         if key is None or both is None or not _compare_alike(either[0], both[0]):
             return None
-        found.append(key)
+        keys.append(key)
         value = both[1]
     last = value.owner
     # of two that LE or GE says to be equal neither comes first
     key = _key(last, block) if _compares(last, ("LT", "GT", "LE", "GE")) else None
-    return None if key is None else [*found, key]
+    return None if key is None else [*keys, key]
 
 
 def _split(
     op: stablehlo.OrOp | stablehlo.AndOp, directions: Sequence[str]
 ) -> tuple[stablehlo.CompareOp, SSAValue] | None:
     """The side of an op that compares in one of the directions, and the other side."""
-    for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        if _compares(one.owner, directions):
-            return one.owner, other
+    for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        if _compares(value.owner, directions):
+            return value.owner, other
     return None
 
 
@@ -80,21 +80,21 @@ def _compares(
     return owner.comparison_direction.data.value in directions
 
 
-def _compare_alike(one: stablehlo.CompareOp, other: stablehlo.CompareOp) -> bool:
+def _compare_alike(compare: stablehlo.CompareOp, other: stablehlo.CompareOp) -> bool:
     """Whether two comparisons are of the same two values, in the same way."""
-    return {one.lhs, one.rhs} == {other.lhs, other.rhs} and (
-        one.compare_type == other.compare_type
+    return {compare.lhs, compare.rhs} == {other.lhs, other.rhs} and (
+        compare.compare_type == other.compare_type
     )
 
 
 def _key(compare: stablehlo.CompareOp, block: Block) -> SortKey | None:
     """Return the compared key; None unless it is one function of both elements."""
     greater = compare.comparison_direction.data.value in ("GT", "GE")
-    for one, other in ((compare.lhs, compare.rhs), (compare.rhs, compare.lhs)):
+    for value, other in ((compare.lhs, compare.rhs), (compare.rhs, compare.lhs)):
         operands = set[int]()
-        if _is_same(one, other, block, operands):
-            descending = greater == (one is compare.lhs)
-            return SortKey(one, tuple(sorted(operands)), compare, descending)
+        if _is_same(value, other, block, operands):
+            descending = greater == (value is compare.lhs)
+            return SortKey(value, tuple(sorted(operands)), compare, descending)
     return None
 
 
@@ -111,17 +111,17 @@ def _is_same(
     """
     waiting, seen = [(value, other)], set[tuple[SSAValue, SSAValue]]()
     while waiting:
-        one, two = pair = waiting.pop()
+        mine, two = pair = waiting.pop()
         if pair in seen:
             continue
         seen.add(pair)
-        if isinstance(one, BlockArgument):
-            place = one.index
-            if one.owner is not block or place % 2 or two is not block.args[place + 1]:
+        if isinstance(mine, BlockArgument):
+            place = mine.index
+            if mine.owner is not block or place % 2 or two is not block.args[place + 1]:
                 return False
             operands.add(place // 2)
             continue
-        first, second = one.owner, two.owner
+        first, second = mine.owner, two.owner
         if (
             not isinstance(first, Operation)
             or not isinstance(second, Operation)
@@ -133,14 +133,14 @@ def _is_same(
     return bool(operands)
 
 
-def _do_alike(one: Operation, other: Operation) -> bool:
+def _do_alike(op: Operation, other: Operation) -> bool:
     """Whether two ops without regions make the same of the same operands."""
-    return one is other or (
-        type(one) is type(other)
-        and not one.regions
-        and one.properties == other.properties
-        and one.attributes == other.attributes
-        and len(one.operands) == len(other.operands)
-        and list(one.result_types) == list(other.result_types)
-        and [x.type for x in one.operands] == [x.type for x in other.operands]
+    return op is other or (
+        type(op) is type(other)
+        and not op.regions
+        and op.properties == other.properties
+        and op.attributes == other.attributes
+        and len(op.operands) == len(other.operands)
+        and list(op.result_types) == list(other.result_types)
+        and [x.type for x in op.operands] == [x.type for x in other.operands]
     )

@@ -125,7 +125,7 @@ class _MemberAttr(Data[_Member]):
     @classmethod
     def named(cls, text: str) -> _Member | None:
         """The member that a text names, None if there is no such."""
-        return next((one for one in cls._members() if one.value == text), None)
+        return next((member for member in cls._members() if member.value == text), None)
 
     @classmethod
     def _members(cls) -> type[_Member]:
@@ -144,9 +144,9 @@ class _MemberAttr(Data[_Member]):
             text = parser.parse_identifier()
             member = cls.named(text)
             if member is None:
-                names = ", ".join(one.value for one in cls._members())
-                said = f"expected one of {names}, got {text}"
-                parser.raise_error(said, start, parser.pos)
+                names = ", ".join(member.value for member in cls._members())
+                message = f"expected one of {names}, got {text}"
+                parser.raise_error(message, start, parser.pos)
         return member
 
     def print_parameter(self, printer: Printer) -> None:

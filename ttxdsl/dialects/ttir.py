@@ -99,7 +99,9 @@ class DPSOp(TTIROp):
     @property
     def dps_results(self) -> Sequence[SSAValue]:
         """The results that have a destination: all tensors."""
-        return [one for one in self.results if one.type.name == TensorType.name]
+        return [
+            result for result in self.results if result.type.name == TensorType.name
+        ]
 
     @property
     def dps_outputs(self) -> Sequence[SSAValue]:
@@ -163,18 +165,18 @@ class Destinations(DPSOp):
 
 ELEMENTWISE_OPS = LineOps(
     {
-        one.ttir: partial(elementwise.op_of_line, one, Destination, one.ttir)
-        for one in elementwise.ELEMENTWISE
+        line.ttir: partial(elementwise.op_of_line, line, Destination, line.ttir)
+        for line in elementwise.ELEMENTWISE
     }
 )
 """The elementwise op classes by mnemonic: `ELEMENTWISE_OPS["add"]` is `ttir.add`."""
 
 REDUCTION_OPS = LineOps(
     {
-        one.ttir: partial(
-            op_of, reduction.DimsReductionOp, Destination, one.ttir, one.summary
+        line.ttir: partial(
+            op_of, reduction.DimsReductionOp, Destination, line.ttir, line.summary
         )
-        for one in reduction.REDUCTIONS
+        for line in reduction.REDUCTIONS
     }
 )
 """The reduction op classes by mnemonic: `REDUCTION_OPS["sum"]` is `ttir.sum`."""
@@ -355,7 +357,7 @@ class Conv3dOp(contraction.Conv3d, Biased):
 
     def image_dims(self) -> tuple[int, ...]:
         """Return the dimensions of batch, depth, height, width and channels."""
-        return self._said_dims("batch", "depth", "height", "width", "channel")
+        return self._named_dims("batch", "depth", "height", "width", "channel")
 
 
 class Conv2dOp(contraction.Conv2d, Biased):
@@ -375,7 +377,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
 
     def image_dims(self) -> tuple[int, ...]:
         """Return the dimensions of batch, height, width and channels."""
-        return self._said_dims("batch", "height", "width", "channel")
+        return self._named_dims("batch", "height", "width", "channel")
 
     def verify_shapes(self) -> None:
         """Channels fit the groups; windows give the result."""
@@ -462,16 +464,16 @@ class _AdditionDestinations(Destinations):
         """Return the option for segment sizes if the operands are a list."""
         assert issubclass(cls, AdditionOp)
         source = sources()[cls.ADDITION.source].get_irdl_definition()
-        if not any(isinstance(one, VariadicDef) for _, one in source.operands):
+        if not any(isinstance(operand, VariadicDef) for _, operand in source.operands):
             return {}
         return {"irdl_options": (AttrSizedOperandSegments(as_property=True),)}
 
 
 TODAY_OPS = LineOps(
     {
-        one.name: partial(tt_mlir_ops.op_of_line, one, TTIROp, None)
-        for one in tt_mlir_ops.TODAY
-        if one.only != "ttnn"
+        op.name: partial(tt_mlir_ops.op_of_line, op, TTIROp, None)
+        for op in tt_mlir_ops.TODAY
+        if op.only != "ttnn"
     }
 )
 """The classes of tt-mlir's other ops, by mnemonic."""
@@ -479,12 +481,12 @@ TODAY_OPS = LineOps(
 
 ADDITION_OPS = LineOps(
     {
-        one.source: partial(
+        addition.source: partial(
             extension_ops.op_of_line,
-            one,
-            TTIROp if one.token else _AdditionDestinations,
+            addition,
+            TTIROp if addition.token else _AdditionDestinations,
         )
-        for one in extension_ops.ADDITIONS
+        for addition in extension_ops.ADDITIONS
     }
 )
 """Their classes by the name of the op that they stand for."""

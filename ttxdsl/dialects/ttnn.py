@@ -223,8 +223,8 @@ class GetDeviceOp(TTNNOp):
 
 ELEMENTWISE_OPS = LineOps(
     {
-        one.ttir: partial(elementwise.op_of_line, one, TTNNOp, one.ttnn)
-        for one in elementwise.ELEMENTWISE
+        line.ttir: partial(elementwise.op_of_line, line, TTNNOp, line.ttnn)
+        for line in elementwise.ELEMENTWISE
     }
 )
 """The elementwise op classes by *ttir* mnemonic: `ELEMENTWISE_OPS["div"]` is
@@ -232,11 +232,11 @@ ELEMENTWISE_OPS = LineOps(
 
 REDUCTION_OPS = LineOps(
     {
-        one.ttir: partial(
-            op_of, reduction.DimsReductionOp, TTNNOp, one.ttir, one.summary
+        line.ttir: partial(
+            op_of, reduction.DimsReductionOp, TTNNOp, line.ttir, line.summary
         )
-        for one in reduction.REDUCTIONS
-        if one.in_ttnn
+        for line in reduction.REDUCTIONS
+        if line.in_ttnn
     }
 )
 """The reduction op classes by mnemonic: `REDUCTION_OPS["sum"]` is `ttnn.sum`."""
@@ -447,11 +447,11 @@ class Conv2dOp(contraction.Conv2d, Biased):
 
 def _expect(name: str, value: SSAValue, wanted: Sequence[int]) -> None:
     """An operand or result has the shape that the attributes say."""
-    found = tensor_type(value)
-    if found.get_shape() != tuple(wanted):
+    type = tensor_type(value)
+    if type.get_shape() != tuple(wanted):
         text = "x".join(str(size) for size in wanted)
         raise VerifyException(
-            f"the {name} has shape {shape_text(found)}, the attributes say {text}"
+            f"the {name} has shape {shape_text(type)}, the attributes say {text}"
         )
 
 
@@ -473,30 +473,33 @@ class ArangeOp(creation.Arange, Made):
 
 TODAY_OPS = LineOps(
     {
-        one.name: partial(tt_mlir_ops.op_of_line, one, TTNNOp, operand_def(DeviceType))
-        for one in tt_mlir_ops.TODAY
-        if one.only != "ttir"
+        op.name: partial(tt_mlir_ops.op_of_line, op, TTNNOp, operand_def(DeviceType))
+        for op in tt_mlir_ops.TODAY
+        if op.only != "ttir"
     }
 )
 """The classes of tt-mlir's other ops, by mnemonic."""
 
 
-def _addition(one: extension_ops.Addition) -> type[AdditionOp]:
-    takes = one.registered and one.each
+def _addition(addition: extension_ops.Addition) -> type[AdditionOp]:
+    takes = addition.registered and addition.each
     activations = elementwise.ACTIVATIONS if takes else ()
     fields = {where: opt_prop_def(ArrayAttr) for where in activations}
-    return extension_ops.op_of_line(one, TTNNOp, **fields)
+    return extension_ops.op_of_line(addition, TTNNOp, **fields)
 
 
 ADDITION_OPS = LineOps(
-    {one.source: partial(_addition, one) for one in extension_ops.ADDITIONS}
+    {
+        addition.source: partial(_addition, addition)
+        for addition in extension_ops.ADDITIONS
+    }
 )
 """Their classes by the name of the op that they stand for."""
 
 
 TEXTS = {
-    one.name: one
-    for one in (
+    attribute.name: attribute
+    for attribute in (
         *verbatim("ttnn", TTNN_TEXTS),
         *verbatim("ttnn", ["mesh_offset"], SpacedVerbatim),
     )

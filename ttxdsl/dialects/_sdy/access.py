@@ -261,8 +261,8 @@ def _dictionary_sharding(
 ) -> TensorSharding | None:
     if attributes is None:
         return None
-    found = attributes.data[index].data.get(SHARDING)
-    return found.data if isinstance(found, TensorShardingAttr) else None
+    sharding = attributes.data[index].data.get(SHARDING)
+    return sharding.data if isinstance(sharding, TensorShardingAttr) else None
 
 
 def get_func_argument_sharding(func: FuncOp, index: int) -> TensorSharding | None:
@@ -402,8 +402,8 @@ def transform_shardings(
     ) -> TensorShardingPerValueAttr:
         known = attributes.get(id(old))
         if known is None:
-            made = TensorShardingPerValueAttr(map(new, old.data))
-            known = attributes.keep(id(old), made, old)
+            new_shardings = TensorShardingPerValueAttr(map(new, old.data))
+            known = attributes.keep(id(old), new_shardings, old)
         return known
 
     _transform(root, lambda sharding, op, type: new(sharding), new_per_value)
@@ -460,7 +460,7 @@ _type_of = attrgetter("type")
 
 def _transform(
     root: Operation,
-    one: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
+    change: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
     per_value: Callable[
         [TensorShardingPerValueAttr, Operation, _Values], TensorShardingPerValueAttr
     ],
@@ -474,13 +474,13 @@ def _transform(
         match op:
             case FuncOp():
                 transform_func_shardings(
-                    op, lambda sharding, type, func=op: one(sharding, func, type)
+                    op, lambda sharding, type, func=op: change(sharding, func, type)
                 )
             case ShardingOp() | CollectiveOp() | DataFlowEdgeOp():
                 (result,) = op.results
                 sharding = get_sharding(result)
                 if sharding is not None:
-                    set_sharding(result, one(sharding, op, result.type))
+                    set_sharding(result, change(sharding, op, result.type))
             case ManualComputationOp() | NamedComputationOp():
                 if op.in_shardings is not None:
                     op.in_shardings = per_value(op.in_shardings, op, op.operands)

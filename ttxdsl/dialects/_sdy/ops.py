@@ -680,7 +680,7 @@ class _Combining(CustomDirective):
         number = cast(IntegerAttr[I32] | None, self.number.get(op))
         if number is not None and number.value.data:
             state.print_whitespace(printer)
-            known = {at: one.value for at, one in enumerate(ReductionKind)}
+            known = {at: kind.value for at, kind in enumerate(ReductionKind)}
             printer.print_string(known.get(number.value.data, str(number)))
             state.should_emit_space = True
             state.last_was_punctuation = False

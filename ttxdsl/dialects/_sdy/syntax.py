@@ -218,11 +218,11 @@ _PLAIN_NUMBERS = re.compile(
 def _plain_numbers(parser: AttrParser) -> tuple[int, ...]:
     """`[3, 0, 2]` as it is mostly written, a million without a token each; else empty."""
     text = parser.lexer.input.content
-    found = _PLAIN_NUMBERS.match(text, parser._current_token.span.start)  # pyright: ignore[reportPrivateUsage]
-    if found is None:
+    match = _PLAIN_NUMBERS.match(text, parser._current_token.span.start)  # pyright: ignore[reportPrivateUsage]
+    if match is None:
         return ()
-    parser._resume_from(found.end())  # pyright: ignore[reportPrivateUsage]
-    return tuple(map(int, found.group(1).split(",")))
+    parser._resume_from(match.end())  # pyright: ignore[reportPrivateUsage]
+    return tuple(map(int, match.group(1).split(",")))
 
 
 @_named("mesh")
@@ -292,9 +292,9 @@ def parse_dim_sharding(parser: AttrParser) -> DimSharding:
 
 def parse_optional_reduction(parser: AttrParser) -> ReductionKind | None:
     """`sum`, `max` or `min`, if it is said."""
-    for one in ReductionKind:
-        if parser.parse_optional_keyword(one.value) is not None:
-            return one
+    for kind in ReductionKind:
+        if parser.parse_optional_keyword(kind.value) is not None:
+            return kind
     return None
 
 

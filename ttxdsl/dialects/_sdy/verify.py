@@ -178,11 +178,11 @@ def sub_axis(axis: AxisRef, mesh: Mesh) -> None:
         raise VerifyException(f"sub-axis size is equal to the full axis size: {axis}")
 
 
-def sorted_axis_list(axes: Axes, mesh: Mesh, what: str) -> None:
+def sorted_axis_list(axes: Axes, mesh: Mesh, label: str) -> None:
     """One list of axes whose order means nothing: valid, in the order of the mesh."""
-    axis_names(axes, mesh, f"{what} ")
-    axes_sorted(axes, mesh, f"{what} ")
-    axes_unmerged(axes, f"{what} ")
+    axis_names(axes, mesh, f"{label} ")
+    axes_sorted(axes, mesh, f"{label} ")
+    axes_unmerged(axes, f"{label} ")
     axes_disjoint(axes, mesh)
 
 
@@ -223,13 +223,13 @@ def tensor_sharding(sharding: TensorSharding, mesh: Mesh, rank: int) -> None:
         priority(dim, index)
         axis_names(dim.axes, mesh, f"dim {index}: ")
         axes_unmerged(dim.axes, f"dim {index}: ")
-    for what, axes in (
+    for label, axes in (
         ("replicated ", sharding.replicated),
         ("unreduced ", sharding.unreduced),
     ):
-        axis_names(axes, mesh, f"{what}axes: ")
-        axes_sorted(axes, mesh, what)
-        axes_unmerged(axes, f"{what}axes: ")
+        axis_names(axes, mesh, f"{label}axes: ")
+        axes_sorted(axes, mesh, label)
+        axes_unmerged(axes, f"{label}axes: ")
     axes_disjoint(sharding.all_axes, mesh)
 
 
@@ -290,13 +290,13 @@ def _expect(expected: Axes, dim: int, result: TensorSharding) -> None:
         )
 
 
-def without_suffix(axes: Axes, suffix: Axes, dim: int, mesh: Mesh, what: str) -> Axes:
+def without_suffix(axes: Axes, suffix: Axes, dim: int, mesh: Mesh, label: str) -> Axes:
     """`axes` without the axes that `suffix` names, which must be their end."""
     left = axes
     for axis in reversed(suffix):
         if not left or not axis.is_suffix_of(left[-1], mesh):
             raise VerifyException(
-                f"can't apply {what} axis {axis} to operand sharding on dimension "
+                f"can't apply {label} axis {axis} to operand sharding on dimension "
                 f"{dim}: {axis_refs_text(axes)} does not end with it"
             )
         rest = left[-1].prefix_without(axis)
@@ -305,11 +305,11 @@ def without_suffix(axes: Axes, suffix: Axes, dim: int, mesh: Mesh, what: str) ->
 
 
 def _collective_axes(
-    lists: Sequence[Axes], result: TensorSharding, mesh: Mesh, what: str
+    lists: Sequence[Axes], result: TensorSharding, mesh: Mesh, label: str
 ) -> None:
     """Lists of axes, one a dimension: each valid, no axis used twice in all of them."""
     for dim, axes in enumerate(lists):
-        where = f"{what} axes of dim {dim}: "
+        where = f"{label} axes of dim {dim}: "
         axis_names(axes, mesh, where)
         axes_unmerged(axes, where)
     axes_disjoint((axis for axes in lists for axis in axes), mesh)
@@ -325,12 +325,12 @@ def gathers(
     lists: Sequence[Axes],
     result: TensorSharding,
     mesh: Mesh,
-    what: str,
+    label: str,
 ) -> None:
     """Taking the axes from the end of each dimension gives the result's dimensions."""
-    _collective_axes(lists, result, mesh, what)
+    _collective_axes(lists, result, mesh, label)
     for dim, axes in enumerate(lists):
-        left = without_suffix(operand.dims[dim].axes, axes, dim, mesh, what)
+        left = without_suffix(operand.dims[dim].axes, axes, dim, mesh, label)
         _expect(left, dim, result)
 
 
@@ -339,10 +339,10 @@ def slices(
     lists: Sequence[Axes],
     result: TensorSharding,
     mesh: Mesh,
-    what: str,
+    label: str,
 ) -> None:
     """Adding the axes to the end of each dimension gives the result's dimensions."""
-    _collective_axes(lists, result, mesh, what)
+    _collective_axes(lists, result, mesh, label)
     for dim, axes in enumerate(lists):
         _expect(concatenate_merged(operand.dims[dim].axes, axes, mesh), dim, result)
 
@@ -426,12 +426,12 @@ def permutes(
             )
 
 
-def _apart(axes: Axes, others: Axes, what: str, of: str) -> None:
+def _apart(axes: Axes, others: Axes, label: str, of: str) -> None:
     """No axis overlaps one of the others."""
     for axis in axes:
         for taken in others:
             if axis.overlaps(taken):
-                raise VerifyException(f"{what} {axis} overlaps with {of}: {taken}")
+                raise VerifyException(f"{label} {axis} overlaps with {of}: {taken}")
 
 
 def reduces(
@@ -443,10 +443,10 @@ def reduces(
             f"operand and result shardings are not equivalent: {operand} and {result}"
         )
     sorted_axis_list(axes, mesh, "reduction")
-    what = "reduction axis"
+    label = "reduction axis"
     given = operand.sharding_axes + operand.replicated
-    _apart(axes, given, what, "operand dimension sharding or replicated axes")
-    _apart(axes, result.unreduced, what, "result unreduced axes")
+    _apart(axes, given, label, "operand dimension sharding or replicated axes")
+    _apart(axes, result.unreduced, label, "result unreduced axes")
 
 
 def reduction_number(number: int) -> None:

@@ -135,7 +135,7 @@ def _verify_per_value(
     types: Sequence[Attribute],
     meshes: dict[str, Mesh],
     bound: Collection[str],
-    what: str,
+    label: str,
 ) -> None:
     """One valid sharding a value. An op without results may have one that is empty."""
     if not types and len(shardings) == 1:
@@ -143,14 +143,14 @@ def _verify_per_value(
         mesh = _named(meshes, sharding)
         if mesh is None:
             raise VerifyException(
-                f"{what} 0: unknown mesh: {symbol(str(sharding.mesh))}"
+                f"{label} 0: unknown mesh: {symbol(str(sharding.mesh))}"
             )
         if mesh.is_maximal or sharding.is_replicated:
-            verify.no_axes_at_all(sharding, f"{what} 0: an op without {what}s")
+            verify.no_axes_at_all(sharding, f"{label} 0: an op without {label}s")
             return
     if len(shardings) != len(types):
         raise VerifyException(
-            f"{what} shardings don't match number of values: {len(shardings)} "
+            f"{label} shardings don't match number of values: {len(shardings)} "
             f"shardings vs {len(types)} values"
         )
     right: set[tuple[int, int]] = set()
@@ -162,7 +162,7 @@ def _verify_per_value(
         try:
             verify_sharding(sharding, type, _named(meshes, sharding), bound)
         except VerifyException as error:
-            where = f"{what} {index}: " if len(types) > 1 else f"{what}: "
+            where = f"{label} {index}: " if len(types) > 1 else f"{label}: "
             raise VerifyException(f"{where}{error}") from error
 
 
@@ -273,7 +273,7 @@ def _verify_func_edge(op: FuncDataFlowEdgeOp) -> None:
 
 def _verify_manual_values(
     op: ManualComputationOp,
-    what: str,
+    label: str,
     global_types: Sequence[Attribute],
     local_types: Sequence[Attribute],
     shardings: Sequence[TensorSharding],
@@ -284,11 +284,11 @@ def _verify_manual_values(
     manual = set(op.manual_axes.data)
     if not global_types and not local_types and not shardings:
         return
-    _verify_per_value(shardings, global_types, meshes, bound, what)
+    _verify_per_value(shardings, global_types, meshes, bound, label)
     if len(global_types) != len(local_types):
         raise VerifyException(
-            f"number of op {what}s and region {what}s must match: {len(global_types)} "
-            f"op {what}s and {len(local_types)} region {what}s"
+            f"number of op {label}s and region {label}s must match: {len(global_types)} "
+            f"op {label}s and {len(local_types)} region {label}s"
         )
     right: set[tuple[int, int, int]] = set()
     for index, (outside, inside, sharding) in enumerate(
@@ -304,7 +304,7 @@ def _verify_manual_values(
             if isinstance(outside, ShapedType):
                 _verify_local_type(outside, inside, sharding, meshes, manual)
         except VerifyException as error:
-            raise VerifyException(f"{what} {index}: {error}") from error
+            raise VerifyException(f"{label} {index}: {error}") from error
 
 
 def _verify_local_type(
@@ -390,23 +390,23 @@ def _verify_named_computation(op: NamedComputationOp) -> None:
             "number of returned values must match the number of results: "
             f"{len(returned)} != {len(op.results)}"
         )
-    for what, inside, outside in (
+    for label, inside, outside in (
         ("block argument", arguments, op.operand_types),
         ("returned value", returned, op.result_types),
     ):
         for index, (inner, outer) in enumerate(zip(inside, outside, strict=True)):
             if inner != outer:
                 raise VerifyException(
-                    f"expected the type of {what} {index} to match the outer type: "
+                    f"expected the type of {label} {index} to match the outer type: "
                     f"{inner} vs {outer}"
                 )
     meshes, bound = _meshes_around(op), bound_axes(op)
-    for what, shardings, types in (
+    for label, shardings, types in (
         ("in_shardings", op.in_shardings, op.operand_types),
         ("out_shardings", op.out_shardings, op.result_types),
     ):
         if shardings is not None:
-            _verify_per_value(shardings.data, types, meshes, bound, what)
+            _verify_per_value(shardings.data, types, meshes, bound, label)
 
 
 # Collectives
@@ -484,10 +484,10 @@ def verify_transition(
 
     Where the shardings are over several meshes nothing is checked, as in C++.
     """
-    given = [one for one in (*operands, *results) if one]
-    if not any(one.unreduced for one in given):
+    given = [sharding for sharding in (*operands, *results) if sharding]
+    if not any(sharding.unreduced for sharding in given):
         return
-    meshes = {access.find_mesh(op, one.mesh) for one in given} - {None}
+    meshes = {access.find_mesh(op, sharding.mesh) for sharding in given} - {None}
     if len(meshes) != 1 or (mesh := meshes.pop()) is None:
         return
     try:
@@ -552,7 +552,7 @@ def _verify_func(func: FuncOp, meshes: dict[str, Mesh]) -> None:
 
 
 def _verify_dictionaries(
-    what: str,
+    label: str,
     dictionaries: ArrayAttr[DictionaryAttr] | None,
     types: Sequence[Attribute],
     meshes: dict[str, Mesh],
@@ -573,7 +573,7 @@ def _verify_dictionaries(
                 )
             verify_sharding(sharding.data, type, _named(meshes, sharding.data))
         except VerifyException as error:
-            raise VerifyException(f"{what} {index}: {error}") from error
+            raise VerifyException(f"{label} {index}: {error}") from error
 
 
 def _verify_attributes(

@@ -336,13 +336,13 @@ class CollectivePermute(CollectiveOp):
         name, mesh = self.own_mesh()
         devices = None if mesh is None else prod(mesh.get_shape())
         columns = zip(*id_pairs(self.source_target_pairs), strict=True)
-        for what, ids in zip(("source", "target"), columns, strict=False):
+        for role, ids in zip(("source", "target"), columns, strict=False):
             if len(set(ids)) != len(ids):
-                raise VerifyException(f"a {what} device appears in two pairs")
-            wrong = [one for one in ids if devices and not 0 <= one < devices]
+                raise VerifyException(f"a {role} device appears in two pairs")
+            wrong = [device for device in ids if devices and not 0 <= device < devices]
             if devices and wrong:
                 raise VerifyException(
-                    f'{what} device {wrong[0]}: mesh "{name}" has devices 0 to '
+                    f'{role} device {wrong[0]}: mesh "{name}" has devices 0 to '
                     f"{devices - 1}"
                 )
 
@@ -459,8 +459,8 @@ class PointToPoint(CollectiveOp):
         expect_type(result, input, "a point_to_point keeps the shape")
         name, mesh = self.own_mesh()
         shape = None if mesh is None else mesh.get_shape()
-        for what in (self.sender_coord, self.receiver_coord):
-            where = ints(what)
+        for coordinates in (self.sender_coord, self.receiver_coord):
+            where = ints(coordinates)
             if shape is not None and (
                 len(where) != len(shape)
                 or any(not 0 <= at < n for at, n in zip(where, shape, strict=True))

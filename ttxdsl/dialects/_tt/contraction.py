@@ -73,12 +73,12 @@ class ConvolutionOp(ComputeOp):
         """Return the dimensions of the image: batch, spatial dimensions, channels."""
         return tuple(range(len(tensor_type(self.input).get_shape())))
 
-    def _said_dims(self, *names: str) -> tuple[int, ...]:
+    def _named_dims(self, *names: str) -> tuple[int, ...]:
         """The dimensions that properties name; its own place where one is missing."""
-        said = [self.properties.get(f"{name}_dim") for name in names]
+        attributes = [self.properties.get(f"{name}_dim") for name in names]
         return tuple(
-            one.value.data if isinstance(one, IntegerAttr) else at
-            for at, one in enumerate(said)
+            attribute.value.data if isinstance(attribute, IntegerAttr) else at
+            for at, attribute in enumerate(attributes)
         )
 
     def kernel_shape(self) -> Sequence[int]:
@@ -97,8 +97,8 @@ class ConvolutionOp(ComputeOp):
         order = self.image_dims()
         if len(image) == len(order) == len(result.get_shape()):
             image = tuple(image[dim] for dim in order)
-            made = tuple(result.get_shape()[dim] for dim in order)
-            result = TensorType(result.element_type, made)
+            shape = tuple(result.get_shape()[dim] for dim in order)
+            result = TensorType(result.element_type, shape)
         groups = self.groups.value.data
         if len(image) != spatial + 2 or len(kernel) != spatial + 2:
             raise VerifyException(

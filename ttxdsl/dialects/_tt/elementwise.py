@@ -218,7 +218,7 @@ def _expect_elements(
         )
     same = operands[1:] if typing == Typing.SELECT else operands
     if typing == Typing.MAGNITUDE:
-        same = [_magnitude(one) for one in same]
+        same = [_magnitude(attribute) for attribute in same]
     rounds = numbers and isinstance(result, AnyFloat) and isinstance(same[0], AnyFloat)
     if not rounds and (not truth or (typing == Typing.LOGICAL and not numbers)):
         same = [*same, result]
@@ -266,10 +266,10 @@ ACTIVATIONS = (
 def op_of_line(spec: TableLine, dialect: type[TTOp], name: str) -> type[ElementwiseOp]:
     """The op that a line of the table is in a dialect, which calls it so."""
     base = (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1]
-    said: dict[str, Any] = {"SPEC": spec}
-    said["__annotations__"] = {"SPEC": "ClassVar[TableLine]"}
+    members: dict[str, Any] = {"SPEC": spec}
+    members["__annotations__"] = {"SPEC": "ClassVar[TableLine]"}
     if dialect.DIALECT == "ttnn" and spec.arity == 2 and not spec.composite:
-        said |= {where: opt_prop_def(ArrayAttr) for where in ACTIVATIONS}
+        members |= {where: opt_prop_def(ArrayAttr) for where in ACTIVATIONS}
     elif spec.typing == Typing.CONVERT:
-        said["conservative_folding"] = opt_prop_def(BoolAttr)
-    return op_of(base, dialect, name, spec.summary, **said)
+        members["conservative_folding"] = opt_prop_def(BoolAttr)
+    return op_of(base, dialect, name, spec.summary, **members)

@@ -134,11 +134,11 @@ ADDITIONS: tuple[Addition, ...] = (
 def sources() -> dict[str, type[IRDLOperation]]:
     """The classes of the ops that additions stand for, by name."""
     wanted = {addition.source for addition in ADDITIONS}
-    found: dict[str, type[IRDLOperation]] = {}
+    ops: dict[str, type[IRDLOperation]] = {}
     for op in (*StableHLO.operations, *Chlo.operations):
         if op.name in wanted and issubclass(op, IRDLOperation):
-            found[op.name] = op
-    return found
+            ops[op.name] = op
+    return ops
 
 
 class AdditionOp(TTOp):
@@ -165,15 +165,15 @@ class AdditionOp(TTOp):
             properties.pop(own, None)
         if self.ADDITION.flag is not None and self.ADDITION.flag in properties:
             properties.update(self.ADDITION.spelled(properties.pop(self.ADDITION.flag)))
-        made = sources()[self.ADDITION.source].create(
+        source = sources()[self.ADDITION.source].create(
             operands=block.args,
             result_types=[_without_place(result.type) for result in self.results],
             properties=properties,
             attributes=dict(self.attributes),
             location=self.location,
         )
-        block.add_op(made)
-        return made
+        block.add_op(source)
+        return source
 
     def verify_shapes(self) -> None:
         """Verify the constraints of the op that this one stands for."""
@@ -216,12 +216,12 @@ def op_of_line(
     addition: Addition, dialect: type[TTOp], **fields: Any
 ) -> type[AdditionOp]:
     """The op that an addition is in a dialect, with what it has there alone."""
-    said: dict[str, Any] = {"ADDITION": addition, "IN_TT_MLIR": addition.registered}
-    said["__annotations__"] = {
+    members: dict[str, Any] = {"ADDITION": addition, "IN_TT_MLIR": addition.registered}
+    members["__annotations__"] = {
         "ADDITION": "ClassVar[Addition]",
         "IN_TT_MLIR": "ClassVar[bool]",
     }
     if addition.pure:
-        said["traits"] = traits_def(Pure())
+        members["traits"] = traits_def(Pure())
     summary = f"As `{addition.source}`."
-    return op_of(AdditionOp, dialect, addition.mnemonic, summary, **said, **fields)
+    return op_of(AdditionOp, dialect, addition.mnemonic, summary, **members, **fields)

@@ -49,7 +49,7 @@ from ttxdsl.dialects._tt.verbatim import (
 )
 from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition, irdl_op_definition
 
-TEXTS = {one.name: one for one in verbatim("ttcore", TTCORE_TEXTS)}
+TEXTS = {attribute.name: attribute for attribute in verbatim("ttcore", TTCORE_TEXTS)}
 """ttcore's attributes that are kept as text, by name."""
 
 LOCAL_SHAPE = verbatim("ttcore", ["local_shape"], SpacedVerbatim)[0]
@@ -160,7 +160,7 @@ class OptimizationBarrierOp(IRDLOperation):
 
     def verify_(self) -> None:
         """Results are the operands."""
-        if [one.type for one in self.inputs] != [one.type for one in self.res]:
+        if [value.type for value in self.inputs] != [value.type for value in self.res]:
             raise VerifyException("results have the types of the operands")
 
 
@@ -239,13 +239,15 @@ class WhileLoopOp(IRDLOperation):
     def counted(self) -> range | None:
         """The numbers that it is run for, None if a condition says how long."""
         bounds = (self.initial, self.limit, self.step)
-        said = [one.number.data for one in bounds if one is not None]
-        return range(*said) if len(said) == len(bounds) else None
+        numbers = [bound.number.data for bound in bounds if bound is not None]
+        return range(*numbers) if len(numbers) == len(bounds) else None
 
     def verify_(self) -> None:
         """The constraint of the class docstring."""
         bounds = [
-            one for one in (self.initial, self.limit, self.step) if one is not None
+            bound
+            for bound in (self.initial, self.limit, self.step)
+            if bound is not None
         ]
         if len(bounds) != (3 if self.condition_program is None else 0):
             raise VerifyException(

@@ -120,9 +120,9 @@ def op_of(
         summary: its docstring.
         fields: what it has beside both.
     """
-    said = {"name": name, "__doc__": summary, "__module__": dialect.__module__}
+    members = {"name": name, "__doc__": summary, "__module__": dialect.__module__}
     title = "".join(part.capitalize() for part in name.split("_")) + "Op"
-    return cast(type[_Op], type(title, (declaration, dialect), {**said, **fields}))
+    return cast(type[_Op], type(title, (declaration, dialect), {**members, **fields}))
 
 
 class LineOps(Mapping[str, type[_Op]], Generic[_Op]):
@@ -133,13 +133,13 @@ class LineOps(Mapping[str, type[_Op]], Generic[_Op]):
 
     def __init__(self, lines: Mapping[str, Callable[[], type[_Op]]]) -> None:
         self._lines = lines
-        self._made: dict[str, type[_Op]] = {}
+        self._classes: dict[str, type[_Op]] = {}
 
     def __getitem__(self, key: str) -> type[_Op]:
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = self._lines[key]()
-        return made
+        op = self._classes.get(key)
+        if op is None:
+            op = self._classes[key] = self._lines[key]()
+        return op
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._lines)
@@ -149,7 +149,7 @@ class LineOps(Mapping[str, type[_Op]], Generic[_Op]):
 
     def key_of(self, op: type[TTOp]) -> str | None:
         """Of which line a class is."""
-        return next((key for key, made in self._made.items() if made is op), None)
+        return next((key for key, known in self._classes.items() if known is op), None)
 
 
 class TTDialect(Dialect):

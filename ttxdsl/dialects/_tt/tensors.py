@@ -29,33 +29,33 @@ def sizes_text(sizes: Sequence[int]) -> str:
     return "x".join(str(size) for size in sizes) or "scalar"
 
 
-def expect_shape(found: Tensor, wanted: Sequence[int], what: str) -> None:
-    """The result has the shape that `what` gives."""
-    if found.get_shape() != tuple(wanted):
+def expect_shape(actual: Tensor, wanted: Sequence[int], reason: str) -> None:
+    """The result has the shape that an op asks for."""
+    if actual.get_shape() != tuple(wanted):
         raise VerifyException(
-            f"the result has shape {shape_text(found)}, "
-            f"expected {sizes_text(wanted)}: {what}"
+            f"the result has shape {shape_text(actual)}, "
+            f"expected {sizes_text(wanted)}: {reason}"
         )
 
 
-def expect_element_type(found: Tensor, wanted: Tensor) -> None:
+def expect_element_type(actual: Tensor, wanted: Tensor) -> None:
     """The result has the operand's element type."""
-    expect_elements(found.element_type, wanted.element_type)
+    expect_elements(actual.element_type, wanted.element_type)
 
 
-def expect_elements(found: Attribute, wanted: Attribute) -> None:
+def expect_elements(actual: Attribute, wanted: Attribute) -> None:
     """The result's element type is the operand's, its scales where they are now."""
-    if found != wanted:
+    if actual != wanted:
         raise VerifyException(
-            f"the result has elements of {found}, "
+            f"the result has elements of {actual}, "
             f"the operand of {wanted}: they must be the same"
         )
 
 
-def expect_type(found: Tensor, wanted: Tensor, what: str) -> None:
+def expect_type(actual: Tensor, wanted: Tensor, reason: str) -> None:
     """The result has the operand's element type and shape."""
-    expect_element_type(found, wanted)
-    expect_shape(found, wanted.get_shape(), what)
+    expect_element_type(actual, wanted)
+    expect_shape(actual, wanted.get_shape(), reason)
 
 
 def expect_dim(type: Tensor, dim: int, name: str) -> None:
@@ -79,9 +79,9 @@ def expect_along(input: Tensor, result: Tensor, dim: int) -> None:
     expect_type(result, input, "the operand's shape")
 
 
-def differ_only_in(dim: int, one: Tensor, other: Tensor) -> bool:
+def differ_only_in(dim: int, tensor: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same rank and sizes, but for one dimension."""
-    mine, theirs = one.get_shape(), other.get_shape()
+    mine, theirs = tensor.get_shape(), other.get_shape()
     return (
         len(mine) == len(theirs)
         and mine[:dim] == theirs[:dim]

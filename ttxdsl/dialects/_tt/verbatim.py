@@ -25,8 +25,8 @@ def _written_out(parser: AttrParser, text: str) -> str:
     known = parser.attribute_aliases
 
     def meaning(match: re.Match[str]) -> str:
-        found = known.get(match[0])
-        return match[0] if found is None else str(found)
+        attribute = known.get(match[0])
+        return match[0] if attribute is None else str(attribute)
 
     return _ALIAS_OR_STRING.sub(meaning, text)
 

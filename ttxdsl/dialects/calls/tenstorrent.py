@@ -110,12 +110,12 @@ def options(call: Operation) -> Mapping[str, Attribute]:
     """Return the options of a call, or of the ttir op that it becomes."""
     if not isinstance(call, CustomCallOp):
         return call.properties
-    said: dict[str, Attribute] = {}
+    merged: dict[str, Attribute] = {}
     for key in (FRONTEND_ATTRIBUTES, COMPOSITE_ATTRIBUTES):
-        found = call.attributes.get(key)
-        if isinstance(found, DictionaryAttr):
-            said.update(found.data)
-    return said
+        entries = call.attributes.get(key)
+        if isinstance(entries, DictionaryAttr):
+            merged.update(entries.data)
+    return merged
 
 
 def flag(call: Operation, name: str, default: bool = False) -> bool:
@@ -149,12 +149,12 @@ def roles(call: CustomCallOp) -> dict[str, int] | None:
     target = call.call_target_name.data
     written = _ROLES.get(target, "").split()
     present: list[str] = []
-    for one in written:
-        name = one.removesuffix("?")
-        if name == one or target in _TOLD_BY_COUNT or flag(call, f"has_{name}"):
+    for role in written:
+        name = role.removesuffix("?")
+        if name == role or target in _TOLD_BY_COUNT or flag(call, f"has_{name}"):
             present.append(name)
     if target in _TOLD_BY_COUNT:
-        required = sum(not one.endswith("?") for one in written)
+        required = sum(not role.endswith("?") for role in written)
         if not required <= len(call.inputs) <= len(present):
             return None
         del present[len(call.inputs) :]

@@ -24,17 +24,17 @@ from ttxdsl.dialects.stablehlo.windowed import *
 # by the classes that they are derived from: `issubclass` asks every op of xDSL whether
 # it is a base
 _defined = [
-    one
-    for one in list(globals().values())
-    if isinstance(one, type)
-    and one.__module__.startswith(__name__)
-    and {Operation, Attribute} & {*one.__mro__}
-    and "name" in vars(one)
+    defined
+    for defined in list(globals().values())
+    if isinstance(defined, type)
+    and defined.__module__.startswith(__name__)
+    and {Operation, Attribute} & {*defined.__mro__}
+    and "name" in vars(defined)
 ]
 
 StableHLO = Dialect(
     "stablehlo",
-    [one for one in _defined if Operation in one.__mro__],
-    [one for one in _defined if Attribute in one.__mro__],
+    [defined for defined in _defined if Operation in defined.__mro__],
+    [defined for defined in _defined if Attribute in defined.__mro__],
 )
 """Whatever the modules of this package define."""

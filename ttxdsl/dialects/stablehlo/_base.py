@@ -91,8 +91,8 @@ class ElementsOf(FixedConstraint[DenseIntOrFPElementsAttr[IntegerType]]):
             fits = isinstance(kind, IndexType) if self.index else kind == i64
             if fits and self.rank in (None, len(dense.get_shape())):
                 return
-        what = "indices" if self.index else "i64"
-        raise VerifyException(f"expected dense elements of {what}, got {attr}")
+        expected = "indices" if self.index else "i64"
+        raise VerifyException(f"expected dense elements of {expected}, got {attr}")
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ class ListOf(FixedConstraint[ArrayAttr[Attribute]]):
         """Refuse another type of attribute or of an entry."""
         if not isinstance(attr, ArrayAttr):
             raise VerifyException(f"expected a list, got {attr}")
-        for one in cast("ArrayAttr[Attribute]", attr).data:
-            self.entry.verify(one, constraint_context or VerificationContext())
+        for element in cast("ArrayAttr[Attribute]", attr).data:
+            self.entry.verify(element, constraint_context or VerificationContext())
 
 
 Integers = ArrayOf(64)

@@ -30,12 +30,12 @@ from ttxdsl.dialects.stablehlo.types import (
 from ttxdsl.ir.compat.speed.verify_once import looks_around
 
 
-def elements_fit(one: Attribute, other: Attribute) -> bool:
+def elements_fit(element: Attribute, other: Attribute) -> bool:
     """Whether two element types are the same, but for scales and zero points."""
-    if one is other or one == other:
+    if element is other or element == other:
         return True
-    if isinstance(one, QuantizedType) and isinstance(other, QuantizedType):
-        return one.data.without_scales() == other.data.without_scales()
+    if isinstance(element, QuantizedType) and isinstance(other, QuantizedType):
+        return element.data.without_scales() == other.data.without_scales()
     return False
 
 
@@ -48,13 +48,13 @@ def _within_bounds(sizes: tuple[int, ...], encoding: Attribute) -> bool:
     )
 
 
-def types_fit(one: Attribute, other: Attribute) -> bool:
+def types_fit(type: Attribute, other: Attribute) -> bool:
     """Whether values of the two types can be the same value."""
-    if one is other or one == other:
+    if type is other or type == other:
         return True
-    if not (isinstance(one, TensorType) and isinstance(other, TensorType)):
+    if not (isinstance(type, TensorType) and isinstance(other, TensorType)):
         return False
-    left, right = cast(Tensor, one), cast(Tensor, other)
+    left, right = cast(Tensor, type), cast(Tensor, other)
     left_shape, right_shape = left.get_shape(), right.get_shape()
     return (
         shapes_fit(left_shape, right_shape)
@@ -64,54 +64,56 @@ def types_fit(one: Attribute, other: Attribute) -> bool:
     )
 
 
-def require_type(got: Attribute, expected: Attribute, what: str = "result") -> None:
+def require_type(got: Attribute, expected: Attribute, label: str = "result") -> None:
     """Refuse a value whose type does not fit."""
     if not types_fit(got, expected):
-        raise VerifyException(f"{what}: expected type {expected}, got {got}")
+        raise VerifyException(f"{label}: expected type {expected}, got {got}")
 
 
-def require_shape(got: Attribute, expected: Attribute, what: str = "result") -> None:
+def require_shape(got: Attribute, expected: Attribute, label: str = "result") -> None:
     """Refuse a tensor whose shape does not fit another's."""
     left, right = cast(Tensor, got), cast(Tensor, expected)
     if left is not right and not shapes_fit(left.get_shape(), right.get_shape()):
-        raise VerifyException(f"{what}: expected the shape of {expected}, got {got}")
+        raise VerifyException(f"{label}: expected the shape of {expected}, got {got}")
 
 
-def require_same_shape(types: Sequence[Attribute], what: str) -> None:
+def require_same_shape(types: Sequence[Attribute], label: str) -> None:
     """Refuse tensors of which two have shapes that do not fit.
 
     Where one is dynamic, fitting is not transitive: every pair counts.
     """
     first = cast(Tensor, types[0])
-    if all(cast(Tensor, one).get_shape() == first.get_shape() for one in types):
+    if all(cast(Tensor, type).get_shape() == first.get_shape() for type in types):
         return
-    for one, other in combinations(types, 2):
-        require_shape(other, one, what)
+    for type, other in combinations(types, 2):
+        require_shape(other, type, label)
 
 
-def require_sizes(got: Attribute, shape: tuple[int, ...], what: str = "result") -> None:
+def require_sizes(
+    got: Attribute, shape: tuple[int, ...], label: str = "result"
+) -> None:
     """Refuse a tensor that cannot have these sizes."""
     if not shapes_fit(cast(Tensor, got).get_shape(), shape):
         text = "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in shape)
         raise VerifyException(
-            f"{what}: expected the sizes {text or 'of a scalar'}, got {got}"
+            f"{label}: expected the sizes {text or 'of a scalar'}, got {got}"
         )
 
 
-def require_element(got: Attribute, expected: Attribute, what: str = "result") -> None:
+def require_element(got: Attribute, expected: Attribute, label: str = "result") -> None:
     """Refuse a tensor whose element type does not fit another's."""
     left, right = cast(Tensor, got), cast(Tensor, expected)
     if left is not right and not elements_fit(left.element_type, right.element_type):
-        raise VerifyException(f"{what}: expected elements as in {expected}, got {got}")
+        raise VerifyException(f"{label}: expected elements as in {expected}, got {got}")
 
 
 def require_equal_elements(
-    operand: Attribute, other: Attribute, constraint: str = "", what: str = "result"
+    operand: Attribute, other: Attribute, constraint: str = "", label: str = "result"
 ) -> None:
     """Refuse a tensor whose element type is not the operand's."""
     if cast(Tensor, operand).element_type != cast(Tensor, other).element_type:
         where = f"{constraint}: " if constraint else ""
-        raise VerifyException(f"{where}the operand is {operand}, the {what} {other}")
+        raise VerifyException(f"{where}the operand is {operand}, the {label} {other}")
 
 
 def bits(element: Attribute) -> int:
@@ -136,8 +138,8 @@ def promotable(source: Attribute, target: Attribute) -> bool:
 
     Floating-point types of any precision can be promoted to each other, as C++ has it.
     """
-    one, other = element_kind(source), element_kind(target)
-    family = next((kinds for kinds in _FAMILIES if one & kinds), None)
+    kind, other = element_kind(source), element_kind(target)
+    family = next((kinds for kinds in _FAMILIES if kind & kinds), None)
     if family is None or not other & family:
         return False
     if (
@@ -149,9 +151,11 @@ def promotable(source: Attribute, target: Attribute) -> bool:
     return bool(family & Kind.FLOAT) or bits(source) <= bits(target)
 
 
-def same_but_precision(one: Attribute, other: Attribute) -> bool:
+def same_but_precision(element: Attribute, other: Attribute) -> bool:
     """Whether element types are equal, or both floating-point."""
-    return one == other or bool(element_kind(one) & element_kind(other) & Kind.FLOAT)
+    return element == other or bool(
+        element_kind(element) & element_kind(other) & Kind.FLOAT
+    )
 
 
 def tensors_of(values: Iterable[SSAValue]) -> tuple[Tensor, ...]:
@@ -167,8 +171,8 @@ def require_results(
         raise VerifyException(
             f"{constraint}: expected {len(expected)} results, got {len(op.results)}"
         )
-    for index, (result, one) in enumerate(zip(op.results, expected, strict=True)):
-        require_type(result.type, one, f"result {index} ({constraint})")
+    for index, (result, type) in enumerate(zip(op.results, expected, strict=True)):
+        require_type(result.type, type, f"result {index} ({constraint})")
 
 
 def require_same_indices(indices: Sequence[SSAValue], constraint: str) -> None:
@@ -186,9 +190,9 @@ def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
     looks_around()
     owner = value.owner
     if isinstance(owner, Operation) and owner.has_trait(ConstantLike):
-        found = owner.properties.get("value")
-        if isinstance(found, DenseIntOrFPElementsAttr):
-            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", found)
+        constant = owner.properties.get("value")
+        if isinstance(constant, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", constant)
             if isinstance(element_of(dense.type), IntegerType | IndexType):
                 return dense.get_values()
     return None

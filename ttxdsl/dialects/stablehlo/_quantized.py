@@ -16,18 +16,21 @@ from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.dialects.stablehlo.types import element_of, shape_of
 
 
-def _both(one: Attribute, other: Attribute) -> tuple[Quantization, Quantization] | None:
+def _both(
+    element: Attribute, other: Attribute
+) -> tuple[Quantization, Quantization] | None:
     """Return the quantizations of two tensors; None unless both are quantized."""
-    left, right = element_of(one), element_of(other)
+    left, right = element_of(element), element_of(other)
     if isinstance(left, QuantizedType) and isinstance(right, QuantizedType):
         return left.data, right.data
     return None
 
 
-def _require_same_scales(one: Quantization, other: Quantization) -> None:
+def _require_same_scales(quantization: Quantization, other: Quantization) -> None:
     require(
-        one.scales == other.scales and one.zero_points == other.zero_points,
-        f"C1: scales and zero points must agree, got {QuantizedType(one)} and "
+        quantization.scales == other.scales
+        and quantization.zero_points == other.zero_points,
+        f"C1: scales and zero points must agree, got {QuantizedType(quantization)} and "
         f"{QuantizedType(other)}",
     )
 
@@ -90,23 +93,25 @@ def check_quantized_reshape(operand: Attribute, result: Attribute) -> None:
 
 def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> None:
     """C2 to C7 of `add`."""
-    found = [element_of(one) for one in (lhs, rhs, result)]
-    quantized = [one.data for one in found if isinstance(one, QuantizedType)]
+    elements = [element_of(type) for type in (lhs, rhs, result)]
+    quantized = [
+        element.data for element in elements if isinstance(element, QuantizedType)
+    ]
     if not quantized:
         return
     require(
         len(quantized) == 3, "C2: operands and result must all be quantized, or none"
     )
     left, right, out = quantized
-    for name, one in (("lhs", left), ("rhs", right)):
+    for name, side in (("lhs", left), ("rhs", right)):
         require(
-            one.storage_type == out.storage_type
-            and one.expressed_type == out.expressed_type,
-            f"C3, C4: {name} {QuantizedType(one)} does not fit {QuantizedType(out)}",
+            side.storage_type == out.storage_type
+            and side.expressed_type == out.expressed_type,
+            f"C3, C4: {name} {QuantizedType(side)} does not fit {QuantizedType(out)}",
         )
-        if one.axis is not None and one.axis != out.axis:
+        if side.axis is not None and side.axis != out.axis:
             raise VerifyException(
-                f"C5 to C7: {name} is quantized along {one.axis}, the result along "
+                f"C5 to C7: {name} is quantized along {side.axis}, the result along "
                 f"{out.axis}"
             )
     require(
@@ -118,7 +123,7 @@ def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> No
 def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
     """Check what `convolution` and `dot_general` share; False: nothing is quantized."""
     left, right, out = element_of(lhs), element_of(rhs), element_of(result)
-    if not any(isinstance(one, QuantizedType) for one in (left, right, out)):
+    if not any(isinstance(element, QuantizedType) for element in (left, right, out)):
         return False
     require(
         isinstance(left, QuantizedType) == isinstance(out, QuantizedType)
@@ -173,11 +178,11 @@ def check_quantized_convolution(
     if not _check_product(lhs, rhs, result):
         return
     right, out = element_of(rhs), element_of(result)
-    for name, one, dim, constraint in (
+    for name, type, dim, constraint in (
         ("rhs", right, dims.kernel_output_feature_dimension, "C29"),
         ("result", out, dims.output_feature_dimension, "C30"),
     ):
-        axis = one.axis if isinstance(one, QuantizedType) else None
+        axis = type.axis if isinstance(type, QuantizedType) else None
         if axis not in (None, dim):
             raise VerifyException(
                 f"{constraint}: {name} is quantized along {axis}, not along {dim}"

@@ -30,9 +30,9 @@ def returned_types(region: Region) -> tuple[Attribute, ...]:
     return () if last is None else tuple(last.operand_types)
 
 
-def _tensor(value_type: Attribute, what: str) -> Tensor:
+def _tensor(value_type: Attribute, label: str) -> Tensor:
     if not isinstance(value_type, TensorType):
-        raise VerifyException(f"{what} must be a tensor, got {value_type}")
+        raise VerifyException(f"{label} must be a tensor, got {value_type}")
     return cast(Tensor, value_type)
 
 
@@ -46,7 +46,9 @@ def accumulators(
         len(returned) == len(inputs),
         f"{constraint}: {name} must return {len(inputs)} values, got {len(returned)}",
     )
-    return tuple(_tensor(one, f"{constraint}: what {name} returns") for one in returned)
+    return tuple(
+        _tensor(type, f"{constraint}: what {name} returns") for type in returned
+    )
 
 
 def check_reducer(
@@ -75,7 +77,7 @@ def check_reducer(
         f"{constraint}: {name} must take {2 * count} arguments, got {len(block.args)}",
     )
     results = accumulators(region, inputs, constraint, name)
-    for index, (one, init, result) in enumerate(
+    for index, (input, init, result) in enumerate(
         zip(inputs, inits, results, strict=True)
     ):
         first = _tensor(block.args[index].type, f"{constraint}: argument {index}")
@@ -108,9 +110,9 @@ def check_reducer(
                 f"{constraint}: the initial value {init} cannot be promoted to "
                 f"{result}, which {name} returns"
             )
-        if not promotable(one.element_type, second.element_type):
+        if not promotable(input.element_type, second.element_type):
             raise VerifyException(
-                f"{constraint}: elements of {one} cannot be promoted to argument "
+                f"{constraint}: elements of {input} cannot be promoted to argument "
                 f"{count + index} of {name}, {second}"
             )
         sizes = iter(allowed)

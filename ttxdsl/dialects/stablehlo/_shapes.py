@@ -40,14 +40,16 @@ def require(condition: bool, message: str) -> None:
         raise VerifyException(message)
 
 
-def sizes_fit(one: int, other: int) -> bool:
+def sizes_fit(size: int, other: int) -> bool:
     """Whether two sizes of a dimension can be the same at run time."""
-    return one == other or DYNAMIC_INDEX in (one, other)
+    return size == other or DYNAMIC_INDEX in (size, other)
 
 
-def shapes_fit(one: Shape, other: Shape) -> bool:
+def shapes_fit(shape: Shape, other: Shape) -> bool:
     """Whether two shapes can be the same at run time."""
-    return one == other or (len(one) == len(other) and all(map(sizes_fit, one, other)))
+    return shape == other or (
+        len(shape) == len(other) and all(map(sizes_fit, shape, other))
+    )
 
 
 def require_dims(
@@ -225,12 +227,12 @@ def concatenate(inputs: Sequence[Shape], dimension: int) -> Shape:
     rank = len(first)
     require_dim(dimension, first, "dimension", "C4")
     result = list(first)
-    for index, one in enumerate(inputs[1:], 1):
+    for index, shape in enumerate(inputs[1:], 1):
         require(
-            len(one) == rank,
-            f"C2: input {index} has rank {len(one)}, input 0 has rank {rank}",
+            len(shape) == rank,
+            f"C2: input {index} has rank {len(shape)}, input 0 has rank {rank}",
         )
-        for dim, (left, right) in enumerate(zip(first, one, strict=True)):
+        for dim, (left, right) in enumerate(zip(first, shape, strict=True)):
             if dim == dimension:
                 fits = DYNAMIC_INDEX not in (result[dim], right)
                 result[dim] = result[dim] + right if fits else DYNAMIC_INDEX
@@ -643,10 +645,10 @@ def reduce(inputs: Sequence[Shape], dims: Sequence[int]) -> Shape:
     """Result of `reduce`, the same for every input."""
     require(bool(inputs), "C3: there must be an input")
     first = inputs[0]
-    for index, one in enumerate(inputs):
+    for index, shape in enumerate(inputs):
         require(
-            shapes_fit(first, one),
-            f"C1: input {index} has shape {shape_text(one)}, input 0 "
+            shapes_fit(first, shape),
+            f"C1: input {index} has shape {shape_text(shape)}, input 0 "
             f"{shape_text(first)}",
         )
     require_dims(dims, len(first), "dimensions", "C4", "the input")

@@ -76,10 +76,10 @@ def parse_signature(parser: AttrParser) -> tuple[Types, Types]:
     match = _signature_at(parser.lexer.input.content, parser.pos)
     if match is not None:
         text = match.group()
-        found = _signatures.get(text)
-        if found is not None:
+        known = _signatures.get(text)
+        if known is not None:
             _Cursor.skip_to(parser, match.end())
-            return found
+            return known
     function = parser.parse_function_type()
     signature = (tuple(function.inputs.data), tuple(function.outputs.data))
     if match is not None and len(_signatures) < _MOST_KEPT:
@@ -91,15 +91,15 @@ def parse_shorthand(parser: AttrParser, operands: int) -> tuple[Types, Types]:
     """Parse one type that all operands and the result have, or a signature."""
     if next_text(parser) == "(":
         return parse_signature(parser)
-    one = parser.parse_type()
-    if isinstance(one, FunctionType):  # an alias of one
-        return tuple(one.inputs.data), tuple(one.outputs.data)
-    return (one,) * operands, (one,)
+    type = parser.parse_type()
+    if isinstance(type, FunctionType):  # an alias of one
+        return tuple(type.inputs.data), tuple(type.outputs.data)
+    return (type,) * operands, (type,)
 
 
 def print_type_list(printer: Printer, types: Iterable[Attribute]) -> None:
     """Print `type, type, …`."""
-    printer.print_list(types, lambda one: printer.print_attribute(one))
+    printer.print_list(types, lambda type: printer.print_attribute(type))
 
 
 def print_signature(printer: Printer, op: Operation) -> None:

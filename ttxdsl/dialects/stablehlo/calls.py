@@ -192,13 +192,13 @@ class CompositeOp(StableHLOOp):
         if not isinstance(function, FuncOp):
             raise VerifyException(f"C2: {self.decomposition} is no function")
         signature = function.function_type
-        for what, got, expected, constraint in (
+        for label, got, expected, constraint in (
             ("operands", self.operand_types, signature.inputs.data, "C3"),
             ("results", self.result_types, signature.outputs.data, "C4"),
         ):
             require(
                 tuple(got) == tuple(expected),
-                f"{constraint}: {what} are ({', '.join(map(str, got))}), but those of "
+                f"{constraint}: {label} are ({', '.join(map(str, got))}), but those of "
                 f"{self.decomposition} are ({', '.join(map(str, expected))})",
             )
 
@@ -223,35 +223,35 @@ def check_layouts(call: CustomCallOp) -> None:
             len(types) == len(layouts.data),
             f"{len(types)} {name}s, but {len(layouts.data)} {name} layouts",
         )
-        for one, layout in zip(types, layouts.data, strict=True):
+        for type, layout in zip(types, layouts.data, strict=True):
             order = cast("DenseIntOrFPElementsAttr[IntegerType]", layout).get_values()
-            if isinstance(one, TupleType):
-                raise VerifyException(f"{name} {one} can have no layout")
-            if isinstance(one, UnrankedTensorType):
+            if isinstance(type, TupleType):
+                raise VerifyException(f"{name} {type} can have no layout")
+            if isinstance(type, UnrankedTensorType):
                 continue
-            rank = len(one.get_shape()) if isinstance(one, ShapedType) else 0
+            rank = len(type.get_shape()) if isinstance(type, ShapedType) else 0
             require(
                 sorted(order) == list(range(rank)),
-                f"layout {list(order)} does not order the dimensions of {name} {one}",
+                f"layout {list(order)} does not order the dimensions of {name} {type}",
             )
 
 
 def check_aliases(call: CustomCallOp) -> None:
     """An alias joins an operand and a result of one type."""
 
-    def part(whole: Attribute, path: Sequence[int], what: str) -> Attribute:
+    def part(whole: Attribute, path: Sequence[int], label: str) -> Attribute:
         for index in path:
             parts = whole.types.data if isinstance(whole, TupleType) else ()
             require(
-                0 <= index < len(parts), f"{what} {list(path)} leads out of the tuple"
+                0 <= index < len(parts), f"{label} {list(path)} leads out of the tuple"
             )
             whole = parts[index]
         return whole
 
-    for one in call.output_operand_aliases.data:
-        if not isinstance(one, OutputOperandAliasAttr):
-            raise VerifyException(f"{one} is no alias")
-        alias = one.data
+    for attribute in call.output_operand_aliases.data:
+        if not isinstance(attribute, OutputOperandAliasAttr):
+            raise VerifyException(f"{attribute} is no alias")
+        alias = attribute.data
         require(
             0 <= alias.operand_index < len(call.inputs),
             f"operand_index {alias.operand_index} is not in [0, {len(call.inputs)})",

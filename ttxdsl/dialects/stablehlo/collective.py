@@ -157,7 +157,7 @@ def check_groups(
         raise VerifyException(
             f"{complete}: replica groups must be of one size, -1 is no process"
         )
-    processes = [one for one in ids if one != -1]
+    processes = [process for process in ids if process != -1]
     require(
         len(set(processes)) == len(processes),
         f"{unique}: a process is in two replica groups: {sorted(processes)}",
@@ -203,10 +203,10 @@ def require_tensors_then_token(
     types = op.result_types
     if not types:
         raise VerifyException(f"{not_empty}: there must be a result")
-    for one in types[:-1]:
-        if not isinstance(one, TensorType):
+    for type in types[:-1]:
+        if not isinstance(type, TensorType):
             raise VerifyException(
-                f"{tensors}: every result but the last must be a tensor, got {one}"
+                f"{tensors}: every result but the last must be a tensor, got {type}"
             )
     require(
         isinstance(types[-1], TokenType),
@@ -259,13 +259,13 @@ class AllGatherOp(_GroupedOp):
             f"C6: {len(self.inputs)} operands, but {len(self.outputs)} results",
         )
         dim = self.all_gather_dim.value.data
-        for one, result in zip(self.inputs, self.outputs, strict=True):
-            before, after = shape_of(one.type), shape_of(result.type)
+        for operand, result in zip(self.inputs, self.outputs, strict=True):
+            before, after = shape_of(operand.type), shape_of(result.type)
             require_dim(dim, before, "all_gather_dim", "C1")
             if before[dim] == 0:
-                raise VerifyException(f"dimension {dim} of {one.type} has size 0")
-            require_equal_elements(one.type, result.type, "C6")
-            require_other_sizes(one.type, result.type, dim, "C6")
+                raise VerifyException(f"dimension {dim} of {operand.type} has size 0")
+            require_equal_elements(operand.type, result.type, "C6")
+            require_other_sizes(operand.type, result.type, dim, "C6")
             if (
                 DYNAMIC_INDEX not in (before[dim], after[dim])
                 and after[dim] % before[dim] != 0
@@ -295,12 +295,12 @@ class AllReduceOp(_GroupedOp):
         self.check_channel("C4", 1)
         inputs = tensors_of(self.inputs)
         expected: list[Attribute] = []
-        for one in inputs:
-            scalar = scalar_of(one)
+        for type in inputs:
+            scalar = scalar_of(type)
             (result,) = check_reducer(
-                self.computation, [one], [scalar], (), "C5", "computation"
+                self.computation, [type], [scalar], (), "C5", "computation"
             )
-            expected.append(with_element(one, result.element_type))
+            expected.append(with_element(type, result.element_type))
         require_results(self, expected, "C6, C7")
 
 
@@ -367,15 +367,15 @@ class AllToAllOp(_GroupedOp):
             self,
             [
                 with_shape(
-                    one.type,
+                    operand.type,
                     all_to_all(
-                        shape_of(one.type),
+                        shape_of(operand.type),
                         self.split_dimension.value.data,
                         self.concat_dimension.value.data,
                         count,
                     ),
                 )
-                for one in self.inputs
+                for operand in self.inputs
             ],
             "C9",
         )
@@ -417,10 +417,11 @@ class CollectiveBroadcastOp(_GroupedOp):
             ids = dense.get_values()
             require(len(set(ids)) == len(ids), "C1: a process is in two replica groups")
             require(
-                all(one >= 0 for one in ids), "C2: process ids must not be negative"
+                all(process >= 0 for process in ids),
+                "C2: process ids must not be negative",
             )
         data = data_operands(self, "C3")
-        require_results(self, [one.type for one in data], "C3")
+        require_results(self, [type.type for type in data], "C3")
 
 
 @irdl_op_definition
@@ -445,11 +446,11 @@ class CollectiveReduceOp(_GroupedOp):
         check_groups(self, "C1", "C2", uniform=False)
         self.check_channel("C2", 1)
         expected: list[Attribute] = []
-        for one in tensors_of(data_operands(self, "C3")):
+        for type in tensors_of(data_operands(self, "C3")):
             (result,) = check_reducer(
-                self.computation, [one], [scalar_of(one)], (), "C4", "computation"
+                self.computation, [type], [scalar_of(type)], (), "C4", "computation"
             )
-            expected.append(with_element(one, result.element_type))
+            expected.append(with_element(type, result.element_type))
         require_results(self, expected, "C3")
 
 
@@ -483,7 +484,7 @@ class CollectivePermuteOp(StableHLOOp):
         ):
             if len(set(ids)) != len(ids):
                 raise VerifyException(f"{constraint}: {name} repeat: {ids}")
-            if not all(one >= 0 for one in ids):
+            if not all(process >= 0 for process in ids):
                 raise VerifyException(f"C4: {name} must not be negative: {ids}")
         require_type(self.result.type, self.operand.type, "result (C5)")
 
@@ -540,8 +541,8 @@ _FALSE = BoolAttr.from_bool(False)
 
 def _is_integer_list(attribute: Attribute) -> bool:
     return isinstance(attribute, ArrayAttr) and all(
-        isinstance(one, IntegerAttr)
-        for one in cast("ArrayAttr[Attribute]", attribute).data
+        isinstance(entry, IntegerAttr)
+        for entry in cast("ArrayAttr[Attribute]", attribute).data
     )
 
 
@@ -564,10 +565,10 @@ class InfeedOp(StableHLOOp):
                 len(self.layout.data) == len(self.outputs) - 1,
                 f"layout must have an entry for each tensor, got {len(self.layout.data)}",
             )
-            for one in self.layout.data:
-                if not _is_integer_list(one):
+            for layout in self.layout.data:
+                if not _is_integer_list(layout):
                     raise VerifyException(
-                        f"a layout must be a list of integers, got {one}"
+                        f"a layout must be a list of integers, got {layout}"
                     )
 
 

@@ -82,7 +82,7 @@ def precision_text(config: ArrayAttr[Attribute] | None) -> str:
     """`, precision = [DEFAULT, DEFAULT]`, or nothing."""
     if config is None:
         return ""
-    names = (cast("PrecisionAttr", one).data.value for one in config.data)
+    names = (cast("PrecisionAttr", precision).data.value for precision in config.data)
     return f", precision = [{', '.join(names)}]"
 
 
@@ -181,7 +181,10 @@ class DotGeneralOp(PurePrettyOp):
         require(
             self.algorithm is None
             or config is None
-            or all(one == PrecisionAttr(Precision.DEFAULT) for one in config.data),
+            or all(
+                precision == PrecisionAttr(Precision.DEFAULT)
+                for precision in config.data
+            ),
             "C21: with an algorithm, precision must be DEFAULT",
         )
         check_quantized_dot(lhs, rhs, result, dims.rhs_contracting_dimensions)

@@ -89,13 +89,13 @@ class ReturnOp(StableHLOOp):
 
 
 def require_same_types(
-    got: Sequence[Attribute], expected: Sequence[Attribute], what: str
+    got: Sequence[Attribute], expected: Sequence[Attribute], label: str
 ) -> None:
     """Refuse types that do not fit others, one by one."""
     fits = len(got) == len(expected) and all(map(types_fit, got, expected))
     require(
         fits,
-        f"{what} must be ({', '.join(map(str, expected))}), got "
+        f"{label} must be ({', '.join(map(str, expected))}), got "
         f"({', '.join(map(str, got))})",
     )
 
@@ -188,8 +188,10 @@ class WhileOp(StableHLOOp):
         position = parser.pos
         types = syntax.parse_types_of(parser, operands)
         values = parser.resolve_operands(operands, types, position)
-        found = parser.parse_optional_attr_dict_with_keyword()
-        arguments = [name.resolve(one) for name, one in zip(names, types, strict=True)]
+        dictionary = parser.parse_optional_attr_dict_with_keyword()
+        arguments = [
+            name.resolve(type) for name, type in zip(names, types, strict=True)
+        ]
         parser.parse_keyword("cond")
         cond = parser.parse_region(arguments)
         parser.parse_keyword("do")
@@ -197,7 +199,7 @@ class WhileOp(StableHLOOp):
         return cls.create(
             operands=values,
             result_types=types,
-            attributes={} if found is None else found.data,
+            attributes={} if dictionary is None else dictionary.data,
             regions=(cond, body),
         )
 
@@ -235,7 +237,7 @@ class WhileOp(StableHLOOp):
 
     def verify_(self) -> None:
         """C1: the condition; C2: the body; C3: results."""
-        types = tuple(one.type for one in self.operand)
+        types = tuple(value.type for value in self.operand)
         for region, name, constraint in (
             (self.cond, "cond", "C1"),
             (self.body, "body", "C2"),
@@ -352,7 +354,7 @@ class AsyncStartOp(StableHLOOp):
                 f"{None if op is None else op.name}"
             )
         require(
-            tuple(block.arg_types) == tuple(one.type for one in self.inputs),
+            tuple(block.arg_types) == tuple(value.type for value in self.inputs),
             "C3: arguments of body must have the operands' types",
         )
         expected = FutureType(ArrayAttr(returned_types(self.body)))

@@ -428,7 +428,7 @@ class SliceOp(_MovingOp):
 
     def print(self, printer: Printer) -> None:
         """Print the op; the generic form if the arrays differ in length."""
-        lengths = {len(one) for one in (self.start_indices, self.limit_indices)}
+        lengths = {len(values) for values in (self.start_indices, self.limit_indices)}
         if lengths == {len(self.strides)}:
             super().print(printer)
         else:
@@ -569,10 +569,10 @@ class ConcatenateOp(_MovingOp):
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
         result = self.result.type
         require(bool(self.inputs), "C3: there must be an input")
-        for one in self.inputs:
-            infer.require_equal_elements(one.type, result, "C1, C5")
+        for value in self.inputs:
+            infer.require_equal_elements(value.type, result, "C1, C5")
         shape = shapes.concatenate(
-            [shape_of(one.type) for one in self.inputs], self.dimension.value.data
+            [shape_of(value.type) for value in self.inputs], self.dimension.value.data
         )
         infer.require_sizes(result, shape, "result (C6)")
 
@@ -642,12 +642,16 @@ class DynamicPadOp(PurePrettyOp):
             self.edge_padding_high,
             self.interior_padding,
         )
-        for one in amounts:
-            if one.type != amounts[0].type or shape_of(one.type) != (rank,):
+        for amount_type in amounts:
+            if amount_type.type != amounts[0].type or shape_of(amount_type.type) != (
+                rank,
+            ):
                 raise VerifyException(
-                    f"C2: amounts must have {rank} entries of one type, got {one.type}"
+                    f"C2: amounts must have {rank} entries of one type, got {amount_type.type}"
                 )
-        low, high, interior = (infer.constant_ints(one) for one in amounts)
+        low, high, interior = (
+            infer.constant_ints(amount_type) for amount_type in amounts
+        )
         if interior is not None:
             require(
                 all(amount >= 0 for amount in interior),

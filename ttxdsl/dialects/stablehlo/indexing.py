@@ -126,20 +126,20 @@ class ScatterOp(StableHLOOp):
             ("input", inputs, "C1"),
             ("update", updates, "C3"),
         ):
-            for index, one in enumerate(group):
-                infer.require_shape(one, group[0], f"{name} {index} ({constraint})")
+            for index, type in enumerate(group):
+                infer.require_shape(type, group[0], f"{name} {index} ({constraint})")
         results = check_reducer(
             self.update_computation,
             inputs,
-            [scalar_of(one) for one in updates],
+            [scalar_of(update) for update in updates],
             (),
             "C6, C23",
             "update_computation",
         )
         indices = shape_of(self.scatter_indices.type)
-        for one, update in zip(inputs, updates, strict=True):
+        for type, update in zip(inputs, updates, strict=True):
             shapes.check_scatter(
-                one.get_shape(),
+                type.get_shape(),
                 indices,
                 update.get_shape(),
                 self.scatter_dimension_numbers.data,
@@ -147,8 +147,8 @@ class ScatterOp(StableHLOOp):
         infer.require_results(
             self,
             [
-                with_element(one, result.element_type)
-                for one, result in zip(inputs, results, strict=True)
+                with_element(type, result.element_type)
+                for type, result in zip(inputs, results, strict=True)
             ],
             "C24, C25",
         )

@@ -46,19 +46,19 @@ def check_norm(
 ) -> Attribute:
     """Check operands, and answer with the type of a value a feature."""
     operand = op.operand.type
-    for one in (*batches, *features, *op.results):
-        infer.require_element(one.type, operand, "C2: an operand or result")
-    for one in batches:
-        infer.require_shape(one.type, operand, "C3: grad_output")
+    for value in (*batches, *features, *op.results):
+        infer.require_element(value.type, operand, "C2: an operand or result")
+    for value in batches:
+        infer.require_shape(value.type, operand, "C3: grad_output")
     rank = len(shape_of(operand))
     index = op.feature_index.value.data
     if index >= rank:
         raise VerifyException(f"C1: feature_index {index} is not in [0, {rank})")
     expected = with_shape(operand, (shape_of(operand)[index],))
-    for one in features:
-        infer.require_shape(one.type, expected, "C3 to C6: a value for each feature")
+    for value in features:
+        infer.require_shape(value.type, expected, "C3 to C6: a value for each feature")
         infer.require_shape(
-            one.type, features[0].type, "C3 to C6: a value for each feature"
+            value.type, features[0].type, "C3 to C6: a value for each feature"
         )
     return expected
 

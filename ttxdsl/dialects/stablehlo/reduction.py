@@ -84,7 +84,7 @@ class ReduceOp(StableHLOOp):
             return None
         scalar = TensorType(element_of(self.inputs[0].type), ())
         types = (*op.operand_types, *op.result_types)
-        return op if all(one == scalar for one in types) else None
+        return op if all(type == scalar for type in types) else None
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -179,7 +179,7 @@ class ReduceOp(StableHLOOp):
         """C1 to C6: inputs, dimensions, body; C7, C8: results."""
         inputs = tensors_of(self.inputs)
         shape = shapes.reduce(
-            [one.get_shape() for one in inputs], self.dimensions.get_values()
+            [type.get_shape() for type in inputs], self.dimensions.get_values()
         )
         results = check_reducer(
             self.body, inputs, tensors_of(self.init_values), shape, "C6"
@@ -195,12 +195,12 @@ def _parse_applied(parser: Parser) -> type[Operation]:
     """Parse the name of the op that a reduce applies."""
     position = parser.pos
     name = parser.parse_identifier()
-    found = parser.ctx.get_optional_op(name, dialect_stack=("stablehlo",))
-    if found is None or not issubclass(found, ElementwiseBinaryOp):
+    op_class = parser.ctx.get_optional_op(name, dialect_stack=("stablehlo",))
+    if op_class is None or not issubclass(op_class, ElementwiseBinaryOp):
         parser.raise_error(f"{name} is no op that a reduce can apply", position)
-    if not found.get_traits_of_type(Commutative):
+    if not op_class.get_traits_of_type(Commutative):
         parser.raise_error(f"{name} is not commutative", position)
-    return found
+    return op_class
 
 
 def _applied_body(
@@ -228,9 +228,9 @@ def _parse_reducer(parser: Parser) -> Region:
     def parse_argument() -> Parser.Argument:
         argument = parser.parse_argument(expect_type=False)
         parser.parse_punctuation(":")
-        found = argument.resolve(parser.parse_type())
-        found.location = parser.parse_optional_location()
-        return found
+        value = argument.resolve(parser.parse_type())
+        value.location = parser.parse_optional_location()
+        return value
 
     while parser.parse_optional_punctuation("(") is not None:
         firsts.append(parse_argument())
@@ -266,7 +266,7 @@ class MapOp(StableHLOOp):
         )
         block = block_of(self.computation, "computation")
         require(
-            tuple(block.arg_types) == tuple(scalar_of(one) for one in inputs),
+            tuple(block.arg_types) == tuple(scalar_of(type) for type in inputs),
             "C4: computation must take a scalar of each input, got "
             f"({', '.join(map(str, block.arg_types))})",
         )
@@ -304,7 +304,7 @@ class SortOp(StableHLOOp):
         dim = self.dimension.value.data
         require(-rank <= dim < rank, f"C4: dimension {dim} is not in [{-rank}, {rank})")
         block = block_of(self.comparator, "comparator")
-        expected = tuple(scalar_of(one) for one in inputs for _ in range(2))
+        expected = tuple(scalar_of(type) for type in inputs for _ in range(2))
         require(
             tuple(block.arg_types) == expected,
             f"C5: comparator must take ({', '.join(map(str, expected))}), got "

@@ -44,10 +44,10 @@ class TupleOp(PrettyOp):
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the tuple's type, which says the parts'."""
         position = parser.pos
-        found = parser.parse_type()
-        if not isinstance(found, TupleType):
+        type = parser.parse_type()
+        if not isinstance(type, TupleType):
             parser.raise_error("expected a tuple type", position)
-        return cast(Types, tuple(found.types.data)), (found,)
+        return cast(Types, tuple(type.types.data)), (type,)
 
     def print_types(self, printer: Printer) -> None:
         """Print the tuple's type."""

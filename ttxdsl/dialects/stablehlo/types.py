@@ -188,7 +188,7 @@ def complex_part(element: Attribute) -> Attribute:
 
 def kind_words(kind: Kind) -> str:
     """A family in words, for messages."""
-    return " or ".join(words for one, words in _KIND_WORDS.items() if one in kind)
+    return " or ".join(words for name, words in _KIND_WORDS.items() if name in kind)
 
 
 _TypeT = TypeVar("_TypeT", bound=Attribute, covariant=True, default=Attribute)

@@ -299,7 +299,7 @@ def _parse_window(parser: Parser, properties: dict[str, Attribute]) -> None:
             parser.raise_error(f"unexpected keyword {word}")
         parser.parse_punctuation("=")
         reader = _WINDOW_READERS.get(
-            word, lambda one: syntax.i64_array(syntax.parse_integers(one))
+            word, lambda inner: syntax.i64_array(syntax.parse_integers(inner))
         )
         properties[name] = reader(parser)
         if parser.parse_optional_punctuation(",") is None:
@@ -379,8 +379,8 @@ class ReduceWindowOp(StableHLOOp):
         """C1 to C13: inputs, windows, body; C14 to C16: results."""
         inputs = tensors_of(self.inputs)
         require(bool(inputs), "C1: there must be an input")
-        for index, one in enumerate(inputs):
-            require_shape(one, inputs[0], f"input {index} (C2)")
+        for index, type in enumerate(inputs):
+            require_shape(type, inputs[0], f"input {index} (C2)")
         shape = inputs[0].get_shape()
         rank = len(shape)
         window = self.window_dimensions.get_values()
@@ -405,7 +405,9 @@ class ReduceWindowOp(StableHLOOp):
         places = shapes.windows(
             shape, window, strides, padding or ((0, 0),) * rank, base, gaps
         )
-        require_results(self, [with_shape(one, places) for one in results], "C15, C16")
+        require_results(
+            self, [with_shape(type, places) for type in results], "C15, C16"
+        )
 
 
 @irdl_op_definition
@@ -436,12 +438,12 @@ class SelectAndScatterOp(StableHLOOp):
             f"C9: select must take 2 arguments, got {len(block.args)}",
         )
         for index, argument in enumerate(block.args):
-            found = argument.type
+            type = argument.type
             require(
-                is_tensor(found)
-                and not shape_of(found)
-                and same_but_precision(element_of(found), operand.element_type),
-                f"C9: argument {index} of select must be {scalar_of(operand)}, got {found}",
+                is_tensor(type)
+                and not shape_of(type)
+                and same_but_precision(element_of(type), operand.element_type),
+                f"C9: argument {index} of select must be {scalar_of(operand)}, got {type}",
             )
         check_predicate(self.select, "C9", "select")
         results = check_reducer(

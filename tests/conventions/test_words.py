@@ -1,0 +1,80 @@
+"""Identifiers in finished folders name the thing that they hold."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
+
+ROOT = Path(ttxdsl.__file__).parent
+
+EMPTY_WORDS = frozenset(("found", "made", "one", "said", "what", "who"))
+"""Words that say nothing about the thing that they would name."""
+
+FINISHED = ("dialects",)
+"""Folders and modules that are held to it. The list may only grow."""
+
+PUBLIC: dict[tuple[str, str], str] = {}
+"""Names of the public interface that stay, and why."""
+
+
+def defined_names(tree: ast.Module) -> Iterator[str]:
+    """Yield every name that a module binds: variables, parameters, fields, functions."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.arg(arg=name):
+                yield name
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.alias(asname=str(name)):
+                yield name
+            case _:
+                pass
+
+
+def modules_of(place: str) -> list[Path]:
+    path = ROOT / place
+    return [path] if path.suffix else sorted(path.rglob("*.py"))
+
+
+@pytest.mark.parametrize("place", FINISHED)
+def test_identifiers_name_what_they_hold(place: str):
+    modules = modules_of(place)
+    assert modules
+    empty = {
+        (module.relative_to(ROOT).as_posix(), name)
+        for module in modules
+        for name in defined_names(ast.parse(module.read_text(encoding="utf-8")))
+        if name.lstrip("_") in EMPTY_WORDS
+    }
+    assert empty == {(path, name) for path, name in PUBLIC if path.startswith(place)}
+
+
+def test_every_way_to_bind_a_name_is_seen():
+    text = """
+import x as a
+def b(c, *d):
+    e = lambda f: f
+    self.g = [h for h in c]
+    with e as (i, j): pass
+    try: pass
+    except E as k: pass
+    match c:
+        case [l, *m]: pass
+    if (n := 1): pass
+class o:
+    p: int
+"""
+    assert {*defined_names(ast.parse(text))} >= {*"abcdefghijklmnop"}
