@@ -106,16 +106,16 @@ def run_passes(
     Raises:
         CompileError: a step refuses the program or its options.
     """
-    for one in passes:
-        if isinstance(one, TTStableHLOPipelinePass):
-            yield from one.run(ctx, module, hooks)
+    for pass_ in passes:
+        if isinstance(pass_, TTStableHLOPipelinePass):
+            yield from pass_.run(ctx, module, hooks)
             continue
         if hooks.before is not None:
-            hooks.before(None, one.name)
+            hooks.before(None, pass_.name)
         start = time.perf_counter()
-        with doing(one.name):
-            one.apply(ctx, module)
+        with doing(pass_.name):
+            pass_.apply(ctx, module)
         seconds = time.perf_counter() - start
         if verify_each:
             module.verify()
-        yield Stage(None, one.name, seconds)
+        yield Stage(None, pass_.name, seconds)

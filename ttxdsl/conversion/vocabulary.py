@@ -32,11 +32,11 @@ class Vocabulary(StrEnum):
         Raises:
             CompileError: there is none.
         """
-        found = next((one for one in cls if one.value == text), None)
-        if found is None:
-            names = " or ".join(one.value for one in cls)
+        member = next((member for member in cls if member.value == text), None)
+        if member is None:
+            names = " or ".join(member.value for member in cls)
             raise CompileError(f"for is '{text}', expected {names}")
-        return found
+        return member
 
 
 def require_in_tt_mlir(op: Operation) -> None:
@@ -90,14 +90,16 @@ class LoweringPass(ModulePass):
     @classmethod
     def from_spec(cls, spec: ArgSpec) -> Self:
         """The pass as a pipeline's text says it."""
-        said = {
+        spec_parameters = {
             "for_" if name == "for" else name: value
             for name, value in spec.parameters.items()
         }
-        return super().from_spec(ArgSpec(spec.name, said))
+        return super().from_spec(ArgSpec(spec.name, spec_parameters))
 
     def spec(self, *, include_default: bool = False) -> ArgSpec:
         """The pass as a pipeline's text says it."""
         spec = super().spec(include_default=include_default)
-        said = {name.rstrip("_"): value for name, value in spec.parameters.items()}
-        return ArgSpec(spec.name, said)
+        parameters = {
+            name.rstrip("_"): value for name, value in spec.parameters.items()
+        }
+        return ArgSpec(spec.name, parameters)

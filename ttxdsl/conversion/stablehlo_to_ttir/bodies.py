@@ -35,7 +35,9 @@ _TRUTH_KINDS: dict[str, ReduceType] = {
 }
 """On i1 the largest is "any", the smallest "all"."""
 
-ELEMENTWISE = frozenset(PLAIN) | {one.source for one in ADDITIONS if one.each}
+ELEMENTWISE = frozenset(PLAIN) | {
+    addition.source for addition in ADDITIONS if addition.each
+}
 """The ops that may stand in a computation on scalars and work element by element."""
 
 COMBINE: dict[ReduceType, str] = {

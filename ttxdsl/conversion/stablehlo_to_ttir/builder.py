@@ -176,12 +176,12 @@ class TTIRBuilder:
     ) -> Sequence[SSAValue]:
         """An op in destination-passing style, its destinations made before it."""
         outputs = self.destinations(results)
-        made = op.create(
+        new_op = op.create(
             operands=[*inputs, *outputs],
             result_types=results,
             properties=properties or {},
         )
-        return self.add(made).results
+        return self.add(new_op).results
 
     def one(
         self,
@@ -228,11 +228,11 @@ class TTIRBuilder:
     def _filled(
         self, op: type[Operation], type: Tensor, properties: Mapping[str, Attribute]
     ) -> SSAValue:
-        made = op.create(
+        new_op = op.create(
             result_types=[type],
             properties={"shape": dense_i32(type.get_shape()), **properties},
         )
-        return self.add(made).results[0]
+        return self.add(new_op).results[0]
 
     def like(self, value: SSAValue, number: Number) -> SSAValue:
         """One number in the shape and element type of a value."""
@@ -240,7 +240,7 @@ class TTIRBuilder:
 
     def arange(self, shape: Sequence[int], dim: int, element: Attribute) -> SSAValue:
         """The index along a dimension, in every element."""
-        made = ttir.ArangeOp.create(
+        new_op = ttir.ArangeOp.create(
             result_types=[self.type(shape, element)],
             properties={
                 "start": si64_attr(0),
@@ -249,7 +249,7 @@ class TTIRBuilder:
                 "arange_dimension": IntegerAttr(dim, i64),
             },
         )
-        return self.add(made).results[0]
+        return self.add(new_op).results[0]
 
     # --- element by element -------------------------------------------------
 

@@ -264,17 +264,17 @@ class _ModuleLowering:
         Raises:
             UnsupportedError: two shardings speak of different meshes.
         """
-        found: tuple[Mesh | None, str] | None = None
+        known: tuple[Mesh | None, str] | None = None
         for sharding in (*op.in_shardings.data, *op.out_shardings.data):
             mesh = sdy.get_mesh(op, sharding)
             if not mesh.axes:
                 continue
-            if found is not None and found[0] != mesh:
+            if known is not None and known[0] != mesh:
                 raise UnsupportedError(
-                    f"it speaks of two meshes, {found[0]} and {mesh}", op
+                    f"it speaks of two meshes, {known[0]} and {mesh}", op
                 )
-            found = (mesh, self._name(sharding, mesh))
-        return found or self._only_mesh()
+            known = (mesh, self._name(sharding, mesh))
+        return known or self._only_mesh()
 
     def _name(self, sharding: TensorSharding, mesh: Mesh) -> str:
         if isinstance(sharding.mesh, str):

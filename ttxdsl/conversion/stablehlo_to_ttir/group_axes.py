@@ -17,19 +17,19 @@ Groups = Sequence[Sequence[int]]
 
 def coordinates(position: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The coordinate along each mesh axis of a device position."""
-    found: list[int] = []
+    numbers: list[int] = []
     for size in reversed(shape):
         position, coordinate = divmod(position, size)
-        found.append(coordinate)
-    return tuple(reversed(found))
+        numbers.append(coordinate)
+    return tuple(reversed(numbers))
 
 
 def position(coordinate: Sequence[int], shape: Sequence[int]) -> int:
     """The position of a device with these coordinates."""
-    found = 0
+    number = 0
     for value, size in zip(coordinate, shape, strict=True):
-        found = found * size + value
-    return found
+        number = number * size + value
+    return number
 
 
 def covering_axes(groups: Groups, shape: Sequence[int]) -> tuple[int, ...]:
@@ -52,12 +52,12 @@ def along_axes(
 ) -> tuple[int, ...]:
     """The devices that differ from `start` in these axes only, first axis major."""
     base = list(coordinates(start, shape))
-    found: list[int] = []
+    positions: list[int] = []
     for values in product(*(range(shape[axis]) for axis in axes)):
         for axis, value in zip(axes, values, strict=True):
             base[axis] = value
-        found.append(position(base, shape))
-    return tuple(found)
+        positions.append(position(base, shape))
+    return tuple(positions)
 
 
 def ordered_axes(groups: Groups, shape: Sequence[int]) -> tuple[int, ...] | None:

@@ -40,11 +40,11 @@ def write_boundary(
     function.function_type = FunctionType.from_lists(
         [type for type, _ in arguments], [type for type, _ in results]
     )
-    function.arg_attrs = _said(function.arg_attrs, arguments)
-    function.res_attrs = _said(function.res_attrs, results)
+    function.arg_attrs = _with_boundary_attributes(function.arg_attrs, arguments)
+    function.res_attrs = _with_boundary_attributes(function.res_attrs, results)
 
 
-def _said(
+def _with_boundary_attributes(
     attributes: ArrayAttr[DictionaryAttr] | None, ends: Sequence[End]
 ) -> ArrayAttr[DictionaryAttr]:
     before = attributes.data if attributes else [DictionaryAttr({})] * len(ends)

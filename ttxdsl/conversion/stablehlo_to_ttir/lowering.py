@@ -42,7 +42,7 @@ _RuleT = TypeVar("_RuleT", bound=Rule)
 _registered: dict[type[Operation] | str, Rule] = {}
 
 
-def lowers(what: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
+def lowers(key: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
     """Decorator, for plug-ins: the function writes the ttir of ops of another dialect.
 
         @lowers(SoftCapOp)
@@ -55,7 +55,7 @@ def lowers(what: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
     """
 
     def register(rule: _RuleT) -> _RuleT:
-        _registered[what] = rule
+        _registered[key] = rule
         return rule
 
     return register
@@ -64,7 +64,7 @@ def lowers(what: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
 def registered_lowerings() -> dict[str, Rule]:
     """Return the rules that `lowers` registered for ops, by their names."""
     return {
-        what.name: rule for what, rule in _registered.items() if isinstance(what, type)
+        key.name: rule for key, rule in _registered.items() if isinstance(key, type)
     }
 
 

@@ -154,7 +154,7 @@ def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
         for type in types.values()
         if (name := device_mesh_name(type)) is not None
     }
-    found: list[tuple[str, tuple[int, ...]]] = []
+    used: list[tuple[str, tuple[int, ...]]] = []
     for name in names:
         mesh = meshes.get_mesh(name) if meshes else None
         if mesh is None:
@@ -163,8 +163,8 @@ def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
                 function,
                 hint='add ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]> to the module',
             )
-        found.append((name, mesh.get_shape()))
-    return found
+        used.append((name, mesh.get_shape()))
+    return used
 
 
 @lru_cache(maxsize=4096)
@@ -184,11 +184,11 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
         ours, theirs = (
             op.get_irdl_definition().properties.items() for op in (source, target)
         )
-        constraints = {name: one.constr for name, one in ours}
+        constraints = {name: definition.constr for name, definition in ours}
         return {
-            name: _writer(one.constr)
-            for name, one in theirs
-            if constraints.get(name, one.constr) != one.constr
+            name: _writer(definition.constr)
+            for name, definition in theirs
+            if constraints.get(name, definition.constr) != definition.constr
         }
 
     @cache  # asked of the few classes that a program has
@@ -215,14 +215,14 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
         # tt-mlir's collectives take no handle
         if handed and not (linked and low.vocabulary == Vocabulary.TT_MLIR):
             operands.append(low.device_of(op))
-        made = target.create(
+        new_op = target.create(
             operands=operands,
             result_types=[result.type for result in op.results],
             properties=properties,
             attributes=op.attributes,
             regions=[low.region(region) for region in op.regions],
         )
-        return low.add(made).results
+        return low.add(new_op).results
 
     return lower
 
@@ -243,7 +243,7 @@ def _rebuilt_by_name(target: type[TTOp]) -> TTNNRule:
                 continue
             given: Any = getattr(op, name)
             several: list[SSAValue] = [*given] if isinstance(given, tuple) else [given]
-            values = [low.values[one] for one in several if given is not None]
+            values = [low.values[operand] for operand in several if given is not None]
             operands += values
             sizes.append(len(values))
         properties = dict(op.properties)
@@ -253,13 +253,13 @@ def _rebuilt_by_name(target: type[TTOp]) -> TTNNRule:
             raise UnsupportedError("ttnn has the channels in dimension 1", op)
         if segmented:
             properties["operandSegmentSizes"] = dense_i32(sizes)
-        made = target.create(
+        new_op = target.create(
             operands=operands,
             result_types=[result.type for result in op.results],
             properties=properties,
             attributes=op.attributes,
         )
-        return low.add(made).results
+        return low.add(new_op).results
 
     return lower
 
@@ -275,8 +275,8 @@ def _twin(source: type[TTOp]) -> type[TTOp] | None:
         if (line := ours.key_of(source)) is not None:
             return theirs.get(line)
     same = source.mnemonic(), source.__bases__[0]
-    found = (op for op in ttnn.TTNNOp.OPS if (op.mnemonic(), op.__bases__[0]) == same)
-    return next(found, None)
+    twins = (op for op in ttnn.TTNNOp.OPS if (op.mnemonic(), op.__bases__[0]) == same)
+    return next(twins, None)
 
 
 @cache
@@ -324,8 +324,8 @@ def _broadcast(low: TTNNLowering, op: ttir.BroadcastOp) -> SSAValue:
 
 
 def _pad(low: TTNNLowering, op: ttir.PadOp) -> SSAValue:
-    said = {**op.properties, "use_multicore": bool_attr(value=True)}
-    return low.one(ttnn.PadOp, low.all(op.reads), op.result.type, said)
+    properties = {**op.properties, "use_multicore": bool_attr(value=True)}
+    return low.one(ttnn.PadOp, low.all(op.reads), op.result.type, properties)
 
 
 def _arange(low: TTNNLowering, op: ttir.ArangeOp) -> SSAValue:
@@ -350,9 +350,9 @@ def _prod(low: TTNNLowering, op: DimsReductionOp) -> SSAValue:
     for dim in sorted(op.reduced_dims(), reverse=True):
         shape = list(tensor_type(value).get_shape())
         shape[dim : dim + 1] = [1] if op.keep_dim else []
-        said = {"dim_arg": si64_attr(dim), "keep_dim": op.keep_dim}
+        properties = {"dim_arg": si64_attr(dim), "keep_dim": op.keep_dim}
         result = with_shape(tensor_type(value), shape)
-        value = low.one(ttnn.ProdOp, [value], result, said)
+        value = low.one(ttnn.ProdOp, [value], result, properties)
     return value
 
 
@@ -371,8 +371,8 @@ def _truth_reduction(name: str) -> TTNNRule:
 
 
 def _argmax(low: TTNNLowering, op: ttir.ArgMaxOp) -> SSAValue:
-    said = {"dim": si32_attr(op.reduced_dims()[0]), "keep_dim": op.keep_dim}
-    return low.one(ttnn.ArgMaxOp, low.all(op.reads), op.result.type, said)
+    properties = {"dim": si32_attr(op.reduced_dims()[0]), "keep_dim": op.keep_dim}
+    return low.one(ttnn.ArgMaxOp, low.all(op.reads), op.result.type, properties)
 
 
 def _reverse(low: TTNNLowering, op: ttir.ReverseOp) -> SSAValue:
@@ -487,8 +487,8 @@ def _conv2d(low: TTNNLowering, op: ttir.Conv2dOp) -> SSAValue:
     pixels = prod(type.get_shape()[:-1])
     result = with_shape(type, [1, 1, pixels, features])
     operands = [flat, kernel, low.device_of(op)]
-    made = low.one(ttnn.Conv2dOp, operands, result, properties)
-    return low.reshape(made, type.get_shape())
+    convolved = low.one(ttnn.Conv2dOp, operands, result, properties)
+    return low.reshape(convolved, type.get_shape())
 
 
 def _quantization(target: type[QuantizationOp]) -> TTNNRule:
@@ -511,14 +511,14 @@ def _quantization(target: type[QuantizationOp]) -> TTNNRule:
 def _parameters(low: TTNNLowering, how: Quantization, like: Tensor) -> list[SSAValue]:
     """The scales and zero points, one number each or one for each slice of the axis."""
     shape = [] if how.axis is None else [len(how.scales)]
-    made: list[SSAValue] = []
+    parameters: list[SSAValue] = []
     for element, numbers in ((how.expressed_type, how.scales), (i32, how.zero_points)):
         host = cast(RankedStructure[AnyFloat], TensorType(element, shape))
         dense = DenseIntOrFPElementsAttr.from_list(host, cast(list[float], numbers))
         type = TensorType(element, shape, like.encoding)
         constant = ttnn.ConstantOp(cast(DenseIntOrFPElementsAttr, dense), type)
-        made.append(low.add(constant).results[0])
-    return made
+        parameters.append(low.add(constant).results[0])
+    return parameters
 
 
 TABLE: dict[str, TTNNRule] = {

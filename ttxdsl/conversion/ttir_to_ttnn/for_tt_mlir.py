@@ -63,15 +63,15 @@ def _mesh_shard(low: TTNNLowering, op: ttir.MeshShardOp) -> SSAValue:
             f"<shard, {dim} : i64>" if dim >= 0 else "<replicate>" for dim in dims
         )
         text = f"placements = [{places}]"
-        said = {"mapper_config": _config("ttnn.mesh_mapper_config", text)}
-        return low.one(ttnn.DistributeTensorOp, operands, op.result.type, said)
+        config = {"mapper_config": _config("ttnn.mesh_mapper_config", text)}
+        return low.one(ttnn.DistributeTensorOp, operands, op.result.type, config)
     # axes that join nothing name some other dimension, as tt-mlir wants no two alike
     rank = len(tensor_type(op.result).get_shape())
     free = iter([dim for dim in range(max(rank, len(dims))) if dim not in dims])
     joined = ", ".join(f"{dim if dim >= 0 else next(free, 0)} : i32" for dim in dims)
     text = f"dims = [{joined}], mesh_shape_override = [{override}]"
-    said = {"composer_config": _config("ttnn.mesh_composer_config", text)}
-    return low.one(ttnn.AggregateTensorOp, operands, op.result.type, said)
+    config = {"composer_config": _config("ttnn.mesh_composer_config", text)}
+    return low.one(ttnn.AggregateTensorOp, operands, op.result.type, config)
 
 
 def _all_to_all(low: TTNNLowering, op: ttir.AllToAllOp) -> SSAValue:
@@ -89,12 +89,12 @@ def _all_to_all(low: TTNNLowering, op: ttir.AllToAllOp) -> SSAValue:
     sizes = list(tensor_type(value).get_shape())
     value = low.reshape(value, [1, *sizes])
     wide = low.shaped(value, [devices, *sizes])
-    said = {
+    properties = {
         "all_gather_dim": si32_attr(0),
         "cluster_axis": cluster,
         "num_links": ui32_attr(low.num_links),
     }
-    value = low.one(ttnn.AllGatherOp, [value], wide, said)
+    value = low.one(ttnn.AllGatherOp, [value], wide, properties)
     sizes[split] //= devices
     mine = low.shaped(value, [devices, *sizes])
     kept = {"dim": si32_attr(split + 1), "cluster_axis": cluster}
@@ -122,11 +122,11 @@ def _collective_permute(low: TTNNLowering, op: ttir.CollectivePermuteOp) -> SSAV
         zeros = low.one(ttnn.ZerosOp, [], type, zeros_shape)
 
     def copied(sent: SSAValue, source: int, target: int, into: SSAValue) -> SSAValue:
-        said = {
+        properties = {
             "sender_coord": dense_i64(coordinates(source, shape)),
             "receiver_coord": dense_i64(coordinates(target, shape)),
         }
-        return low.one(ttnn.PointToPointOp, [sent, into], type, said)
+        return low.one(ttnn.PointToPointOp, [sent, into], type, properties)
 
     begins_with_zeros = zeros is not None and not kept
     result = (

@@ -34,7 +34,7 @@ _RuleT = TypeVar("_RuleT", bound=TTNNRule)
 _registered: dict[str, TTNNRule] = {}
 
 
-def lowers_to_ttnn(what: type[Operation]) -> Callable[[_RuleT], _RuleT]:
+def lowers_to_ttnn(op_class: type[Operation]) -> Callable[[_RuleT], _RuleT]:
     """Decorator, for plug-ins: the function writes the ttnn of ops of another dialect.
 
         @lowers_to_ttnn(SoftCapOp)
@@ -44,7 +44,7 @@ def lowers_to_ttnn(what: type[Operation]) -> Callable[[_RuleT], _RuleT]:
     """
 
     def register(rule: _RuleT) -> _RuleT:
-        _registered[what.name] = rule
+        _registered[op_class.name] = rule
         return rule
 
     return register
@@ -111,10 +111,10 @@ class TTNNLowering:
         properties: Mapping[str, Attribute],
     ) -> SSAValue:
         """An op with these operands and properties, and one result of that type."""
-        made = op.create(
+        new_op = op.create(
             operands=operands, result_types=[result], properties=properties
         )
-        return self.add(made).results[0]
+        return self.add(new_op).results[0]
 
     def device_of(self, op: Operation) -> SSAValue:
         """The handle of the mesh that an op's tensors live on."""
@@ -168,8 +168,8 @@ class TTNNLowering:
             return value
         shape = tensor_type(value).get_shape()
         result = with_shape(tensor_type(value), [shape[dim] for dim in order])
-        said = {"permutation": dense_i64(order)}
-        return self.one(ttnn.PermuteOp, [value], result, said)
+        properties = {"permutation": dense_i64(order)}
+        return self.one(ttnn.PermuteOp, [value], result, properties)
 
     def typecast(self, value: SSAValue, element: Attribute) -> SSAValue:
         """`ttnn.typecast`."""

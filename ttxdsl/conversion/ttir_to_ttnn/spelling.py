@@ -109,11 +109,11 @@ def _decide_on_host(loop: ttnn.WhileOp) -> None:
 
 
 def _values(block: Block) -> list[SSAValue]:
-    found: list[SSAValue] = list(block.args)
+    values: list[SSAValue] = list(block.args)
     for op in block.walk():
-        found += op.results
-        found += (arg for region in op.regions for arg in region.block.args)
-    return found
+        values += op.results
+        values += (arg for region in op.regions for arg in region.block.args)
+    return values
 
 
 @lru_cache(maxsize=1 << 12)

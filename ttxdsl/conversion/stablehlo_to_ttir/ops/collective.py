@@ -497,10 +497,10 @@ def _all_slice(low: Lowering, op: stablehlo.CompositeOp) -> SSAValue | None:
     `sub_axis_size`; or, as tt-mlir reads it, the sharding that a whole axis gives. None
     if it says something else.
     """
-    said = op.composite_attributes.data
+    attributes = op.composite_attributes.data
     devices = _devices(low, op)
     value = low[op.inputs[0]]
-    match said.get("axis"), said.get("dim"), said.get("out_sharding"):
+    match attributes.get("axis"), attributes.get("dim"), attributes.get("out_sharding"):
         case StringAttr(data=name), IntegerAttr() as dim, None:
             where = dim.value.data
         case None, None, sdy.TensorShardingAttr(data=sharding):
@@ -515,7 +515,7 @@ def _all_slice(low: Lowering, op: stablehlo.CompositeOp) -> SSAValue | None:
     if name not in devices.axes:
         return None
     axis = devices.axes.index(name)
-    pre, size = said.get("sub_axis_pre_size"), said.get("sub_axis_size")
+    pre, size = attributes.get("sub_axis_pre_size"), attributes.get("sub_axis_size")
     full = devices.shape[axis]
     if not isinstance(pre, IntegerAttr) or not isinstance(size, IntegerAttr):
         if full == 1:

@@ -49,8 +49,8 @@ def _while(low: Lowering, op: stablehlo.WhileOp) -> Sequence[SSAValue]:
 def _if(low: Lowering, op: stablehlo.IfOp) -> Sequence[SSAValue]:
     branches = [_region(low, r, ()) for r in (op.true_branch, op.false_branch)]
     types = [low.builder.placed(result.type) for result in op.results]
-    made = ttir.IfOp(low[op.pred], branches[0], branches[1], types)
-    return low.builder.add(made).results
+    new_op = ttir.IfOp(low[op.pred], branches[0], branches[1], types)
+    return low.builder.add(new_op).results
 
 
 def _case(low: Lowering, op: stablehlo.CaseOp) -> Sequence[SSAValue]:
@@ -78,8 +78,8 @@ def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue
         return as_results(rule(low, op))
     if target in _TRANSPARENT and len(op.inputs) == len(op.outputs) == 1:
         return [low[op.inputs[0]]]
-    if target in FIRST_BY_COMPARATOR and (found := first_of_call(low, op)) is not None:
-        return found
+    if target in FIRST_BY_COMPARATOR and (first := first_of_call(low, op)) is not None:
+        return first
     if low.builder.vocabulary == Vocabulary.TT_MLIR:
         if is_op_of_ttir(op):
             return [lower_tenstorrent_call(low, op)]

@@ -239,8 +239,8 @@ def _constant_like(low: Lowering, op: chlo.ConstantLikeOp) -> SSAValue:
     value = op.value
     if not isinstance(value, FloatAttr | IntegerAttr):
         raise UnsupportedError(f"a constant {value}", op)
-    number, made = cast(FloatAttr, value).value.data, tensor_type(op.result)
-    return low.builder.full(made.get_shape(), made.element_type, number)
+    number, type = cast(FloatAttr, value).value.data, tensor_type(op.result)
+    return low.builder.full(type.get_shape(), type.element_type, number)
 
 
 TABLE: dict[str, Rule] = {

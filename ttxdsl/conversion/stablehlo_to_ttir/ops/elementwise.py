@@ -208,8 +208,8 @@ def _population_count(low: Lowering, op: stablehlo.PopulationCountOp) -> SSAValu
     total = build.with_number("bitwise_and", value, 1)
     for bit in range(1, bit_width(element_of(value)) or 0):
         moved = build.with_number("logical_right_shift", value, bit)
-        one = build.with_number("bitwise_and", moved, 1)
-        total = build.elementwise("add", total, one)
+        ones = build.with_number("bitwise_and", moved, 1)
+        total = build.elementwise("add", total, ones)
     return total
 
 
@@ -330,9 +330,9 @@ def _erf_inv(low: Lowering, op: Operation) -> SSAValue:
     far = build.with_number("subtract", build.elementwise("sqrt", w), 3.0)
     argument = build.elementwise("where", is_near, near, far)
     total: SSAValue | None = None
-    for one, other in zip(_ERF_INV_NEAR, _ERF_INV_FAR, strict=True):
+    for coefficient, other in zip(_ERF_INV_NEAR, _ERF_INV_FAR, strict=True):
         factor = build.elementwise(
-            "where", is_near, build.like(w, one), build.like(w, other)
+            "where", is_near, build.like(w, coefficient), build.like(w, other)
         )
         if total is None:
             total = factor

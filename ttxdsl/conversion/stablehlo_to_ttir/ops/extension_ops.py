@@ -32,12 +32,14 @@ def add_same(low: Lowering, source: str, op: Operation) -> Sequence[SSAValue]:
         source: the name of the op that the addition stands for.
         op: that op, or one of other operand shapes that means the same.
     """
-    made = ttir.ADDITION_OPS[source]
-    known = made.get_irdl_definition().properties
-    properties = {name: one for name, one in op.properties.items() if name in known}
+    target = ttir.ADDITION_OPS[source]
+    known = target.get_irdl_definition().properties
+    properties = {
+        name: attribute for name, attribute in op.properties.items() if name in known
+    }
     inputs = low.all(op.operands)
     types = [low.builder.placed(result.type) for result in op.results]
-    if made.ADDITION.each:
+    if target.ADDITION.each:
         # in a computation on scalars the operands are whole tensors
         shape, element = shape_of(inputs[0]), element_of(op.results[0])
         types = [low.builder.type(shape, element)]
@@ -47,13 +49,13 @@ def add_same(low: Lowering, source: str, op: Operation) -> Sequence[SSAValue]:
     if "operandSegmentSizes" in known:
         sizes = dense_i32([len(inputs), len(outputs)])
         properties["operandSegmentSizes"] = sizes
-    new = made.create(
+    new = target.create(
         operands=[*inputs, *outputs],
         result_types=types,
         properties=properties,
         attributes={
-            name: one
-            for name, one in op.attributes.items()
+            name: attribute
+            for name, attribute in op.attributes.items()
             if not name.startswith("sdy.")
         },
     )
@@ -97,7 +99,7 @@ def _rng(low: Lowering, op: stablehlo.RngOp) -> Sequence[SSAValue]:
     ):
         return add_same(low, "stablehlo.rng", op)
     lowest, highest = (FloatAttr(float(bound or 0), f32) for bound in bounds)
-    made = ttir.RandOp.create(
+    new_op = ttir.RandOp.create(
         result_types=[low.builder.here(type)],
         properties={
             "size": i32_array(type.get_shape()),
@@ -106,7 +108,7 @@ def _rng(low: Lowering, op: stablehlo.RngOp) -> Sequence[SSAValue]:
             "seed": ui32_attr(0),
         },
     )
-    return low.builder.add(made).results
+    return low.builder.add(new_op).results
 
 
 def _uniform_quantize(low: Lowering, op: stablehlo.UniformQuantizeOp) -> SSAValue:
@@ -141,8 +143,8 @@ def _scan(low: Lowering, op: chlo.ScanOp) -> Sequence[SSAValue]:
     outputs = len(op.outputs)
     build = low.builder
     empty = [
-        build.full(tensor_type(one).get_shape(), tensor_type(one).element_type, 0)
-        for one in op.outputs
+        build.full(tensor_type(output).get_shape(), tensor_type(output).element_type, 0)
+        for output in op.outputs
     ]
 
     def step(
@@ -184,7 +186,7 @@ def _async_done(low: Lowering, op: stablehlo.AsyncDoneOp) -> Sequence[SSAValue]:
 
 
 TABLE: dict[str, Rule] = {
-    **{one.source: _same(one.source) for one in ADDITIONS},
+    **{addition.source: _same(addition.source) for addition in ADDITIONS},
     **{
         f"chlo.{name}": _unless(
             f"chlo.{name}",

@@ -204,7 +204,7 @@ def _in_turn(
         ]
 
     matrices = [rows.matrix(input) for input in inputs]
-    return [rows.back(one) for one in counted_loop(low, count, matrices, step)]
+    return [rows.back(result) for result in counted_loop(low, count, matrices, step)]
 
 
 class _Rows:
@@ -332,8 +332,8 @@ def _within(
     return build.elementwise("logical_and", above, below)
 
 
-def _and(build: TTIRBuilder, one: SSAValue | None, other: SSAValue) -> SSAValue:
-    return other if one is None else build.elementwise("logical_and", one, other)
+def _and(build: TTIRBuilder, value: SSAValue | None, other: SSAValue) -> SSAValue:
+    return other if value is None else build.elementwise("logical_and", value, other)
 
 
 def _index_select(low: Lowering, op: stablehlo.TorchIndexSelectOp) -> SSAValue:

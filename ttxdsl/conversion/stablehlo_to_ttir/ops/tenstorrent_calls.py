@@ -29,16 +29,16 @@ _OPS: Mapping[str, str] = {
 """The op of each, by target."""
 
 
-def _real(said: float | None) -> Attribute:
-    if said is None:
+def _real(number: float | None) -> Attribute:
+    if number is None:
         raise ValueError("not a number")
-    return FloatAttr(said, f32)
+    return FloatAttr(number, f32)
 
 
-def _count(said: float | None) -> Attribute:
-    if said is None or said != int(said) or not 0 <= said < 1 << 32:
+def _count(number: float | None) -> Attribute:
+    if number is None or number != int(number) or not 0 <= number < 1 << 32:
         raise ValueError("not a number of ui32")
-    return ui32_attr(int(said))
+    return ui32_attr(int(number))
 
 
 _PROPERTIES: Mapping[str, Callable[[float | None], Attribute]] = {
@@ -91,7 +91,11 @@ def lower_tenstorrent_call(low: Lowering, call: stablehlo.CustomCallOp) -> SSAVa
                     f" {options(call)[name]}",
                     call,
                 ) from error
-    if any(isinstance(one, AttrSizedOperandSegments) for one in definition.options):
+    if any(
+        isinstance(option, AttrSizedOperandSegments) for option in definition.options
+    ):
         properties["operandSegmentSizes"] = dense_i32(sizes)
-    made = kind.create(operands=operands, result_types=[result], properties=properties)
-    return low.builder.add(made).results[0]
+    new_op = kind.create(
+        operands=operands, result_types=[result], properties=properties
+    )
+    return low.builder.add(new_op).results[0]
