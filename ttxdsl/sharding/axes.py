@@ -199,24 +199,24 @@ def is_strict_prefix(first: Axes, second: Axes) -> bool:
 def common_prefix(first: Axes, second: Axes) -> Axes:
     """The longest list, perhaps ending in a sub-axis, that both start with."""
     shared: list[AxisRef] = []
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            part = one.common_prefix(other)
+    for axis, other in zip(first, second, strict=False):
+        if axis != other:
+            part = axis.common_prefix(other)
             if part is not None:
                 shared.append(part)
             break
-        shared.append(one)
+        shared.append(axis)
     return tuple(shared)
 
 
 def lists_overlap(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
     """Whether any axis of `first` overlaps with one of `second`."""
-    return any(one.overlaps(other) for one in first for other in second)
+    return any(axis.overlaps(other) for axis in first for other in second)
 
 
 def lists_coexist(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
     """Whether each axis of `first` can coexist with each of `second`."""
-    return all(one.can_coexist(other) for one in first for other in second)
+    return all(axis.can_coexist(other) for axis in first for other in second)
 
 
 def are_apart(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:

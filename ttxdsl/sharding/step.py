@@ -455,17 +455,17 @@ def common_mesh(
     Returns:
         None if there is no sharding, or if there are different meshes.
     """
-    found: tuple[str | Mesh, Mesh] | None = None
+    common: tuple[str | Mesh, Mesh] | None = None
     for sharding in shardings:
         if sharding is None:
             continue
         ref = sharding.mesh
         mesh = meshes[ref] if isinstance(ref, str) else ref
-        if found is None or found[1].is_empty:
-            found = (ref, mesh)
-        elif mesh is not found[1] and not mesh.is_empty and mesh != found[1]:
+        if common is None or common[1].is_empty:
+            common = (ref, mesh)
+        elif mesh is not common[1] and not mesh.is_empty and mesh != common[1]:
             return None
-    return found
+    return common
 
 
 class OpBehaviour(NamedTuple):

@@ -82,18 +82,18 @@ def common_mesh(meshes: Mapping[Mesh, Collection[str]]) -> CommonMesh:
     digits: dict[Mesh, Digits] = {}
     for mesh in meshes:
         radix = mixed_radix(places_in(order, mesh.devices()))
-        found = None if radix is None else cut_digits(radix, mesh.axis_sizes)
-        if found is None:
+        cut = None if radix is None else cut_digits(radix, mesh.axis_sizes)
+        if cut is None:
             raise ApartError(base, mesh)
-        digits[mesh] = found
-    for one, other in combinations(meshes, 2):
-        if axis_sizes(size, (digits[one], digits[other])) is None:
-            raise ApartError(one, other)
+        digits[mesh] = cut
+    for left, other in combinations(meshes, 2):
+        if axis_sizes(size, (digits[left], digits[other])) is None:
+            raise ApartError(left, other)
     sizes = axis_sizes(size, digits.values())
     assert sizes is not None, "borders that divide each other two by two all do"
     of_axis = {
-        mesh: dict(zip(mesh.axis_names, found, strict=True))
-        for mesh, found in digits.items()
+        mesh: dict(zip(mesh.axis_names, cut, strict=True))
+        for mesh, cut in digits.items()
     }
     fitting = (
         mesh
@@ -132,8 +132,8 @@ def _named(
         part = (
             f"{name}_part"
             for name, digits in every
-            for one in digits
-            if one.stride <= stride and end <= one.stride * one.size
+            for digit in digits
+            if digit.stride <= stride and end <= digit.stride * digit.size
         )
         axes.append((_free(next(chain(whole, part)), axes), size))
     return tuple(axes)

@@ -108,28 +108,28 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _parse_one(text: str) -> HloSharding:
-    found = _ONE.fullmatch(text)
-    if found is None:
+    match = _ONE.fullmatch(text)
+    if match is None:
         raise ValueError("it is no form of XLA's that is known here")
-    group = None if found["group"] is None else int(found["group"])
-    if found["plain"]:
-        return HloSharding(HloKind(found["plain"]), group=group)
-    if found["device"]:
+    group = None if match["group"] is None else int(match["group"])
+    if match["plain"]:
+        return HloSharding(HloKind(match["plain"]), group=group)
+    if match["device"]:
         return HloSharding(
-            HloKind.MAXIMAL, devices=(int(found["device"]),), group=group
+            HloKind.MAXIMAL, devices=(int(match["device"]),), group=group
         )
-    dims = _numbers(found["dims"])
+    dims = _numbers(match["dims"])
     subgroups: tuple[HloKind, ...] = ()
-    if found["last"]:
+    if match["last"]:
         subgroups = (HloKind.REPLICATED,)
-    elif found["kinds"] is not None:
-        words = [word.strip() for word in found["kinds"].split(",")]
+    elif match["kinds"] is not None:
+        words = [word.strip() for word in match["kinds"].split(",")]
         subgroups = tuple(_subgroup(word) for word in words if word)
-    if found["list"]:
-        devices = _numbers(found["list"])
+    if match["list"]:
+        devices = _numbers(match["list"])
     else:
-        shape = _numbers(found["shape"])
-        order = _numbers(found["order"]) if found["order"] else ()
+        shape = _numbers(match["shape"])
+        order = _numbers(match["order"]) if match["order"] else ()
         devices = iota_devices(shape, order)
     return tiled(dims, devices, subgroups, group)
 
@@ -218,7 +218,7 @@ def parse_op_sharding(data: bytes) -> tuple[HloSharding, ...]:
             numbers.setdefault(field, []).extend(_varints(value))
     kind_number = numbers.get(1, [0])[-1]
     if kind_number == 2:
-        return tuple(one for part in parts for one in parse_op_sharding(part))
+        return tuple(tile for part in parts for tile in parse_op_sharding(part))
     kind = _PROTO_KINDS[kind_number] if kind_number < len(_PROTO_KINDS) else None
     if kind is None:
         raise ValueError(f"type {kind_number} of OpSharding is not known here")

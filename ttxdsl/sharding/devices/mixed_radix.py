@@ -60,7 +60,7 @@ def mixed_radix(places: Sequence[int]) -> list[Digit] | None:
 def cut_digits(digits: Sequence[Digit], dims: Sequence[int]) -> Digits | None:
     """Digits cut where dimensions end; None if one would have to be cut unevenly."""
     rest = list(digits)
-    found: list[tuple[Digit, ...]] = []
+    groups: list[tuple[Digit, ...]] = []
     for dim in dims:
         taken: list[Digit] = []
         while dim > 1:
@@ -75,8 +75,8 @@ def cut_digits(digits: Sequence[Digit], dims: Sequence[int]) -> Digits | None:
                 dim = 1
             else:
                 return None
-        found.append(tuple(taken))
-    return tuple(found)
+        groups.append(tuple(taken))
+    return tuple(groups)
 
 
 def axis_sizes(size: int, all_digits: Iterable[Digits]) -> list[int] | None:

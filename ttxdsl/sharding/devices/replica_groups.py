@@ -50,47 +50,48 @@ def expand_groups(
         partitions: how many of them make a replica.
     """
     replicas = devices // partitions
-    if replicas == 1 and any(one for group in groups for one in group):
+    if replicas == 1 and any(process for group in groups for process in group):
         strategy = "flattened_ids"
     every_partition, every_replica = range(partitions), range(replicas)
     match strategy:
         case "cross_replica":
-            found = [
+            groups_of_processes = [
                 [r * partitions + p for r in group]
                 for group in groups or (every_replica,)
                 for p in every_partition
             ]
         case "cross_partition":
-            found = [
+            groups_of_processes = [
                 [r * partitions + p for p in group]
                 for group in groups or (every_partition,)
                 for r in every_replica
             ]
         case "cross_replica_and_partition":
-            found = [
+            groups_of_processes = [
                 [r * partitions + p for p in every_partition for r in group]
                 for group in groups or (every_replica,)
             ]
         case "flattened_ids":
-            found = groups or (range(devices),)
-    return tuple(tuple(group) for group in found)
+            groups_of_processes = groups or (range(devices),)
+    return tuple(tuple(group) for group in groups_of_processes)
 
 
 @cache
 def indices_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
     """For each mesh position, row-major, its index along `axes`, major first."""
     devices = mesh.total_size
-    found = [0] * devices
+    coordinates = [0] * devices
     for axis in axes:
         whole, size = mesh.axis_size(axis.name), axis.size_in(mesh)
         inner = prod(mesh.axis_sizes[mesh.axis_index(axis.name) + 1 :])
         inner *= whole // axis.next_pre_size_in(mesh)
         along = [index for index in range(size) for _ in range(inner)]
         along *= devices // len(along)
-        found = [
-            major * size + minor for major, minor in zip(found, along, strict=True)
+        coordinates = [
+            major * size + minor
+            for major, minor in zip(coordinates, along, strict=True)
         ]
-    return tuple(found)
+    return tuple(coordinates)
 
 
 @cache

@@ -67,15 +67,15 @@ def mesh_of_tilings(tilings: Sequence[HloSharding]) -> Mesh:
         ValueError: there is none.
     """
     size = len(tilings[0].devices)
-    listed = sorted(tilings, key=lambda one: HloKind.REPLICATED in one.subgroups)
-    orders = dict.fromkeys([tuple(range(size)), *(one.devices for one in listed)])
+    listed = sorted(tilings, key=lambda tiling: HloKind.REPLICATED in tiling.subgroups)
+    orders = dict.fromkeys([tuple(range(size)), *(tiling.devices for tiling in listed)])
     for natural, order in zip((True, *[False] * len(orders)), orders, strict=False):
         digits: list[Digits] = []
-        for one in tilings:
-            found = digits_of(one, order)
-            if found is None:
+        for tiling in tilings:
+            digits_of_tiling = digits_of(tiling, order)
+            if digits_of_tiling is None:
                 break
-            digits.append(found)
+            digits.append(digits_of_tiling)
         else:
             sizes = axis_sizes(size, digits)
             if sizes is not None:

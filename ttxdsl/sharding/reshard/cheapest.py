@@ -58,8 +58,8 @@ def cheapest_reshard(
     if sending < 2 or mesh.devices() != meshes[1].devices():
         return plan
     price = plan_bytes(plan, source, mesh, shape)
-    found = _shortest(source.with_mesh(target.mesh), target, mesh, shape, price)
-    return plan if found is None else found
+    found_plan = _shortest(source.with_mesh(target.mesh), target, mesh, shape, price)
+    return plan if found_plan is None else found_plan
 
 
 def plan_bytes(
@@ -83,7 +83,7 @@ def _step_bytes(
     held = _BYTES * prod(shape) // shards
     match step:
         case AllGather(axes):
-            among = prod(total_size(one, mesh) for one in axes)
+            among = prod(total_size(axis, mesh) for axis in axes)
             return ring_bytes(Ring.ALL_GATHER, held, among)
         case AllToAll(moves):
             return sum(
@@ -131,9 +131,11 @@ def _shortest(
     return None
 
 
-def _cut(one: TensorSharding, other: TensorSharding, mesh: Mesh) -> _Dims:
+def _cut(sharding: TensorSharding, other: TensorSharding, mesh: Mesh) -> _Dims:
     """The axes of each dimension in parts that the other sharding has too."""
-    return tuple(map(tuple, cut_alike(one.axes_per_dim, other.sharding_axes, mesh)))
+    return tuple(
+        map(tuple, cut_alike(sharding.axes_per_dim, other.sharding_axes, mesh))
+    )
 
 
 def _steps(
@@ -147,7 +149,9 @@ def _steps(
         if wanted[:place] == dims[dim] and wanted[place:]:
             axis = wanted[place]
             if axis not in used:
-                only = tuple((axis,) if one == dim else () for one in range(rank))
+                only = tuple(
+                    (axis,) if position == dim else () for position in range(rank)
+                )
                 yield AllSlice(only), _with(dims, dim, (*dims[dim], axis))
     for dim, axes in enumerate(dims):
         for place in range(len(axes)):
@@ -161,7 +165,7 @@ def _steps(
                     move = AllToAllParam(merged, dim, other)
                     after = _with(without, other, (*dims[other], *moved))
                     yield AllToAll((move,)), after
-            only = tuple(merged if one == dim else () for one in range(rank))
+            only = tuple(merged if position == dim else () for position in range(rank))
             yield AllGather(only), without
     if dims != end and all(
         total_size(mine, mesh) == total_size(theirs, mesh)

@@ -66,9 +66,9 @@ def _closed(
     after = TensorSharding.closed(before.mesh, axes_per_dim).with_unreduced(
         kept, before.reduction
     )
-    for one, other in combinations(after.all_axes, 2):
-        if one.overlaps(other) or not one.can_coexist(other):
-            raise ValueError(f"axes {one} and {other} cannot both be used in {after}")
+    for axis, other in combinations(after.all_axes, 2):
+        if axis.overlaps(other) or not axis.can_coexist(other):
+            raise ValueError(f"axes {axis} and {other} cannot both be used in {after}")
     return after
 
 

@@ -46,14 +46,14 @@ AxesPerFactor = tuple[Axes, ...]
 
 def shared_factor_axes(projection: Projection, factor: int) -> Axes | None:
     """The axes of a factor if all tensors that have it agree on them, else None."""
-    found: set[Axes] = {
+    candidates: set[Axes] = {
         tensor.factors[factor].axes
         for tensor in projection.tensors
         if factor in tensor.factors
     }
-    if len(found) > 1:
+    if len(candidates) > 1:
         return None
-    return found.pop() if found else ()
+    return candidates.pop() if candidates else ()
 
 
 def compatible_axes(

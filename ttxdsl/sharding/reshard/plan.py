@@ -37,9 +37,9 @@ _MOST_ROUNDS = 8
 """Where they do not, more may help; then comes the plain way."""
 
 
-def _divide(one: int, other: int) -> bool:
+def _divide(size: int, other: int) -> bool:
     """Whether one of the two sizes divides the other."""
-    return one % other == 0 or other % one == 0
+    return size % other == 0 or other % size == 0
 
 
 def _fitting(
@@ -124,7 +124,7 @@ class _Planner:
         for surplus, missing in zip(self.surplus, self.missing, strict=True):
             pairs = zip(surplus, missing, strict=False)
             shared = next(
-                (index for index, (one, other) in enumerate(pairs) if one != other),
+                (index for index, (axes, other) in enumerate(pairs) if axes != other),
                 min(len(surplus), len(missing)),
             )
             self.settled.append(surplus[:shared])
@@ -486,8 +486,8 @@ def gather_and_slice(
     Both shardings must be over the same mesh. Takes the memory of the axes gathered.
     """
     shared = [
-        common_prefix(one, other)
-        for one, other in zip(source.axes_per_dim, target.axes_per_dim, strict=True)
+        common_prefix(left, other)
+        for left, other in zip(source.axes_per_dim, target.axes_per_dim, strict=True)
     ]
     gathered, sliced = (
         tuple(

@@ -97,7 +97,9 @@ def plan_to_unreduced(
 
 
 def _unreduced(shardings: Iterable[TensorSharding | None]) -> Axes:
-    return tuple(axis for one in shardings if one for axis in one.unreduced)
+    return tuple(
+        axis for sharding in shardings if sharding for axis in sharding.unreduced
+    )
 
 
 def _expect(
@@ -106,10 +108,14 @@ def _expect(
     expected: Collection[ReductionKind],
     verb: str,
 ) -> None:
-    for one in shardings:
-        if one and one.reduction not in expected and lists_overlap(one.unreduced, axes):
+    for sharding in shardings:
+        if (
+            sharding
+            and sharding.reduction not in expected
+            and lists_overlap(sharding.unreduced, axes)
+        ):
             raise ValueError(
-                f"cannot {verb} '{one.reduction.value}' unreduced axes. Expected "
+                f"cannot {verb} '{sharding.reduction.value}' unreduced axes. Expected "
                 f"{' or '.join(repr(other.value) for other in expected)}."
             )
 
