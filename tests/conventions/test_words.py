@@ -16,6 +16,7 @@ EMPTY_WORDS = frozenset(("found", "made", "one", "said", "what", "who"))
 FINISHED = (
     "conversion",
     "dialects",
+    "rules",
     "sharding",
 )
 """Folders and modules that are held to it. The list may only grow."""

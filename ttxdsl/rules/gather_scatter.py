@@ -127,7 +127,7 @@ def combining_op(op: stablehlo.ScatterOp) -> type[Operation] | None:
         return None
     if len(last.operands) != inputs:
         return None
-    found: set[type[Operation]] = set()
+    kinds: set[type[Operation]] = set()
     for index, value in enumerate(last.operands):
         combine = value.owner
         if not isinstance(combine, Operation) or not _sums(combine, value.type):
@@ -139,8 +139,8 @@ def combining_op(op: stablehlo.ScatterOp) -> type[Operation] | None:
         }
         if positions != {index, index + inputs}:
             return None
-        found.add(type(combine))
-    return found.pop() if len(found) == 1 else None
+        kinds.add(type(combine))
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _sums(combine: Operation, result: Attribute) -> bool:

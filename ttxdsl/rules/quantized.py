@@ -20,8 +20,8 @@ from ttxdsl.rules.builder import Dims, Factor, FactorType
 
 def quantized_elements(op: Operation) -> tuple[Attribute | None, ...]:
     """Return each operand's and result's quantized type; `()` if there is none."""
-    found = tuple([_quantized(value) for value in (*op.operands, *op.results)])
-    return found if any(found) else ()
+    elements = tuple([_quantized(value) for value in (*op.operands, *op.results)])
+    return elements if any(elements) else ()
 
 
 def _quantized(value: SSAValue) -> QuantizedType | None:
@@ -36,7 +36,9 @@ def kept_whole(op: Operation, factors: Iterable[Factor]) -> Iterable[Factor]:
     elements = quantized_elements(op)
     if not elements:
         return factors
-    scaled = [one is not None and scaled_dim(one) is not None for one in elements]
+    scaled = [
+        element is not None and scaled_dim(element) is not None for element in elements
+    ]
     count = len(op.operands)
     adds = any(elements[count:])
     return [
@@ -53,4 +55,4 @@ def _is_in(dims: Dims, some: Sequence[bool]) -> bool:
     """Whether some of the tensors have a factor."""
     if dims is None or isinstance(dims, int):
         return dims is not None and any(some)
-    return any(one and dim is not None for dim, one in zip(dims, some, strict=True))
+    return any(cut and dim is not None for dim, cut in zip(dims, some, strict=True))

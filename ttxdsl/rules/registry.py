@@ -347,9 +347,9 @@ def register_sharding_rule(
     named = isinstance(op_class, str)
     known = op_class in (custom_call.TARGETS if named else RULES)
     if (known or op_class in _registered) and not replace:
-        what = f"custom call @{op_class}" if named else f"op class {op_class.__name__}"
+        name = f"custom call @{op_class}" if named else f"op class {op_class.__name__}"
         raise CompileError(
-            f"{what} has a sharding rule already",
+            f"{name} has a sharding rule already",
             hint="pass replace=True to use yours instead",
         )
     written = _parsed(rule) if isinstance(rule, str) else cast(RuleOfOp, rule)

@@ -41,8 +41,8 @@ class _Call:
 
     def __init__(self, op: CustomCallOp, places: Mapping[str, int]):
         self.places = places
-        self.operands = tuple(shape_of(one) for one in op.inputs)
-        self.results = tuple(shape_of(one) for one in op.outputs)
+        self.operands = tuple(shape_of(input) for input in op.inputs)
+        self.results = tuple(shape_of(output) for output in op.outputs)
 
     def shape(self, name: str) -> Shape:
         """The shape of an operand, `()` if it is not there."""
@@ -116,11 +116,11 @@ def _known(
 ) -> _Rule:
     """A rule that is told the operands, and has none if they are not there."""
 
-    def found(op: CustomCallOp, travels: bool) -> Iterable[Factor] | None:
+    def sharding_rule(op: CustomCallOp, travels: bool) -> Iterable[Factor] | None:
         places = roles(op)
         return None if places is None else rule(_Call(op, places), op, travels)
 
-    return found
+    return sharding_rule
 
 
 @_known
@@ -449,7 +449,7 @@ def best(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] | Non
     tt-mlir takes the best of all parts in the call.
     """
     shape = call.shape("input")
-    if len(shape) != 2 or any(one[:1] != shape[:1] for one in call.results):
+    if len(shape) != 2 or any(result[:1] != shape[:1] for result in call.results):
         return None
     after = 1 if len(call.results[0]) == 2 else None
     rows = call.factor(shape[0], 0, input=0)
@@ -465,10 +465,10 @@ def best(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] | Non
 def gather(call: _Call, op: CustomCallOp, travels: bool) -> Iterable[Factor] | None:
     """`[…, n, …]`, `[…, m, …] -> […, m, …]`, picked along one dimension."""
     source, index = call.shape("input"), call.shape("index")
-    said = options(op).get("dim")
-    if not isinstance(said, IntegerAttr) or call.results != (index,):
+    attribute = options(op).get("dim")
+    if not isinstance(attribute, IntegerAttr) or call.results != (index,):
         return None
-    rank, along = len(source), int(said.value.data)
+    rank, along = len(source), int(attribute.value.data)
     if len(index) != rank or not -rank <= along < rank:
         return None
     along %= rank

@@ -101,7 +101,7 @@ def _spatial(size: int, window: Factor, windows: Factor) -> Iterator[Factor]:
             size //= taken
 
 
-def _one(values: DenseArrayBase[IntegerType] | None, dim: int) -> bool:
+def _is_one(values: DenseArrayBase[IntegerType] | None, dim: int) -> bool:
     return stablehlo.window_values(values, dim + 1)[dim] == 1
 
 
@@ -115,7 +115,7 @@ def _whole_windows(
     unpadded = padding is None or not any(
         tuple(padding.get_values())[2 * dim : 2 * dim + 2]
     )
-    return unpadded and _one(window, dim) and _one(strides, dim)
+    return unpadded and _is_one(window, dim) and _is_one(strides, dim)
 
 
 def reduce_window(op: stablehlo.ReduceWindowOp, conservative: bool) -> Iterator[Factor]:
@@ -123,7 +123,7 @@ def reduce_window(op: stablehlo.ReduceWindowOp, conservative: bool) -> Iterator[
     for dim, size in enumerate(shape_of(op.results[0])):
         whole = _whole_windows(dim, op.window_dimensions, op.window_strides, op.padding)
         # a dilated operand has holes, each a window too: shards do not correspond
-        if whole and _one(op.base_dilations, dim):
+        if whole and _is_one(op.base_dilations, dim):
             yield Factor(size, dim, dim)
         else:
             yield Factor(size, dim, dim, FactorType.PERMUTATION, conservative)
