@@ -16,6 +16,7 @@ EMPTY_WORDS = frozenset(("found", "made", "one", "said", "what", "who"))
 FINISHED = (
     "conversion",
     "dialects",
+    "ir",
     "rules",
     "sharding",
 )

@@ -30,28 +30,30 @@ def immediate_dominators(entry: Block) -> dict[Block, Block | None]:
         while above[top] >= 0 and above[above[top]] >= 0:
             way.append(top)
             top = above[top]
-        for one in reversed(way):
-            up = above[one]
-            if semi[best[up]] < semi[best[one]]:
-                best[one] = best[up]
-            above[one] = above[up]
+        for vertex in reversed(way):
+            up = above[vertex]
+            if semi[best[up]] < semi[best[vertex]]:
+                best[vertex] = best[up]
+            above[vertex] = above[up]
         return best[block]
 
     for block in range(count - 1, 0, -1):
-        semi[block] = min(semi[evaluate(one)] for one in predecessors[block])
+        semi[block] = min(
+            semi[evaluate(predecessor)] for predecessor in predecessors[block]
+        )
         waiting[semi[block]].append(block)
         above[block] = parent[block]
-        for one in waiting[parent[block]]:
-            least = evaluate(one)
-            dominator[one] = least if semi[least] < semi[one] else parent[block]
+        for vertex in waiting[parent[block]]:
+            least = evaluate(vertex)
+            dominator[vertex] = least if semi[least] < semi[vertex] else parent[block]
         waiting[parent[block]] = []
     for block in range(1, count):
         if dominator[block] != semi[block]:
             dominator[block] = dominator[dominator[block]]
-    found: dict[Block, Block | None] = {entry: None}
+    dominators: dict[Block, Block | None] = {entry: None}
     for block in range(1, count):
-        found[blocks[block]] = blocks[dominator[block]]
-    return found
+        dominators[blocks[block]] = blocks[dominator[block]]
+    return dominators
 
 
 def _depth_first(entry: Block) -> tuple[list[Block], list[int], list[list[int]]]:

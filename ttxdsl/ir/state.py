@@ -30,36 +30,38 @@ def state_of(module: ModuleOp) -> list[object]:
     return state
 
 
-def is_same(one: list[object], other: list[object]) -> bool:
+def is_same(fields: list[object], other: list[object]) -> bool:
     """Return whether states are of the same objects, and of attributes that say the same."""
-    return len(one) == len(other) and all(
+    return len(fields) == len(other) and all(
         mine is theirs or (isinstance(mine, Attribute) and _say_same(mine, theirs))
-        for mine, theirs in zip(one, other, strict=True)
+        for mine, theirs in zip(fields, other, strict=True)
     )
 
 
-def _say_same(one: Attribute, other: object) -> bool:
+def _say_same(attribute: Attribute, other: object) -> bool:
     """Return whether attributes are equal, zeros of either sign apart.
 
     What was made anew is made of the same parts mostly: only other data are printed.
     """
-    if one is other:
+    if attribute is other:
         return True
-    if type(one) is not type(other):
+    if type(attribute) is not type(other):
         return False
-    if isinstance(one, ParametrizedAttribute):
+    if isinstance(attribute, ParametrizedAttribute):
         assert isinstance(other, ParametrizedAttribute)
-        mine, theirs = one.parameters, other.parameters
-    elif isinstance(one, ArrayAttr):
-        mine = cast(ArrayAttr[Attribute], one).data
+        mine, theirs = attribute.parameters, other.parameters
+    elif isinstance(attribute, ArrayAttr):
+        mine = cast(ArrayAttr[Attribute], attribute).data
         theirs = cast(ArrayAttr[Attribute], other).data
-    elif isinstance(one, DictionaryAttr):
+    elif isinstance(attribute, DictionaryAttr):
         assert isinstance(other, DictionaryAttr)
-        if [*one.data] != [*other.data]:  # they print in their order
+        if [*attribute.data] != [*other.data]:  # they print in their order
             return False
-        mine, theirs = one.data.values(), other.data.values()
+        mine, theirs = attribute.data.values(), other.data.values()
     else:
-        return one == other and (_is_exact(type(one)) or str(one) == str(other))
+        return attribute == other and (
+            _is_exact(type(attribute)) or str(attribute) == str(other)
+        )
     return len(mine) == len(theirs) and all(map(_say_same, mine, theirs))
 
 

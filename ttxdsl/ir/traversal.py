@@ -87,14 +87,14 @@ def ops_of_type_inside_out(
 
 def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
     """Those of `all_ops` whose class is chosen."""
-    found: list[Operation] = [root] if chosen[type(root)] else []
+    ops: list[Operation] = [root] if chosen[type(root)] else []
     pending: list[Operation] = []
     _add_first_ops(root, pending)
     while pending:
         op: Operation | None = pending.pop()
         while op is not None:
             if chosen[type(op)]:
-                found.append(op)
+                ops.append(op)
             following = op._next_op  # pyright: ignore[reportPrivateUsage]  # no call
             if op.regions:
                 if following is not None:
@@ -102,19 +102,19 @@ def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
                 _add_first_ops(op, pending)
                 break
             op = following
-    return found
+    return ops
 
 
 def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
     """Those of `all_ops_inside_out` whose class is chosen."""
-    found: list[Operation] = [root] if chosen[type(root)] else []  # the last first
+    ops: list[Operation] = [root] if chosen[type(root)] else []  # the last first
     pending: list[Operation] = []
     _add_last_ops(root, pending)
     while pending:
         op: Operation | None = pending.pop()
         while op is not None:
             if chosen[type(op)]:
-                found.append(op)
+                ops.append(op)
             preceding = op._prev_op  # pyright: ignore[reportPrivateUsage]  # no call
             if op.regions:
                 if preceding is not None:
@@ -122,8 +122,8 @@ def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
                 _add_last_ops(op, pending)
                 break
             op = preceding
-    found.reverse()
-    return found
+    ops.reverse()
+    return ops
 
 
 def _add_first_ops(op: Operation, pending: list[Operation]) -> None:

@@ -21,12 +21,12 @@ def verify_dominance(module: ModuleOp) -> None:
     Raises:
         OpError: naming the op and the value.
     """
-    found = find_violation(module)
-    if found is not None:
+    violation = find_violation(module)
+    if violation is not None:
         raise OpError(
-            f"operand #{found.index} ({_description(found.value)}) does not dominate"
-            f" this use: {found.reason()}",
-            found.op,
+            f"operand #{violation.index} ({_description(violation.value)}) does not dominate"
+            f" this use: {violation.reason()}",
+            violation.op,
         )
 
 
@@ -34,8 +34,8 @@ def _description(value: SSAValue) -> str:
     """Return the name of a value, the op that defines it, and its position."""
     owner = value.owner
     of = owner.parent_op() if isinstance(owner, Block) else owner
-    what = "an argument" if isinstance(value, BlockArgument) else "a result"
-    parts = [f"{what} of '{of.name}'"] if of is not None else [what]
+    kind = "an argument" if isinstance(value, BlockArgument) else "a result"
+    parts = [f"{kind} of '{of.name}'"] if of is not None else [kind]
     if value.name_hint is not None:
         parts.insert(0, f"%{value.name_hint},")
     position = None if of is None else source_position(of.location)

@@ -99,13 +99,13 @@ def _verify_border(function: FuncOp) -> None:
             f"visibility is {visibility}, expected one of {', '.join(_VISIBILITIES)}"
         )
     type_ = function.function_type
-    for what, entries, types in (
+    for kind, entries, types in (
         ("argument", function.arg_attrs, type_.inputs),
         ("result", function.res_attrs, type_.outputs),
     ):
         if entries is not None and len(entries) != len(types):
             raise VerifyException(
-                f"{len(entries)} {what} attributes for {len(types)} {what}s"
+                f"{len(entries)} {kind} attributes for {len(types)} {kind}s"
             )
 
 

@@ -261,8 +261,8 @@ def _aliases(parser: AttrParser) -> _AliasTable:
     table = getattr(state, "location_aliases", None)
     if table is None:
         content = parser.lexer.input.content
-        found = {m.group(1): m.end() - 4 for m in _ALIAS_LINE.finditer(content)}
-        table = state.location_aliases = _AliasTable(found)
+        places = {m.group(1): m.end() - 4 for m in _ALIAS_LINE.finditer(content)}
+        table = state.location_aliases = _AliasTable(places)
     return table
 
 

@@ -121,8 +121,8 @@ def mend() -> None:
         held = self.get_element_type().iter_unpack(self.data.data)
         if not is_splat(self):
             return held
-        one = next(held)
-        return (one for _ in range(elements(self)))
+        value = next(held)
+        return (value for _ in range(elements(self)))
 
     def iter_attrs(self: Dense) -> Iterator[Any]:
         return iter(get_attrs(self))

@@ -73,10 +73,10 @@ class _Cloning:
             self.blocks[block] = copy
         new.insert_block([copy for _, copy in copies], index)
         for block, copy in copies:
-            for argument, made in zip(block.args, copy.args, strict=True):
-                made.location = argument.location
-                self.values[argument] = made
-                self._name(argument, made)
+            for argument, copied in zip(block.args, copy.args, strict=True):
+                copied.location = argument.location
+                self.values[argument] = copied
+                self._name(argument, copied)
             for op in block.ops:
                 copy.add_op(self.op(op))
 

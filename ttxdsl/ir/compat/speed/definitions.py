@@ -44,12 +44,12 @@ class _DeclaredTraits:
     def __get__(self, instance: object, owner: type[IRDLOperation]) -> OpTraits:
         declared = [
             traits
-            for one in owner.mro()
-            if one not in _BASES
-            and (traits := _waiting.get(one, vars(one)).get("traits", _MISSING))
+            for base in owner.mro()
+            if base not in _BASES
+            and (traits := _waiting.get(base, vars(base)).get("traits", _MISSING))
             is not _MISSING
         ]
-        return OpTraits(lambda: tuple(trait for one in declared for trait in one))
+        return OpTraits(lambda: tuple(trait for base in declared for trait in base))
 
 
 def irdl_op_definition(op_class: type[_OpT]) -> type[_OpT]:
@@ -80,32 +80,32 @@ def irdl_attr_definition(attribute: _AttributeT) -> _AttributeT:
     return cast(_AttributeT, irdl.irdl_attr_definition(cast(Any, attribute)))
 
 
-def _wait(one: type[object], asked: dict[str, Any]) -> None:
-    _waiting[one] = {name: vars(one).get(name, _MISSING) for name in asked}
+def _wait(owner: type[object], asked: dict[str, Any]) -> None:
+    _waiting[owner] = {name: vars(owner).get(name, _MISSING) for name in asked}
     for name, stand_in in asked.items():
-        setattr(one, name, stand_in)
+        setattr(owner, name, stand_in)
 
 
 def waiting() -> tuple[type[Operation], ...]:
     """The classes of ops that are not defined yet."""
-    return tuple(one for one in _waiting if issubclass(one, Operation))
+    return tuple(owner for owner in _waiting if issubclass(owner, Operation))
 
 
 def define_waiting(wanted: type[object]) -> None:
     """Make the definitions of a class and of those that it is derived from."""
-    for one in reversed(wanted.mro()):
-        before = _waiting.pop(one, None)
+    for base in reversed(wanted.mro()):
+        before = _waiting.pop(base, None)
         if before is None:
             continue
         for name, value in before.items():
             if value is _MISSING:
-                delattr(one, name)
+                delattr(base, name)
             else:
-                setattr(one, name, value)
-        if issubclass(one, IRDLOperation):
-            fields = getattr(one, "later_fields", dict[str, Any])
+                setattr(base, name, value)
+        if issubclass(base, IRDLOperation):
+            fields = getattr(base, "later_fields", dict[str, Any])
             for name, field in fields().items():
-                setattr(one, name, field)
-            irdl.irdl_op_definition(one)
+                setattr(base, name, field)
+            irdl.irdl_op_definition(base)
         else:
-            irdl.irdl_attr_definition(cast(type[Attribute], one))
+            irdl.irdl_attr_definition(cast(type[Attribute], base))

@@ -107,10 +107,10 @@ def mend() -> None:
         if type(self) is not MLIRLexer:  # one with tokens of its own
             return lex(self)
         source = self.input
-        found = _token(source.content, self.pos)
-        if found is None or (group := found.lastindex) is None:
+        match = _token(source.content, self.pos)
+        if match is None or (group := match.lastindex) is None:
             return lex(self)
-        start, end = found.span(group)
+        start, end = match.span(group)
         self.pos = end
         if group == _PUNCTUATION:
             kind = _BY_SPELLING[source.content[start]]

@@ -46,9 +46,9 @@ def _known_symbol(table: Operation, name: str) -> Operation | None:
     """The op of that name; None is not known, there may be one."""
     block = table.regions[0].blocks.first
     known = cast(dict[str, Operation], vars(table).get(_KNOWN, {}))
-    found = known.get(name)
-    if found is not None and found.parent is block and _name_of(found) == name:
-        return found
+    symbol = known.get(name)
+    if symbol is not None and symbol.parent is block and _name_of(symbol) == name:
+        return symbol
     fresh: dict[str, Operation] = {}
     for op in () if block is None else block.ops:
         if (declared := _name_of(op)) is not None:

@@ -108,8 +108,8 @@ def _make(
         value = _value(values, names[place])
         if value is None:
             return None
-        found = value.type
-        if found is not wanted and found != wanted:
+        type = value.type
+        if type is not wanted and type != wanted:
             return None
         operands.append(value)
     name = names[0] if template.bound else None

@@ -171,14 +171,14 @@ _item_of_tuple = cast(Any, tuple).__getitem__
 
 def _item(values: Any, place: Any) -> Any:
     """Do what `SSAValues.__getitem__` does."""
-    found = _item_of_tuple(values, place)
-    return SSAValues(found) if type(place) is slice else found
+    item = _item_of_tuple(values, place)
+    return SSAValues(item) if type(place) is slice else item
 
 
 def _operand(view: Any, place: Any) -> Any:
     """Do what `OpOperands.__getitem__` does."""
-    found = _item_of_tuple(view._op._operands, place)
-    return SSAValues(found) if type(place) is slice else found
+    item = _item_of_tuple(view._op._operands, place)
+    return SSAValues(item) if type(place) is slice else item
 
 
 def replace_operands(op: Operation, new: Mapping[int, SSAValue]) -> None:

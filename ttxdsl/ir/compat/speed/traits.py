@@ -17,8 +17,8 @@ _MOST_KEPT = 1 << 14
 def mend() -> None:
     """Look up the traits of a class once."""
     find, find_all = (
-        cast(Any, one).__func__
-        for one in (Operation.get_trait, Operation.get_traits_of_type)
+        cast(Any, method).__func__
+        for method in (Operation.get_trait, Operation.get_traits_of_type)
     )
     add = OpTraits.add_trait
     known: dict[tuple[type[Operation], object], Any] = {}
@@ -31,17 +31,17 @@ def mend() -> None:
         except KeyError:
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            found = known[key] = find(cls, trait)
-            return found
+            answer = known[key] = find(cls, trait)
+            return answer
 
     def get_traits_of_type(cls: type[Operation], trait_type: Any) -> list[Any]:
         key = cls, trait_type
-        found = all_known.get(key)
-        if found is None:
+        traits = all_known.get(key)
+        if traits is None:
             if len(all_known) >= _MOST_KEPT:
                 all_known.clear()
-            found = all_known[key] = find_all(cls, trait_type)
-        return [*found]
+            traits = all_known[key] = find_all(cls, trait_type)
+        return [*traits]
 
     def add_trait(self: OpTraits, trait: OpTrait) -> None:
         add(self, trait)

@@ -56,13 +56,13 @@ def mend() -> None:
 
     def parse_remembered(self: AttrParser) -> TypeAttribute | None:
         start = self.pos
-        found = _tensor(self.lexer.input.content, start)
-        if found is None:
+        match = _tensor(self.lexer.input.content, start)
+        if match is None:
             return parse_optional_type(self)
-        text = found.group()
+        text = match.group()
         known = _types.get(text)
         if known is not None:
-            self._resume_from(found.end())  # pyright: ignore[reportPrivateUsage]
+            self._resume_from(match.end())  # pyright: ignore[reportPrivateUsage]
             return known
         parsed = parse_optional_type(self)
         if parsed is not None and len(_types) < _MOST_KEPT:
