@@ -1,4 +1,4 @@
-"""Removing what a lowering leaves behind."""
+"""Removal of ops that a lowering leaves without users."""
 
 from xdsl.ir import Block
 from xdsl.traits import is_side_effect_free

@@ -23,7 +23,7 @@ class Vocabulary(StrEnum):
     DESIGN = "design"
     """The design request's forms: destinations, data `sharded` in place."""
     TT_MLIR = "tt-mlir"
-    """What tt-mlir of today takes."""
+    """The forms that tt-mlir parses today."""
 
     @classmethod
     def named(cls, text: str) -> "Vocabulary":
@@ -80,7 +80,7 @@ class LoweringPass(ModulePass):
 
     @property
     def vocabulary(self) -> "Vocabulary":
-        """Whose spelling it writes.
+        """The vocabulary that the option `for` names.
 
         Raises:
             CompileError: `for` says something else.

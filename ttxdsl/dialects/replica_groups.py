@@ -95,7 +95,7 @@ def require_one_replica(module: ModuleOp) -> None:
 
 
 def warn_of_other_partitions(module: ModuleOp) -> None:
-    """Tell that a module was exported for another number of devices than its mesh has."""
+    """Warn that a module was exported for another number of devices than its mesh has."""
     partitions = _count(module, "mhlo.num_partitions")
     meshes = sdy.mesh_table(module).values()
     sizes = {mesh.total_size for mesh in meshes if not mesh.is_maximal}
@@ -127,7 +127,7 @@ def _listed(op: Operation) -> tuple[Groups, Strategy]:
     """The groups that a collective lists, and what their ids are."""
     if isinstance(op, stablehlo.CollectivePermuteOp):
         return op.pairs, _strategy(op)
-    # of a custom call they are in what is told to the backend
+    # those of a custom call are in its backend configuration
     is_call = isinstance(op, stablehlo.CustomCallOp)
     attribute = (config_of(op) if is_call else op.properties)[REPLICA_GROUPS]
     if isinstance(attribute, stablehlo.ReplicaGroupMeshAxesAttr):
@@ -171,7 +171,7 @@ def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
     ):
         if isinstance(
             axis_attr, sdy.AxisRefAttr
-        ):  # as sdy-convert-global-to-local says it
+        ):  # spelled by sdy-convert-global-to-local
             axes.append(axis_attr.data)
             continue
         sub, size = axis_attr.data.sub_axis_info, mesh.axis_size(axis_attr.data.name)
@@ -220,7 +220,7 @@ def with_mesh(
     groups: stablehlo.ReplicaGroupMeshAxesAttr,
     mesh: SymbolRefAttr | stablehlo.MeshAttr,
 ) -> stablehlo.ReplicaGroupMeshAxesAttr:
-    """The same groups, their mesh said in another way."""
+    """Return the same groups with their mesh spelled in another way."""
     return stablehlo.ReplicaGroupMeshAxesAttr(mesh, groups.axes)
 
 

@@ -57,7 +57,7 @@ def sort_keys(comparator: Region) -> list[SortKey] | None:
         keys.append(key)
         value = both[1]
     last = value.owner
-    # of two that LE or GE says to be equal neither comes first
+    # of two elements that LE or GE calls equal neither comes first
     key = _key(last, block) if _compares(last, ("LT", "GT", "LE", "GE")) else None
     return None if key is None else [*keys, key]
 

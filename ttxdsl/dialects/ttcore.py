@@ -41,18 +41,18 @@ WEIGHT_DTYPE_ATTRIBUTE = "ttcore.weight_dtype"
 """Name of the argument attribute that says to which type a weight is rounded, as text."""
 
 ARGUMENT_NAME_ATTRIBUTE = "ttir.name"
-"""Name of the argument attribute that says what the model calls the argument."""
+"""Name of the argument attribute that holds the argument's name in the model."""
 
 MARKS = (ARGUMENT_TYPE_ATTRIBUTE, ARGUMENT_NAME_ATTRIBUTE, WEIGHT_DTYPE_ATTRIBUTE)
-"""Names of the attributes that say what an argument is to the model."""
+"""Names of the attributes with the role of an argument in the model."""
 
 SHARD_STATUS_ATTRIBUTE = "ttcore.shard_status"
 """Name of the argument and result attribute that holds a `ShardStatusAttr`."""
 
 
 SHARDS_ATTRIBUTE = "ttxdsl.shards"
-"""Name of the attribute of an argument or result of local type that says how it lies:
-a dictionary of what a `mesh_shard` says, beside tt-mlir's words."""
+"""Name of the attribute that places an argument or result of local type: a dictionary
+of the properties of a `mesh_shard`, beside tt-mlir's own attributes."""
 
 
 class ArgumentType(StrEnum):
@@ -81,7 +81,7 @@ class MeshShardType(StrEnum):
     """The way in which a `mesh_shard` distributes data."""
 
     IDENTITY = "identity"
-    """The data already lies on the devices (or stays there): nothing moves."""
+    """The data is on the devices before and after: nothing moves."""
     REPLICATE = "replicate"
     """Every device holds the whole tensor."""
     DEVICES = "devices"
@@ -124,7 +124,7 @@ class _MemberAttr(Data[_Member]):
 
     @classmethod
     def named(cls, text: str) -> _Member | None:
-        """The member that a text names, None if there is no such."""
+        """Return the member of a name, or None."""
         return next((member for member in cls._members() if member.value == text), None)
 
     @classmethod
@@ -326,7 +326,7 @@ class TensorMeshAttr(ParametrizedAttribute):
 
 
 LocalShapeAttr = modules.LOCAL_SHAPE
-"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: what one device has of it."""
+"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: a device's local shard."""
 
 
 TTCore = Dialect(

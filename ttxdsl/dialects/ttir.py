@@ -117,7 +117,7 @@ class DPSOp(TTIROp):
         return operands[: len(operands) - len(self.dps_results)]
 
     def verify_(self) -> None:
-        """Check the destinations, then what holds for all ops."""
+        """Check the destinations, then the constraints of every op."""
         outputs, results = self.dps_outputs, self.dps_results
         if outputs and len(outputs) != len(results):
             raise VerifyException(
@@ -280,7 +280,7 @@ class ReverseOp(OneInputOp, Destination):
     dimensions = prop_def(DenseInts)
 
     def verify_shapes(self) -> None:
-        """The shape stays; dimensions exist."""
+        """The result has the input's shape; the dimensions exist."""
         input, result = self.types
         expect_type(result, input, "the operand's shape")
         for dim in ints(self.dimensions):

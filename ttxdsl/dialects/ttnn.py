@@ -280,8 +280,10 @@ class CumSumOp(indexing.CumSum[IntegerAttr[SI32]], TTNNOp): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[SI32]], TTNNOp): ...
 
 class Conv3dOp(contraction.Conv3d, PerhapsBiased):
-    """See `ttir.conv3d`. A weight of two dimensions is a prepared one: its rows are the
-    places of the window times the input channels of a group.
+    """See `ttir.conv3d`.
+
+    A weight of two dimensions is a prepared one: its rows are the positions of the
+    window times the input channels of a group.
     """
 
     conv3d_config = opt_prop_def(Attribute)

@@ -100,11 +100,11 @@ def discard_block(block: Block) -> None:
 
 
 def forget_uses(op: Operation) -> None:
-    """Let values forget that an op used them, see `freeing_old_bodies`.
+    """Remove an op from the uses of its operands, see `freeing_old_bodies`.
 
-    For an op of an old body that is written anew, whose operands may still be looked at:
-    who its own results' users are is asked before these have their turn. A fifth of what
-    an op takes.
+    It is for an op of an old body whose replacement is written: later rewrites ask for
+    the users of its operands. Releasing the rest of the op waits until the body is
+    freed.
     """
     if _freeing.get():
         uses = op._operand_uses  # pyright: ignore[reportPrivateUsage]
@@ -124,6 +124,6 @@ def discard_regions(op: Operation) -> None:
 
 
 def _empty(op: Operation) -> None:
-    op.regions = ()  # whose ops come later
+    op.regions = ()  # their ops are freed later
     op.drop_all_references()
     vars(op).clear()

@@ -34,7 +34,7 @@ _WITH_ORDER = frozenset(
         "ttnn",
     }
 )
-"""Dialects whose regions run one op after the other; those of others may be graphs."""
+"""Dialects whose regions run their ops in order; those of others may be graphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ class _Walk:
         self._dominated: dict[Block, list[Block]] = {}
         """The blocks that a block dominates immediately."""
         self._unreached: set[Block | None] = set()
-        """Blocks whose own ops may use what they like."""
+        """Blocks that control flow never reaches: dominance asks nothing of their ops.
+        """
         self._pending: list[_Task] = []
         self._enter_regions(scope)
 

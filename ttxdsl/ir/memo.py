@@ -1,7 +1,7 @@
-"""Answers about objects by which objects they are, not by what they are equal to.
+"""Memo tables keyed by the identity of objects.
 
-Attributes are hashed by all that is in them; an identity is a number. It stands for an
-object only as long as that lives, so the objects are kept with the answers.
+Hashing an attribute hashes all of its parts; an identity is a number. It is valid while
+the object lives, so the objects are kept with the answers.
 """
 
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class IdentityMemo(dict[Any, V]):
-    """A dictionary by `id(thing)`, or tuples of such, as fast to look into as any.
+    """A dictionary whose keys are identities: `id(thing)`, or tuples of them.
 
     known = memo.get(id(thing))
     if known is None:

@@ -39,7 +39,7 @@ def rewrite_type(
 
 
 def point_behind(value: SSAValue) -> InsertPoint:
-    """Return the point right behind where a value comes to be."""
+    """Return the insertion point right after the definition of a value."""
     if isinstance(value.owner, Block):
         return InsertPoint.at_start(value.owner)
     return InsertPoint.after(value.owner)

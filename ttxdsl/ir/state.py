@@ -1,4 +1,4 @@
-"""The state of a module: what it says, object by object, to tell whether it changed."""
+"""The state of a module as a list, to tell whether a pass changed it."""
 
 from functools import cache
 from typing import cast
@@ -39,9 +39,9 @@ def is_same(fields: list[object], other: list[object]) -> bool:
 
 
 def _say_same(attribute: Attribute, other: object) -> bool:
-    """Return whether attributes are equal, zeros of either sign apart.
+    """Return whether attributes are equal, with -0.0 and 0.0 told apart.
 
-    What was made anew is made of the same parts mostly: only other data are printed.
+    Most parts of two equal attributes are the same objects; only the rest is printed.
     """
     if attribute is other:
         return True

@@ -1,4 +1,4 @@
-"""Types of values that are known, or hoped, to be tensors, and what they take."""
+"""Types and sizes of values that are, or may be, tensors."""
 
 from collections.abc import Collection, Sequence
 from math import prod
@@ -33,7 +33,7 @@ def element_of(value: SSAValue) -> Attribute:
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor; `()` for what has none, such as a token."""
+    """Return the shape of a tensor; `()` for other types, such as a token."""
     type_ = value.type
     # the class first: asking an abstract one takes longer, and few values are others
     if isinstance(type_, TensorType):

@@ -86,7 +86,7 @@ def ops_of_type_inside_out(
 
 
 def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
-    """Those of `all_ops` whose class is chosen."""
+    """Return the ops of `all_ops` whose class is chosen."""
     ops: list[Operation] = [root] if chosen[type(root)] else []
     pending: list[Operation] = []
     _add_first_ops(root, pending)
@@ -106,7 +106,7 @@ def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
 
 
 def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
-    """Those of `all_ops_inside_out` whose class is chosen."""
+    """Return the ops of `all_ops_inside_out` whose class is chosen."""
     ops: list[Operation] = [root] if chosen[type(root)] else []  # the last first
     pending: list[Operation] = []
     _add_last_ops(root, pending)

@@ -12,7 +12,10 @@ from ttxdsl.rules.table import OpRule, rule
 
 
 def _replaced(op: Operation, *dims: int) -> Iterator[Factor]:
-    """Pointwise but for `dims`, whose contents the collective itself distributes."""
+    """Return a pointwise rule in which the factors of `dims` need replication.
+
+    The collective itself distributes the contents of these dimensions.
+    """
     before, after = shape_of(op.operands[0]), shape_of(op.results[0])
     for dim, size in enumerate(before):
         if dim not in dims:

@@ -9,8 +9,11 @@ from ttxdsl.rules.table import OpRule, rule
 
 
 def dot_general(op: stablehlo.DotGeneralOp) -> Iterator[Factor]:
-    """Batch, free dimensions of the left, of the right (in this order in the result),
-    then the contracted ones, over which partial products are summed."""
+    """Yield the factors of a product.
+
+    In the order of the result's dimensions: batch, free ones of the left side, of the
+    right side; then the contracted ones, over which partial products are summed.
+    """
     lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
     numbers = op.dot_dimension_numbers.data
     batch = (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions)
@@ -69,7 +72,7 @@ def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
     yield from pointwise(a[:-2])
 
     def sides(dim: int) -> Factor:
-        kind = FactorType.NEED_REPLICATION  # what Shardy asks for
+        kind = FactorType.NEED_REPLICATION  # as in Shardy
         return Factor(b[dim], (None, dim), (dim,), kind, local=True)
 
     transposed = op.transpose_a.data in (

@@ -1,7 +1,7 @@
 """Sharding rules of custom calls whose targets are known.
 
-Sources: Shardy's list of targets; `jax.lax.linalg` and `jax.lax` for what those of
-JAX compute. Those of tt-mlir are in `tenstorrent.py`.
+Sources: Shardy's list of targets; `jax.lax.linalg` and `jax.lax` for JAX's targets. The
+rules of tt-mlir's targets are in `tenstorrent.py`.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -110,7 +110,7 @@ def matrices(op: stablehlo.CustomCallOp) -> Iterable[Factor]:
 
 
 def batches(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
-    """Of linear algebra: what comes before the matrices; those are needed whole."""
+    """Yield factors of the batch dimensions of linear algebra, without matrices."""
     rank = batch_rank(op, ROUTINE_OF[op.call_target_name.data])
     operands, results = (
         [shape_of(value) for value in values] for values in (op.operands, op.results)
@@ -159,10 +159,10 @@ def rows_elsewhere(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
 
 
 OPAQUE = (None, None)
-"""Nobody can tell what they compute."""
+"""The rules of a target whose computation is unknown."""
 
 TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
-    **dict.fromkeys(ROUTINE_OF, (None, batches)),  # but for those below
+    **dict.fromkeys(ROUTINE_OF, (None, batches)),  # the lines below replace some
     **tenstorrent.TARGETS,
     "AllocateBuffer": (None, every_element),
     "ApproxTopK": (approximate_top_k, rows),
@@ -206,7 +206,7 @@ They differ, for Shardy lets shardings through dimensions that no device can do 
 
 
 def custom_call(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
-    """The rule of its target, if that is known and called as it should be."""
+    """Return the rule of a call's target; None if the target or its form is unknown."""
     factors, _ = TARGETS.get(op.call_target_name.data, OPAQUE)
     return factors(op) if factors and op.results else None
 

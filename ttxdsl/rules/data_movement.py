@@ -69,7 +69,10 @@ def concatenate(op: stablehlo.ConcatenateOp, conservative: bool) -> Iterator[Fac
 
 
 def dynamic_slice(op: stablehlo.DynamicSliceOp) -> Iterator[Factor]:
-    """Pointwise; which shard a sliced dimension comes from is known only at run time."""
+    """Return a pointwise rule in which sliced dimensions need replication.
+
+    The start is known at run time only, and with it the shards that the slice reads.
+    """
     return resized(op, FactorType.NEED_REPLICATION, blocked=True)
 
 
@@ -135,7 +138,7 @@ def reverse(op: stablehlo.ReverseOp) -> Iterable[Factor]:
 
 
 def slice_(op: stablehlo.SliceOp, conservative: bool) -> Iterable[Factor]:
-    """Pointwise; a sliced dimension stays sharded, for its limits are known."""
+    """Return a pointwise rule; static bounds let a sliced dimension stay sharded."""
     return resized(op, FactorType.PERMUTATION, blocked=conservative)
 
 

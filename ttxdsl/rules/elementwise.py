@@ -20,7 +20,7 @@ POINTWISE: tuple[type[Operation], ...] = (
 
 
 def like_result(op: Operation) -> Iterable[Factor]:
-    """A factor a dimension; operands that are scalars stand beside them."""
+    """Yield a factor for each result dimension; scalar operands have none."""
     return pointwise(shape_of(op.results[0]))
 
 

@@ -270,6 +270,6 @@ def _fit(
 
 
 def _kept(dim: Sequence[Symbol], sizes: dict[Symbol, int]) -> tuple[Symbol, ...]:
-    """The factors that say something about a dimension: of several, not those of 1."""
+    """Return the factors of a dimension: of several, not those of size 1."""
     telling = tuple(symbol for symbol in dim if sizes[symbol] != 1)
     return telling or tuple(dim[:1])

@@ -221,7 +221,7 @@ def _follows_from_signature(op: Operation) -> bool:
 
 
 def is_registered_elementwise(op: Operation) -> bool:
-    """Whether what is registered for an op says that it is elementwise."""
+    """Whether an op is registered as elementwise."""
     told = _registration(op) if _registered else None
     if told is None or isinstance(told.elementwise, bool):
         return told is not None and told.elementwise is True

@@ -20,7 +20,7 @@ class _Side:
         self.dim = 0
         """The dimension that is being cut; the rank when all are."""
         self.uncut = shape[0] if shape else 1
-        """What is left of it."""
+        """The part of its size that no factor has taken yet."""
         self.pieces = 1
         """Product of all factors so far."""
 
@@ -83,10 +83,11 @@ def reshape_factors(before: Shape, after: Shape) -> Iterator[Factor]:
 
 
 def _catch_up(behind: _Side, ahead: _Side) -> int:
-    """The next factor of the side with fewer pieces.
+    """Return the next factor of the side with fewer pieces.
 
-    Best is what makes the sides meet. Else as much as can be taken without spoiling
-    what the two uncut parts have in common, for they may share it later.
+    The best factor makes both sides have as many pieces. Otherwise it is the largest
+    one that keeps the common divisor of the two uncut parts, which they may share
+    later.
     """
     gap, misfit = divmod(ahead.pieces, behind.pieces)
     if not misfit and behind.uncut % gap == 0:

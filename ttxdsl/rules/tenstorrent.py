@@ -114,7 +114,7 @@ class _Call:
 def _known(
     rule: Callable[[_Call, CustomCallOp, bool], Iterable[Factor] | None],
 ) -> _Rule:
-    """A rule that is told the operands, and has none if they are not there."""
+    """Decorate a rule: it gets the operands by role, and applies only if all are there."""
 
     def sharding_rule(op: CustomCallOp, travels: bool) -> Iterable[Factor] | None:
         places = roles(op)

@@ -110,7 +110,7 @@ class OpShardingRule:
         return any(len(dim) > 1 for tensor in self.tensors for dim in tensor)
 
     def __str__(self) -> str:
-        """Shardy's text, what stands between `#sdy.op_sharding_rule<` and `>`."""
+        """Shardy's text between `#sdy.op_sharding_rule<` and `>`."""
         parts = [f"({_tensors(self.operands)})->({_tensors(self.results)})"]
         if self.factor_sizes:
             sizes = (f"{factor_symbol(f)}={n}" for f, n in enumerate(self.factor_sizes))

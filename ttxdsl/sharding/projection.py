@@ -55,7 +55,7 @@ _UNSHARDED = {
 
 @dataclass(slots=True)
 class TensorFactors:
-    """The factor shardings of one tensor, and what its sharding says besides."""
+    """The factor shardings of one tensor, and the remaining parts of its sharding."""
 
     factors: dict[int, FactorSharding]
     replicated: Axes = ()
@@ -182,8 +182,8 @@ def _project_dim(
         if not fits:
             overflow = concatenate_merged((), rest, mesh)
             into[factor] = FactorSharding(axes, dim.closed, overflow=overflow)
-            # The next factor must stay unsharded: it lies behind axes that shard
-            # across the boundary. Shardy leaves factors behind that one unmapped.
+            # The next factor lies minor to axes that shard across the boundary, so it
+            # stays unsharded. Shardy leaves the factors after it unmapped.
             following = mapping[position + 1]
             is_last = position + 2 == len(mapping)
             into[following] = FactorSharding(closed=True, minor_most=is_last)

@@ -193,7 +193,7 @@ class TensorSharding:
         return replace(self, dims=tuple(dims))
 
     def with_mesh(self, mesh: str | Mesh) -> TensorSharding:
-        """The same over another mesh (or another name of it)."""
+        """Return the same sharding over another mesh, or another name of it."""
         return replace(self, mesh=mesh)
 
     def with_replicated(self, axes: Axes) -> TensorSharding:

@@ -72,7 +72,7 @@ def _tensor_in(
     return TensorType(element, shape, place)
 
 
-# one object for equal ones: the printer and the verifier know what they have met
+# equal attributes are one object, which the printer and the verifier remember
 _reduce_type = lru_cache(ReduceTypeAttr)
 _shard_type = lru_cache(MeshShardTypeAttr)
 _shard_direction = lru_cache(MeshShardDirectionAttr)
@@ -279,7 +279,7 @@ class TTIRBuilder:
         return self.elementwise(name, lhs, rhs, element=i1)
 
     def typecast(self, value: SSAValue, element: Attribute) -> SSAValue:
-        """Another element type, unless it is that already."""
+        """Convert to another element type; a value of that type is returned itself."""
         if element_of(value) == element:
             return value
         return self.elementwise("typecast", value, element=element)
@@ -521,7 +521,7 @@ class TTIRBuilder:
         device_parts: Sequence[int] = (),
         device_summands: Sequence[int] = (),
     ) -> SSAValue:
-        """`ttir.mesh_shard`; the result type says where the data goes."""
+        """Append a `ttir.mesh_shard` whose result type says where the data goes."""
         properties = {
             "shard_type": _shard_type(kind),
             "shard_direction": _shard_direction(direction),

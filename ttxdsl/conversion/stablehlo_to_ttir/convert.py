@@ -578,7 +578,7 @@ def _positions_along(mesh: Mesh, axes: Axes) -> Groups:
 def _tables(
     kind: MeshShardType, placement: Placement
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Of data on the devices what each one holds: its part, and its summand of it."""
+    """Return the tables of a mesh_shard of data in place: parts and summands by device."""
     if kind != MeshShardType.IDENTITY:
         return (), ()
     return placement.device_parts, placement.device_summands

@@ -36,7 +36,7 @@ End = tuple[Attribute, Placement | None]
 def write_boundary(
     function: FuncOp, arguments: Sequence[End], results: Sequence[End]
 ) -> None:
-    """Give a function its types, and say of each end whether and how it is in place."""
+    """Set a function's types and the attributes that place its arguments and results."""
     function.function_type = FunctionType.from_lists(
         [type for type, _ in arguments], [type for type, _ in results]
     )

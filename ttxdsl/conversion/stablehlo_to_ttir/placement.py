@@ -52,10 +52,10 @@ class Placement:
         return all(parts == 1 for parts in self.shard_shape)
 
     def in_place(self) -> "Placement":
-        """The same for data that lies on the devices: nothing moves, a table says where.
+        """Return the same placement for data on the devices: nothing moves.
 
-        As mesh_shard's arrays cannot say sub-axes and orders of axes, the table of parts
-        stands for them.
+        A table of parts takes the place of mesh_shard's arrays, which cannot express
+        sub-axes or axes out of mesh order.
         """
         if self.is_plain:
             return self

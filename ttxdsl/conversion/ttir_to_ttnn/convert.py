@@ -265,7 +265,7 @@ def _rebuilt_by_name(target: type[TTOp]) -> TTNNRule:
 
 
 def _has_channels(op: TTOp) -> bool:
-    """Whether an op of ttir says which dimension is that of the channels."""
+    """Whether an op of ttir has a property for the dimension of the channels."""
     return op.mnemonic().startswith("batch_norm")
 
 
@@ -310,7 +310,7 @@ def _is_destination(use: Use) -> bool:
 
 
 def _empty(low: TTNNLowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
-    """Nothing where it is only a destination, which ttnn has not; else zeros."""
+    """Lower to zeros; a destination, which ttnn does not have, to nothing."""
     if all(map(_is_destination, op.result.uses)):
         # destinations are never looked up; the op stands for itself
         return op.results

@@ -104,10 +104,11 @@ def _all_to_all(low: TTNNLowering, op: ttir.AllToAllOp) -> SSAValue:
 
 
 def _collective_permute(low: TTNNLowering, op: ttir.CollectivePermuteOp) -> SSAValue:
-    """A copy for each pair of two devices; who gets nothing has zeros.
+    """Lower to a copy for each pair of devices; devices without a source get zeros.
 
-    They are copied into zeros; where a device keeps its own part, into a copy of all
-    parts, and then zeros to who gets nothing. A device does not send to itself.
+    The copies go into a tensor of zeros. Where a device keeps its own part, they go
+    into a copy of all parts, and zeros are copied to devices without a source. A device
+    does not send to itself.
     """
     shape, value = _mesh_shape(op), low.values[op.input]
     type = tensor_type(op.result)

@@ -82,7 +82,7 @@ class TTNNLowering:
     )
 
     def add(self, op: Operation) -> Operation:
-        """Append any op; an equal constant that is there already stands for it.
+        """Append any op; an equal constant in this block takes its place.
 
         Raises:
             UnsupportedError: it is for tt-mlir, which has no such op.
@@ -181,7 +181,7 @@ class TTNNLowering:
 _CONSTANTS = frozenset(
     f"ttnn.{name}" for name in ("arange", "constant", "full", "ones", "zeros")
 )
-"""What is the same wherever it is made."""
+"""Ops whose result depends on their properties and type alone."""
 
 
 def _meaning(op: Operation) -> tuple[object, ...]:

@@ -39,7 +39,7 @@ from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 def write_for_tt_mlir(op: Operation) -> None:
-    """Add to a new op what tt-mlir wants it to say.
+    """Add the attributes that tt-mlir requires to a new op.
 
     Raises:
         UnsupportedError: tt-mlir has no such op.
@@ -78,7 +78,7 @@ def _say_sizes(op: ttnn.Conv3dOp) -> None:
 
 
 def write_layouts(function: FuncOp, block: Block) -> None:
-    """Give every tensor of a function, whose new body is `block`, its layout."""
+    """Set the layout of every tensor of a function whose new body is `block`."""
     for op in list(block.walk()):
         if isinstance(op, ttnn.WhileOp):
             _decide_on_host(op)

@@ -46,7 +46,7 @@ SHARDING_RULE = "sdy.sharding_rule"
 """Attribute of an op that holds its `OpShardingRuleAttr`."""
 
 PROPAGATION_EDGES = "sdy.propagation_edges"
-"""Attribute of an op that tells which operand or result each axis came from."""
+"""Attribute of an op that names the operand or result that each axis came from."""
 
 # Shardings of values
 
@@ -425,11 +425,11 @@ def transform_shardings_of_values(
     root: Operation,
     change: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
 ) -> None:
-    """Replace what `transform_shardings` does, by what is known of the value too.
+    """Replace the shardings of values; `change` gets the type of the value, too.
 
-    `change` gets a sharding, the op that says it, and the type of the value. What it
-    leaves as it is, it is not asked about again for values of that type. The sharding
-    that an op without results may have is left.
+    `change` gets a sharding, its op, and the value's type. What it leaves as it is, it
+    is not asked about again for values of that type. The sharding of an op without
+    results is kept.
     """
     unchanged = IdentityMemo[bool]()
 

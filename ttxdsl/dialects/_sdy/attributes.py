@@ -33,18 +33,18 @@ def _spaced(text: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 class _TextAttr(Data[_DataT], ABC):
-    """An attribute by two functions: what reads its text and what it reads as."""
+    """Base of attributes whose text one function parses into plain data."""
 
     READ: ClassVar[Callable[[AttrParser], Any]]
     TEXT: ClassVar[Callable[[Any], str]]
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> _DataT:
-        """Parse what stands behind the name."""
+        """Parse the text after the attribute's name."""
         return cls.READ(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print what stands behind the name."""
+        """Print the text after the attribute's name."""
         printer.print_string(type(self).TEXT(self.data))
 
 

@@ -97,7 +97,7 @@ class DropPermuteToTheSame(RewritePattern):
 
 
 class SliceOfGather(RewritePattern):
-    """Slicing what was just gathered along the same axes gives the operand back."""
+    """A slice of a gather along the same axes: replace it by the gather's operand."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
@@ -220,7 +220,7 @@ class JoinMoves(RewritePattern):
 
 
 class DropUnusedMove(RewritePattern):
-    """An all_to_all that nobody uses."""
+    """An all_to_all without users: erase it."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllToAllOp, rewriter: PatternRewriter, /) -> None:
@@ -252,7 +252,7 @@ class ShareReshard(RewritePattern):
 
 
 class ReshardOfReshard(RewritePattern):
-    """Resharding what nobody else needs in between goes there at once."""
+    """A reshard of a reshard with no other user: reshard its operand directly."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshardOp, rewriter: PatternRewriter, /) -> None:
@@ -265,10 +265,10 @@ class ReshardOfReshard(RewritePattern):
 
 
 class DropUnusedArguments(RewritePattern):
-    """A manual computation takes only what its body uses.
+    """A manual computation with operands that its body does not use: drop them.
 
-    Shardy would also inline one whose manual axes all have size one, but in jaxlib
-    nothing allows that, and it stays.
+    Shardy also inlines a computation whose manual axes all have size one. The one in
+    jaxlib never does, so neither does this pattern.
     """
 
     @op_type_rewrite_pattern

@@ -103,7 +103,7 @@ class SymbolUserOp(IRDLOperation, ABC):
     """An op with constraints that cross symbols, regions or uses."""
 
     def verify_(self) -> None:
-        """Check what `_sdy.verify_ops` says about this op in its module."""
+        """Check the op with the function of `_sdy.verify_ops` for its class."""
         for check in CHECKS:
             check(self)
 
@@ -640,7 +640,7 @@ class CollectiveOp(SymbolUserOp, ABC):
     """Whether operand and result may lie on meshes that differ in device order."""
 
     AXES: ClassVar[Callable[[Any], Attribute] | None] = None
-    """Makes the property that says the axes, if the op has one."""
+    """The constructor of the op's property that lists axes, if it has one."""
 
     def __init__(
         self,
@@ -711,13 +711,13 @@ class CombiningOp(CollectiveOp, ABC):
 
 
 class _PerDimensionOp(CollectiveOp, ABC):
-    """A collective whose one property says the axes of each dimension."""
+    """Base of collectives with one property: a list of axes for each dimension."""
 
     AXES: ClassVar = ListOfAxisRefListsAttr
 
 
 class _PerTensorOp(CollectiveOp, ABC):
-    """A collective whose one property says axes that belong to no dimension."""
+    """Base of collectives with one property: axes of no dimension."""
 
     AXES: ClassVar = AxisRefListAttr
 
@@ -816,7 +816,7 @@ class ShardedToUnreducedOp(_PerDimensionOp):
 
 @irdl_op_definition
 class ReplicatedToUnreducedOp(_PerTensorOp):
-    """Turns replicated axes into unreduced ones: all but one device hold zeros."""
+    """Turns replicated axes into unreduced ones: all devices but the first hold zeros."""
 
     name = "sdy.replicated_to_unreduced"
 

@@ -216,7 +216,10 @@ _PLAIN_NUMBERS = re.compile(
 
 
 def _plain_numbers(parser: AttrParser) -> tuple[int, ...]:
-    """`[3, 0, 2]` as it is mostly written, a million without a token each; else empty."""
+    """Parse `[3, 0, 2]` by one regular expression; return () for any other text.
+
+    The device list of a large mesh has a million numbers: no tokens are made for them.
+    """
     text = parser.lexer.input.content
     match = _PLAIN_NUMBERS.match(text, parser._current_token.span.start)  # pyright: ignore[reportPrivateUsage]
     if match is None:
@@ -291,7 +294,7 @@ def parse_dim_sharding(parser: AttrParser) -> DimSharding:
 
 
 def parse_optional_reduction(parser: AttrParser) -> ReductionKind | None:
-    """`sum`, `max` or `min`, if it is said."""
+    """Parse `sum`, `max` or `min`; None for any other token."""
     for kind in ReductionKind:
         if parser.parse_optional_keyword(kind.value) is not None:
             return kind

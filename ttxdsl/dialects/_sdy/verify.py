@@ -379,7 +379,7 @@ def all_to_all(
     result: TensorSharding,
     mesh: Mesh,
 ) -> None:
-    """Moving axes between dimensions gives the result; other dimensions stay."""
+    """Raise unless moving axes between dimensions gives the result's sharding."""
     for param in params:
         where = f"axes moved from dim {param.src_dim} to dim {param.tgt_dim}: "
         axis_names(param.axes, mesh, where)

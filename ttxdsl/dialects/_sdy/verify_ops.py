@@ -500,7 +500,7 @@ def verify_transition(
 
 
 class ShardingsVerify(OpTrait):
-    """A module whose `sdy.` attributes are checked when it is verified."""
+    """Trait of modules: verifies their `sdy.` attributes."""
 
     def verify(self, op: Operation) -> None:
         """Check them all."""

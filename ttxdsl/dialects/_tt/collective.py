@@ -314,10 +314,10 @@ class ReduceScatter(ReducingOp):
 
 
 class CollectivePermute(CollectiveOp):
-    """Each target device gets its source's input; no source: zeros.
+    """The input of each target device's source; zeros without a source.
 
-    `source_target_pairs` has a row [source, target] a transfer. A device is numbered by
-    its place in the mesh, row-major over the mesh axes.
+    `source_target_pairs` has a row [source, target] for each transfer. Devices are
+    numbered by their position in the mesh, row-major over the mesh axes.
     """
 
     name = "collective_permute"
@@ -439,10 +439,11 @@ class AggregateTensor(OneInputOp):
 
 
 class PointToPoint(CollectiveOp):
-    """One device's tensor copied to another; elsewhere what the output holds.
+    """One device's tensor, copied to another device.
 
-    `sender_coord` and `receiver_coord` are coordinates, one a mesh axis. Without an
-    output tt-mlir leaves open what the other devices get; our simulation has zeros.
+    `sender_coord` and `receiver_coord` have a coordinate for each mesh axis. The other
+    devices keep the contents of the output. Without an output tt-mlir leaves these
+    open; our simulation has zeros.
     """
 
     name = "point_to_point"

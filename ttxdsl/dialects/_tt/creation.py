@@ -42,7 +42,7 @@ class Constant(CreationOp):
         super().__init__(properties={"value": value}, result_types=[type])
 
     def verify_shapes(self) -> None:
-        """Shape and element type are the value's: of quantized ones, the stored ones."""
+        """The type has the shape and the (stored) element type of the value."""
         result, value = tensor_type(self.result), cast(Tensor, self.value.type)
         element = result.element_type
         if isinstance(element, QuantizedType) and (
@@ -118,7 +118,7 @@ class Arange(CreationOp):
 class Rand(CreationOp, Generic[Shape]):
     """Random numbers, uniform from `low` up to but not including `high`.
 
-    Which ones is up to who runs it; the same seed gives the same ones again.
+    The generator is up to the implementation; equal seeds give equal numbers.
     """
 
     name = "rand"

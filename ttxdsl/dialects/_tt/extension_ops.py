@@ -127,7 +127,7 @@ ADDITIONS: tuple[Addition, ...] = (
     Addition("stablehlo.triangular_solve"),
     Addition("stablehlo.unary_einsum"),
 )
-"""Every such op, by the name of the op that it stands for."""
+"""The op classes by the name of the op that they stand for."""
 
 
 @cache

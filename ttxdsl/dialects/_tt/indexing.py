@@ -163,7 +163,7 @@ class TopK(ComputeOp, Generic[Dim]):
 
 
 class CumulativeOp(OneInputOp, Generic[Dim]):
-    """Base of ops whose result holds what all elements up to each one come to."""
+    """Base of cumulative ops: each element combines all elements up to its place."""
 
     dim: Dim = prop_def(Dim)
 

@@ -53,7 +53,7 @@ TEXTS = {attribute.name: attribute for attribute in verbatim("ttcore", TTCORE_TE
 """ttcore's attributes that are kept as text, by name."""
 
 LOCAL_SHAPE = verbatim("ttcore", ["local_shape"], SpacedVerbatim)[0]
-"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: what one device has of it."""
+"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: a device's local shard."""
 
 
 class _WrapperOp(IRDLOperation):
@@ -237,7 +237,7 @@ class WhileLoopOp(IRDLOperation):
     res = var_result_def(AnyTensorTypeConstr)
 
     def counted(self) -> range | None:
-        """The numbers that it is run for, None if a condition says how long."""
+        """Return the values of the counter; None if a condition ends the loop."""
         bounds = (self.initial, self.limit, self.step)
         numbers = [bound.number.data for bound in bounds if bound is not None]
         return range(*numbers) if len(numbers) == len(bounds) else None

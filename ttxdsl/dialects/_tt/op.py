@@ -55,7 +55,7 @@ class TTOp(VerifiedOnce):
         return self.operands
 
     def verify_(self) -> None:
-        """Check what holds for all ops, then the op's own shapes."""
+        """Check the constraints of every op, then the op's own shapes."""
         self.verify_places()
         self.verify_shapes()
 
@@ -153,7 +153,7 @@ class LineOps(Mapping[str, type[_Op]], Generic[_Op]):
 
 
 class TTDialect(Dialect):
-    """A dialect whose ops stand in `OPS` of its base, and in tables."""
+    """A dialect whose ops are listed in `OPS` of its base, and in tables."""
 
     def __init__(
         self,

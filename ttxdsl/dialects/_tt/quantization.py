@@ -20,7 +20,7 @@ class QuantizationOp(OneInputOp):
     """Whether the input, and whether the result, is quantized."""
 
     def verify_shapes(self) -> None:
-        """Quantized or not as the name says; shape and floats stay."""
+        """Operand and result are quantized or not, by the op; the shape is kept."""
         input, result = self.types
         expect_shape(result, input.get_shape(), "the input's")
         for type, quantized, name in zip(

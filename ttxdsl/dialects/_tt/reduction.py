@@ -15,7 +15,7 @@ from ttxdsl.dialects._tt.tensors import expect_dim, expect_shape
 class ReductionOp(OneInputOp):
     """Base of reductions.
 
-    With `keep_dim` reduced dimensions stay with size 1, else they vanish.
+    With `keep_dim` reduced dimensions keep size 1, otherwise they are removed.
     """
 
     keep_dim = prop_def(BoolAttr)

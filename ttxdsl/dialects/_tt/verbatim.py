@@ -52,7 +52,7 @@ class SpacedVerbatim(Verbatim, SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
-        """Read all behind the name."""
+        """Parse the text after the attribute's name."""
         start = parser.pos
         end = cast(Any, parser)._raw_scan_balanced(start)
         cast(Any, parser)._resume_from(end)

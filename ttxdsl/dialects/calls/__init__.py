@@ -1,1 +1,1 @@
-"""Custom calls by target: what their operands are, and what they do."""
+"""Custom calls by target: their operands and their effects."""

@@ -40,7 +40,7 @@ class Communication(Enum):
     UNPRICED = auto()
     """Something, and the program does not say how much."""
     UNKNOWN = auto()
-    """Nobody knows what the target does."""
+    """The target is not known here."""
 
 
 RAGGED_ALL_TO_ALL = "ragged_all_to_all"

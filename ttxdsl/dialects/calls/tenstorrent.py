@@ -28,7 +28,7 @@ from ttxdsl.dialects.stablehlo import CustomCallOp
 
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 COMPOSITE_ATTRIBUTES = "tt.composite_attributes"
-"""What a composite said that is a call now."""
+"""The attributes of the composite that a call replaces."""
 FROM_COMPOSITE = "tt.has_custom_sharding"
 """That a call was a composite."""
 
@@ -130,7 +130,7 @@ def flag(call: Operation, name: str, default: bool = False) -> bool:
 
 
 def number(call: Operation, name: str) -> float | None:
-    """An option that is a number; None if it is not given.
+    """Return an option that is a number; None if it is missing.
 
     Raises:
         ValueError: it is no number.

@@ -149,7 +149,7 @@ class StableHLOOp(VerifiedOnce, ABC):
         properties: dict[str, Attribute],
         regions: Sequence[Region] = (),
     ) -> Self:
-        """Parse `attr-dict : types`, and make the op of that and what came before."""
+        """Parse `attr-dict : types`, and build the op from these and the parts before."""
         attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
@@ -227,7 +227,7 @@ class PrettyOp(StableHLOOp, ABC):
         return properties
 
     def print_fields(self, printer: Printer) -> None:
-        """Print what stands between the operands and the attribute dictionary."""
+        """Print the text between the operands and the attribute dictionary."""
         separator = ", " if self.operands else " "
         for field in self.FIELDS:
             value = self.properties.get(field.name)
@@ -288,7 +288,7 @@ class PurePrettyOp(PrettyOp, PureOp, ABC):
 
 
 class PrettyNullaryOp(PurePrettyOp, ABC):
-    """Such an op without operands: its types are that of the result."""
+    """Base of pure ops without operands: the only type is the result's."""
 
     @classmethod
     def parse_types(

@@ -71,7 +71,7 @@ def require_type(got: Attribute, expected: Attribute, label: str = "result") -> 
 
 
 def require_shape(got: Attribute, expected: Attribute, label: str = "result") -> None:
-    """Refuse a tensor whose shape does not fit another's."""
+    """Raise if a tensor's shape does not fit another's."""
     left, right = cast(Tensor, got), cast(Tensor, expected)
     if left is not right and not shapes_fit(left.get_shape(), right.get_shape()):
         raise VerifyException(f"{label}: expected the shape of {expected}, got {got}")
@@ -101,7 +101,7 @@ def require_sizes(
 
 
 def require_element(got: Attribute, expected: Attribute, label: str = "result") -> None:
-    """Refuse a tensor whose element type does not fit another's."""
+    """Raise if a tensor's element type does not fit another's."""
     left, right = cast(Tensor, got), cast(Tensor, expected)
     if left is not right and not elements_fit(left.element_type, right.element_type):
         raise VerifyException(f"{label}: expected elements as in {expected}, got {got}")

@@ -125,7 +125,7 @@ def print_shorthand(printer: Printer, op: Operation) -> None:
 
 
 def parse_operands(parser: Parser) -> tuple[list[UnresolvedOperand], bool]:
-    """Parse `%a, %b, …` up to what is no value; tell whether a comma came last."""
+    """Parse `%a, %b, …`; return also whether a comma came last."""
     operands: list[UnresolvedOperand] = []
     while (operand := parser.parse_optional_unresolved_operand()) is not None:
         operands.append(operand)

@@ -70,7 +70,7 @@ class CallEffects(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance] | None:
-        """No effects, or unknown ones."""
+        """Return no effects, or None for unknown ones."""
         has_effect = op.properties.get("has_side_effect", _FALSE)
         return set() if has_effect == _FALSE else None
 

@@ -300,7 +300,7 @@ class OptimizationBarrierOp(StableHLOOp):
 
 @irdl_op_definition
 class AfterAllOp(PurePrettyOp):
-    """A token that comes after all the given ones. Spec section "after_all"."""
+    """A token that joins its operands. Spec section "after_all"."""
 
     name = "stablehlo.after_all"
 
@@ -373,7 +373,7 @@ class AsyncDoneOp(StableHLOOp):
     traits = traits_def(SameBytes())
 
     def verify_(self) -> None:
-        """C1: what the future holds."""
+        """C1: the types of the results are those that the future holds."""
         (held, *more) = cast(FutureType, self.operand.type).types.data
         require(not more, "C1: the future holds more than one value")
         require_type(self.result.type, held, "result (C1)")

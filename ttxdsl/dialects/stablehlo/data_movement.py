@@ -184,7 +184,7 @@ class DynamicIotaOp(PurePrettyOp):
 
 
 class _MovingOp(PrettyOp, ABC):
-    """An op whose result has elements of the operands, as they are."""
+    """Base of ops whose result holds elements of the operands, unchanged."""
 
     traits = traits_def(Pure(), MovesData())
 

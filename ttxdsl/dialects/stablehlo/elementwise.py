@@ -111,7 +111,7 @@ class _FloatUnaryOp(ElementwiseUnaryOp, ABC):
 
 
 class TranscendentalUnaryOp(ElementwiseUnaryOp, ABC):
-    """A function whose accuracy can be asked for.
+    """Base of functions with a requested accuracy.
 
     Spec section "Result accuracy".
     """
@@ -126,7 +126,7 @@ class TranscendentalUnaryOp(ElementwiseUnaryOp, ABC):
 
 
 class _RealPartOp(ElementwiseUnaryOp, ABC):
-    """A function from complex numbers, or real ones, to real ones."""
+    """Base of functions from complex or real numbers to real numbers."""
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:

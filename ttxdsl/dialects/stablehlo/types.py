@@ -277,7 +277,7 @@ class TensorOf(FixedConstraint[Tensor]):
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
-        """Refuse with what was expected and what is there."""
+        """Refuse any other attribute; the error has the expected and the actual type."""
         if not isinstance(attr, TensorType):
             raise VerifyException(f"expected a ranked tensor, got {attr}")
         tensor = cast(Tensor, attr)
@@ -303,7 +303,7 @@ class AnyTensorOf(FixedConstraint[Attribute]):
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
-        """Refuse with what was expected and what is there."""
+        """Refuse any other attribute; the error has the expected and the actual type."""
         if isinstance(attr, TensorType | UnrankedTensorType):
             tensor = cast("TensorType[Attribute] | UnrankedTensorType[Attribute]", attr)
             kind = element_kind(tensor.element_type)
@@ -396,7 +396,7 @@ def is_tensor(value_type: Attribute) -> bool:
 
 
 def shape_of(value_type: Attribute) -> tuple[int, ...]:
-    """The shape of a tensor type; -1 (`DYNAMIC_INDEX`) where it is not known."""
+    """Return the shape of a tensor type, with -1 (`DYNAMIC_INDEX`) for unknown sizes."""
     return cast(Tensor, value_type).get_shape()
 
 

@@ -94,7 +94,7 @@ def padding_pairs(
 def window_values(
     values: DenseArrayBase[IntegerType] | None, dimensions: int
 ) -> tuple[int, ...]:
-    """Strides or dilations as a tuple; none are said: ones."""
+    """Return strides or dilations as a tuple, ones by default."""
     numbers = () if values is None else values.get_values()
     return numbers or (1,) * dimensions
 
@@ -145,9 +145,9 @@ def _numbers(values: DenseArrayBase[IntegerType] | None) -> tuple[int, ...] | No
 
 
 class _AnyConvolutionOp(PureOp, ABC):
-    """A convolution, but for its padding, which is a property or an operand.
+    """Base of convolutions, without their padding: a property or an operand.
 
-    Subclasses say all operands, as theirs come before those of a base.
+    Subclasses declare all operands, because their fields precede those of a base.
     """
 
     lhs = operand_def(TENSOR)

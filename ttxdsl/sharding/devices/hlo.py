@@ -58,7 +58,7 @@ class HloSharding:
 
 
 def parse_hlo_sharding(text: str) -> tuple[HloSharding, ...]:
-    """The shardings that a string says: several if it is a tuple's.
+    """Return the shardings that a string spells, several for a tuple.
 
     Raises:
         ValueError: it is not XLA's text of a sharding, saying what is wrong.

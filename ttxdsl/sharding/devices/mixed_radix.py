@@ -36,7 +36,10 @@ def places_in(order: Sequence[int], devices: Sequence[int]) -> list[int]:
 
 
 def mixed_radix(places: Sequence[int]) -> list[Digit] | None:
-    """Major first, what a list from 0 counts in; None if it is no such counting."""
+    """Return the digits of a counter, major first, that counts through a list.
+
+    None if no mixed radix counts through the list from its first entry.
+    """
     digits: list[Digit] = []
     step = 1
     while step < len(places):
@@ -102,7 +105,7 @@ def axes_of(digits: Sequence[Digit], mesh: Mesh) -> tuple[AxisRef, ...] | None:
             outer, stride = stride, stride // size
             if size == 1 or rest <= stride or digit.stride >= outer:
                 continue
-            # of the axis, what lies between the ends of the digit
+            # the part of the axis between the ends of the digit
             top, bottom = min(outer, rest), max(stride, digit.stride)
             if outer % top or top % bottom or bottom % stride:
                 return None

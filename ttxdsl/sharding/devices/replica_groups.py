@@ -143,7 +143,7 @@ def _prime_factors(size: int) -> list[int]:
 
 @cache
 def _prime_sub_axes(mesh: Mesh) -> tuple[AxisRef, ...]:
-    """Every axis split as far as it goes, major to minor over the whole mesh."""
+    """Return the sub-axes of prime size of every axis, major to minor over the mesh."""
     parts: list[AxisRef] = []
     for name, size in mesh.axes:
         pre_size = 1

@@ -1,9 +1,9 @@
 """Collectives as data: what each does to a sharding, without any IR.
 
 A collective turns a tensor laid out under one sharding into the same tensor (or its
-sum) under another. Each class here holds what the `sdy` op of that name holds, less
-the tensor; `after` answers with the sharding that it makes of a given one, or says
-why it cannot be applied there.
+sum) under another. Each class has the parameters of the `sdy` op of its name; `after`
+returns the sharding of the result for an operand's sharding, or raises where the
+collective cannot be applied.
 
 Source: the collective ops of the `sdy` dialect.
 """
@@ -74,7 +74,7 @@ def _closed(
 
 @dataclass(frozen=True, slots=True)
 class AllGather:
-    """Each dimension gets back what `axes` (a suffix of its axes) had split."""
+    """Removes `axes`, a suffix of each dimension's axes, from the sharding."""
 
     axes: AxesPerDim
 

@@ -59,7 +59,7 @@ def shared_factor_axes(projection: Projection, factor: int) -> Axes | None:
 def compatible_axes(
     projection: Projection, rule: OpShardingRule
 ) -> AxesPerFactor | None:
-    """The axes of every factor if the op can run as it is, else None."""
+    """Return the axes of every factor; None unless the op can run without a reshard."""
     chosen: list[Axes] = []
     seen: Axes = ()
     for factor in range(len(rule.factor_sizes)):
@@ -441,7 +441,7 @@ class Agreement(NamedTuple):
     """The shardings and the reduction that make one op compatible."""
 
     shardings: tuple[TensorSharding | None, ...]
-    """What each operand, then each result, shall be resharded to; None: it may stay."""
+    """The new sharding of each operand, then of each result; None: no change."""
     reduction: Axes
     """Along these axes the results come out as partial ones and must be reduced."""
 

@@ -380,12 +380,12 @@ class _Planner:
         return False
 
     def rearrange(self) -> None:
-        """Choose anew which axes take the place of the surplus ones.
+        """Assign new axes in place of the surplus ones.
 
-        A dimension stays in as many shards as it is. It first gets its own missing
-        axes, then those that others miss and can be moved there; axes that the target
-        does not use come before those, at their old place if they can, so that they
-        are the last to be gathered.
+        A dimension keeps its number of shards. It first gets its own missing axes, then
+        axes that other dimensions miss and that can be moved there. Axes that the
+        target does not use are placed before those, at their old place if possible, so
+        that they are gathered last.
         """
         homes = self.homes()
         old = self.surplus
@@ -505,7 +505,7 @@ def gather_and_slice(
 
 
 def reaches(current: TensorSharding, target: TensorSharding, mesh: Mesh) -> bool:
-    """Whether every device holds what `target` wants; axes of size 1 do not matter."""
+    """Whether every device holds its shard of `target`; axes of size 1 are ignored."""
 
     def splitting(sharding: TensorSharding) -> list[list[AxisRef]]:
         return [

@@ -198,7 +198,7 @@ def _all_gather(low: Lowering, op: stablehlo.AllGatherOp) -> Sequence[SSAValue]:
     results = [
         gather_along(low, value, dim, groups, op) for value in low.all(op.inputs)
     ]
-    # a gather whose type says another size than its groups give has no meaning to keep
+    # the groups decide a gather's size: a type of another size is an error
     for result, given in zip(op.results, results, strict=True):
         if tensor_type(result).get_shape() != shape_of(given):
             raise CompileError(

@@ -116,7 +116,7 @@ def _bitcast_convert(low: Lowering, op: stablehlo.BitcastConvertOp) -> SSAValue:
 
 
 def _bits_of(width: int) -> IntegerType:
-    """The integers that hold so many bits: i1 for one, else unsigned ones."""
+    """Return the integer type of a width: i1 for one bit, otherwise unsigned."""
     return i1 if width == 1 else IntegerType(width, Signedness.UNSIGNED)
 
 

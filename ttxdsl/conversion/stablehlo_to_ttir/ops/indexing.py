@@ -27,7 +27,7 @@ _FAR = 1 << 30
 
 
 def _as_i32(build: TTIRBuilder, indices: SSAValue) -> SSAValue:
-    """Indices as i32; what does not fit stays outside of every tensor."""
+    """Convert indices to i32; numbers that do not fit stay out of bounds."""
     element = element_of(indices)
     bits = bit_width(element) or 0
     if element == i32:

@@ -49,7 +49,7 @@ def _reduce(low: Lowering, op: stablehlo.ReduceOp) -> Sequence[SSAValue]:
     name = reduction_name(kind, values[0]) if len(values) == 1 and kind else None
     if name and kind and not has_none and is_identity(op.init_values[0], kind):
         return [build.reduce(name, values[0], dims)]
-    # what it starts with may be narrower than what it adds up
+    # the initial value may be narrower than the operand
     firsts = [
         build.typecast(low[init], element_of(result))
         for init, result in zip(op.init_values, op.results, strict=True)

@@ -154,8 +154,8 @@ def _places_by_rank(
     backward = [v for pair in zip(columns, rows, strict=True) for v in pair]
     before = evaluate(low, block, forward, square)[0]
     after = evaluate(low, block, backward, square)[0]
-    # [i, j]: i comes before j, or they are equal and i was first; equal are also two of
-    # which each comes before the other, as LE says
+    # [i, j]: i comes before j, or they are equal and i was first. Two elements that
+    # each come before the other (a comparison by LE) are equal, too.
     index = [build.arange(square, len(lead) + side, i32) for side in (0, 1)]
     earlier = build.compare("lt", index[0], index[1])
     differ = build.elementwise("logical_xor", before, after)

@@ -47,7 +47,7 @@ _PROPERTIES: Mapping[str, Callable[[float | None], Attribute]] = {
     "head_dim_v": _count,
     "seed": _count,
 }
-"""How options that are numbers are written; `is_causal` is true unless it is said."""
+"""The properties for options that are numbers; `is_causal` is true by default."""
 
 
 def is_op_of_ttir(call: stablehlo.CustomCallOp) -> bool:

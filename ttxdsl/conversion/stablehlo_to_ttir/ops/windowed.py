@@ -316,7 +316,7 @@ def _select_and_scatter(low: Lowering, op: stablehlo.SelectAndScatterOp) -> SSAV
         ]
         return build.slice(value, offsets, ends, strides)
 
-    # what is outside of the operand is never selected, whatever the padding holds
+    # the padding is never selected, whatever it holds
     best, known = tap(padded, taps[0]), tap(inside, taps[0])
     chosen = build.full(counts, i32, 0)
     for number, offsets in enumerate(taps[1:], 1):

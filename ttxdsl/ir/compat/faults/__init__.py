@@ -1,1 +1,1 @@
-"""Mends to what xDSL 0.74 gets wrong or cannot read."""
+"""Mends to errors of xDSL 0.74, and to texts that it cannot read."""

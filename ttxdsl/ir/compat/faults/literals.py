@@ -35,7 +35,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 _Element = AttrParser._TensorLiteralElement  # pyright: ignore[reportPrivateUsage]
 
 _AS_INDEX = IntegerType(64, Signedness.SIGNED)
-"""What fits into an index."""
+"""The numbers that an index holds."""
 
 
 def raise_out_of_range(parser: AttrParser, type: Attribute, span: Span) -> Never:

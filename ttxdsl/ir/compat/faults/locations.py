@@ -117,7 +117,7 @@ class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> SourceOffset:
-        """It has no text of its own: it is the position in a text."""
+        """Raise: a parsed location has no spelling of its own."""
         parser.raise_error("a parsed location cannot be written")
 
     def print_parameter(self, printer: Printer) -> None:
@@ -195,7 +195,7 @@ def is_of_library(position: str) -> bool:
 
 
 def own_first(frames: Iterable[Frame]) -> list[Frame]:
-    """Frames of libraries behind those of the user, else in their order."""
+    """Return the user's frames before those of libraries, otherwise in their order."""
     return sorted(frames, key=lambda frame: is_of_library(frame.position))
 
 
@@ -318,7 +318,7 @@ def _parse_file_position(parser: AttrParser, filename: str) -> Attribute:
 
 
 def parse_location(parser: AttrParser) -> Attribute:
-    """Parse what stands between the parentheses of `loc(…)`."""
+    """Parse the text between the parentheses of `loc(…)`."""
     if parser.parse_optional_keyword("unknown"):
         # not the shared UNKNOWN_LOC: that one means that nothing was written
         return UnknownLoc()
@@ -363,7 +363,9 @@ def mend() -> None:
             if name in self.attribute_aliases:
                 self.raise_error(f"re-declaration of alias '{name}'")
             between = self.lexer.input.content[token.span.end : table.offsets[name]]
-            if between.strip() == "=":  # else it is another definition, or a comment
+            if (
+                between.strip() == "="
+            ):  # otherwise it is a definition without a location, or a comment
                 location = location_of_alias(self, name)
                 assert location is not None, "it has a definition"
                 self.attribute_aliases[name] = location

@@ -24,7 +24,7 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def _near_in(passes: Passes, pipeline: str) -> Iterator[str]:
-    """Yield for each unknown pass or option what it may stand for."""
+    """Yield for each unknown pass or option the known names that are close to it."""
     for spec in parse_pipeline(pipeline):
         if spec.name not in passes:
             yield from near_names(spec.name, passes)
@@ -39,7 +39,7 @@ def _near_in(passes: Passes, pipeline: str) -> Iterator[str]:
 
 
 def mend() -> None:
-    """Let errors of `PassPipeline.parse_spec` say what may have been meant."""
+    """Add suggestions to the errors of `PassPipeline.parse_spec`."""
     parse_spec = PassPipeline.parse_spec
 
     def parse_or_suggest(

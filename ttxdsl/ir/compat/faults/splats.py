@@ -62,7 +62,7 @@ def _repeats(data: bytes, size: int) -> bool:
 
 
 def _hold_once(value: Dense) -> None:
-    """Shorten what a new constant holds, if its elements are equal."""
+    """Shorten the data of a new constant to one element if all are equal."""
     data, size = value.data.data, value.type.element_type.compile_time_size
     shape = value.type.get_shape()
     if 0 in shape:
@@ -73,7 +73,7 @@ def _hold_once(value: Dense) -> None:
 
 
 def _listed(value: Dense, read: Callable[[Any, bytes, int], tuple[Any, ...]]) -> Any:
-    """All elements, each read as xDSL reads what is held."""
+    """Return all elements; the held ones are repeated."""
     data, count = value.data.data, elements(value)
     size = value.type.element_type.compile_time_size
     held = read(value.get_element_type(), data, len(data) // size)
@@ -85,7 +85,7 @@ def _listed(value: Dense, read: Callable[[Any, bytes, int], tuple[Any, ...]]) ->
 
 
 def mend() -> None:
-    """Hold equal elements once, whoever makes the constant."""
+    """Replace the constructors and accessors of dense constants."""
     mended = cast(Any, DenseIntOrFPElementsAttr)
     post_init, from_list = mended.__post_init__, mended.from_list
 

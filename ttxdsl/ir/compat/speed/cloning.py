@@ -1,11 +1,9 @@
 """Mend: xDSL clones ops without operands, then walks over both modules to set them.
 
-Nearly every operand is known when its op is cloned, since what defines it stands ahead.
-It is set at once here; the few that are defined further down are set at the end. Blocks
-get all their arguments at once: xDSL makes a list of all for each.
-
-What comes of it is the same, but that a region may be cloned into one with other blocks,
-where xDSL sets the operands of the wrong ops.
+Nearly every operand is defined before its op, and is set at once here; the others are
+set at the end. Blocks get all their arguments at once: xDSL makes a list of all of them
+for each argument. The result is that of xDSL, except that a region may be cloned into a
+region that has blocks, where xDSL sets the operands of the wrong ops.
 """
 
 from typing import Any, cast

@@ -19,7 +19,7 @@ _OpT = TypeVar("_OpT", bound=IRDLOperation)
 _AttributeT = TypeVar("_AttributeT", bound=type[Attribute])
 
 _waiting: dict[type[object], dict[str, Any]] = {}
-"""Classes that are not defined yet, with what stood in the place of what asks for it."""
+"""Classes that are not defined yet, and the attributes that their accessors replace."""
 
 _MISSING = object()
 

@@ -1,19 +1,12 @@
 """Mend: xDSL's lexer takes half of the time that a module needs to be parsed.
 
-It calls four to eight functions a token and makes a table of punctuation for each one.
-Here one regular expression skips blanks and tells the token's kind; what it does not
-know (strings, characters outside ASCII, text that is wrong) goes to xDSL's own
-function, so that there is one place that says what a token is.
+It calls four to eight functions for each token, and builds a table of punctuation each
+time. Here one regular expression skips blanks and recognizes the token's kind. Tokens
+that it does not recognize (strings, characters outside ASCII, errors) are left to
+xDSL's own function.
 
-A quotation mark without a second one in its line takes xDSL a time that doubles with
-each character behind it, by the expression that it looks for strings with: the same one
-is used without going back over what it has read, which never finds anything.
-
-from contextlib import suppress
-from typing import Any
-
-from xdsl.utils.lexer import Input, Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
+For a quotation mark without a second one in its line, xDSL's regular expression for
+strings takes exponential time. It is used here without backtracking.
 """
 
 import re

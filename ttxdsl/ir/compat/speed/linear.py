@@ -62,7 +62,7 @@ def _is_used(op: Operation) -> bool:
 
 
 def _feeds(op: Operation, users: set[Operation]) -> bool:
-    """Whether an op makes what some of other ops use."""
+    """Whether one of some ops uses a result of this op."""
     for result in op.results:
         for use in result.uses:
             if use.operation in users:

@@ -61,7 +61,7 @@ class _Template(NamedTuple):
     names: int
     """How many names the line has."""
     bound: int
-    """How many results the first of them stands for; 0 if it is an operand's."""
+    """The number of results that the first name stands for; 0 if it is an operand's."""
     operands: tuple[tuple[int, Attribute], ...]
     """Which name of the line each operand is, and its type."""
     result_types: tuple[Attribute, ...]
@@ -69,7 +69,7 @@ class _Template(NamedTuple):
     attributes: Mapping[str, Attribute]
     regions: tuple[Region, ...]
     location: Attribute | None
-    """What the template's own characters say; None for the place of the line."""
+    """The result of parsing the template's text; None for the location of the line."""
 
 
 _Templates = dict[str, _Template]
@@ -86,7 +86,7 @@ def _templates_of(parser: Parser) -> _Templates:
 
 
 def _value(values: Mapping[str, tuple[SSAValue, ...]], name: str) -> SSAValue | None:
-    """The value that a name in the text stands for, if it is defined."""
+    """Return the value of a name, or None while it is not defined."""
     known = values.get(name)
     if known is not None:
         return known[0]

@@ -223,7 +223,7 @@ def _replace_uses_if(
 
 
 def mend() -> None:
-    """Make ops, ask them, and erase what they make, without detours."""
+    """Replace the slow methods of `Operation`, `SSAValue` and `Block`."""
     erase = SSAValue.erase
 
     def erase_used(self: SSAValue, safe_erase: bool = True) -> None:

@@ -1,15 +1,13 @@
-"""Mend: xDSL parses a type from its characters wherever it stands.
+"""Mend: xDSL parses a type from its characters wherever it occurs.
 
-`tensor<4x16x64xf32>` is nine tokens and five objects that check themselves, and a
-program has few different ones. A tensor type whose text depends on nothing around it
-(no alias, no encoding) is parsed once in a process. Equal types are then also the same
-object, which is what comparing and hashing them ask first.
-
-Its shape as a tuple is made once too: xDSL makes it wherever somebody asks.
+`tensor<4x16x64xf32>` is nine tokens and five objects that verify themselves, and a
+program has few different types. A tensor type without an alias or an encoding is parsed
+once in a process. Equal types are then the same object, which makes comparing and
+hashing them fast. Its shape as a tuple is computed once, too.
 
 The dimensions of a shape are read at once: xDSL splits the token `x4x16xf32` at its
-first letter and reads the rest of the shape anew, for each dimension. Dimensions beyond
-64 bits, which MLIR does not read, are read by xDSL: they are refused.
+first letter and lexes the rest again, for each dimension. Dimensions beyond 64 bits are
+left to xDSL, which refuses them.
 """
 
 import re

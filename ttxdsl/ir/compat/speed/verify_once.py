@@ -28,7 +28,7 @@ _LookUp = Callable[[Operation], object]
 _Seen = tuple[tuple[_LookUp, object], ...]
 
 _right: dict[tuple[Any, ...], tuple[tuple[Attribute, ...], _Seen]] = {}
-"""By signature its attributes, and what else was seen."""
+"""The attributes of each signature, and the answers of the look-ups of its rules."""
 _right_by_value: set[tuple[Any, ...]] = set()
 
 
