@@ -14,6 +14,7 @@ EMPTY_WORDS = frozenset(("found", "made", "one", "said", "what", "who"))
 """Words that say nothing about the thing that they would name."""
 
 FINISHED = (
+    "bridges",
     "conversion",
     "dialects",
     "ir",
@@ -23,6 +24,7 @@ FINISHED = (
 """Folders and modules that are held to it. The list may only grow."""
 
 PUBLIC = {
+    ("bridges/xla/calibrating.py", "what"): "a key of `ttxdsl calibrate --json`",
     ("conversion/stablehlo_to_ttir/builder.py", "one"): "plug-ins call `builder.one`",
     ("conversion/ttir_to_ttnn/lowering.py", "one"): "plug-ins call `low.one`",
 }

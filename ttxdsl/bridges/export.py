@@ -45,8 +45,8 @@ def _without_marks(function: FuncOp, kept: Collection[str]) -> None:
 
     def cleaned(attributes: ArrayAttr[DictionaryAttr]) -> ArrayAttr[DictionaryAttr]:
         return ArrayAttr(
-            DictionaryAttr({k: v for k, v in one.data.items() if stays(k)})
-            for one in attributes
+            DictionaryAttr({k: v for k, v in attribute.data.items() if stays(k)})
+            for attribute in attributes
         )
 
     if function.arg_attrs is not None:

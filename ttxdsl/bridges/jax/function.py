@@ -64,7 +64,7 @@ def _primitive() -> Any:
     primitive.multiple_results = True
 
     def results(*_: Any, program: _Source) -> list[Any]:
-        return [jax.core.ShapedArray(*one) for one in program.results]
+        return [jax.core.ShapedArray(*result) for result in program.results]
 
     def lower(context: Any, *arguments: Any, program: _Source) -> Any:
         caller: Any = context.module_context
@@ -113,19 +113,23 @@ class JaxFunction:
                 of an argument's or result's type.
         """
         jax = _jax()
-        made = export_manual_sharding(module)
-        _load_lapack(jax, made.module)
+        exported = export_manual_sharding(module)
+        _load_lapack(jax, exported.module)
         self._calling = calling
-        self.function: FuncOp = entry_function(made.module)
-        self.mesh = _mesh(jax, made, devices)
-        self.argument_shardings = [self._sharding(jax, one) for one in made.arguments]
-        self.result_shardings = [self._sharding(jax, one) for one in made.results]
+        self.function: FuncOp = entry_function(exported.module)
+        self.mesh = _mesh(jax, exported, devices)
+        self.argument_shardings = [
+            self._sharding(jax, argument) for argument in exported.arguments
+        ]
+        self.result_shardings = [
+            self._sharding(jax, result) for result in exported.results
+        ]
         types = self.function.function_type
         for type_ in (*types.inputs, *types.outputs):
             _require_arrays_of(jax, tensor_of(type_)[1])
         primitive = _primitive()
         source = _Source(
-            program_text(made.module, locations=True),
+            program_text(exported.module, locations=True),
             [tensor_of(type_) for type_ in types.outputs],
         )
 
@@ -136,7 +140,7 @@ class JaxFunction:
             ttxdsl_program,
             in_shardings=tuple(self.argument_shardings),
             out_shardings=tuple(self.result_shardings),
-            donate_argnums=tuple(made.donated),
+            donate_argnums=tuple(exported.donated),
         )
 
     def _sharding(self, jax: Any, value: BoundaryValue) -> Any:
@@ -182,8 +186,8 @@ class JaxFunction:
                 f"the program takes {len(shardings)} arguments, {len(inputs)} were given"
             )
         return tuple(
-            self._placed(at, *one)
-            for at, one in enumerate(zip(inputs, shardings, strict=True))
+            self._placed(at, *input_and_sharding)
+            for at, input_and_sharding in enumerate(zip(inputs, shardings, strict=True))
         )
 
     def _placed(self, at: int, value: Any, sharding: Any) -> Any:
@@ -210,15 +214,15 @@ class JaxFunction:
             raise CompileError(f"XLA does not take the program: {error}") from error
 
     def take(self, results: Values) -> Values:
-        """Whole NumPy arrays, also of what other processes hold; see `Engine`."""
+        """Return whole NumPy arrays, also of shards in other processes; see `Engine`."""
         gather: Any = import_module("jax.experimental.multihost_utils")
         return tuple(
             np.asarray(
-                one
-                if one.is_fully_addressable
-                else gather.process_allgather(one, tiled=True)
+                result
+                if result.is_fully_addressable
+                else gather.process_allgather(result, tiled=True)
             )
-            for one in results
+            for result in results
         )
 
 
@@ -229,10 +233,10 @@ def _load_lapack(jax: Any, module: ModuleOp) -> None:
         jax.jit(jax.lax.linalg.cholesky).lower(np.eye(1, dtype=np.float32))
 
 
-def _mesh(jax: Any, made: ForXla, devices: Sequence[Any] | None) -> Any:
+def _mesh(jax: Any, exported: ForXla, devices: Sequence[Any] | None) -> Any:
     """The mesh for JAX: at each place the device that the program has there."""
     there = list(jax.devices() if devices is None else devices)
-    axes = made.mesh.axes or (("device", 1),)
+    axes = exported.mesh.axes or (("device", 1),)
     sizes = [size for _, size in axes]
     if len(there) < prod(sizes):
         raise CompileError(
@@ -241,12 +245,12 @@ def _mesh(jax: Any, made: ForXla, devices: Sequence[Any] | None) -> Any:
             f" XLA_FLAGS=--xla_force_host_platform_device_count={prod(sizes)},"
             " set before JAX is imported",
         )
-    placed = np.array([there[number] for number in made.numbers]).reshape(sizes)
+    placed = np.array([there[number] for number in exported.numbers]).reshape(sizes)
     return jax.sharding.Mesh(placed, [name for name, _ in axes])
 
 
 def _require_arrays_of(jax: Any, dtype: Any) -> None:
-    """Hold an element type to those of JAX's arrays.
+    """Raise if JAX has no arrays of an element type.
 
     Raises:
         CompileError: 64 bits, where JAX is not told to have them.

@@ -79,7 +79,7 @@ class ForXla:
     arguments: Sequence[BoundaryValue]
     results: Sequence[BoundaryValue]
     donated: Sequence[int]
-    """The arguments whose memory the caller gives away."""
+    """The donated arguments."""
 
 
 def export_manual_sharding(module: ModuleOp) -> ForXla:
@@ -100,13 +100,17 @@ def export_manual_sharding(module: ModuleOp) -> ForXla:
     ]
     _leave_surplus_inside(function)
     function.arg_attrs = function.res_attrs = None
-    meshes = [one for one in ops_of_type(module, sdy.MeshOp) if one.mesh.data.axes]
+    meshes = [
+        mesh_op for mesh_op in ops_of_type(module, sdy.MeshOp) if mesh_op.mesh.data.axes
+    ]
     mesh = meshes[0].mesh.data if meshes else Mesh(())
     numbers = mesh.devices() if meshes else (0,)
-    if any(one.mesh.data != mesh for one in meshes):
+    if any(mesh_op.mesh.data != mesh for mesh_op in meshes):
         raise UnsupportedError("the program has several meshes", meshes[-1])
     if meshes:
-        renumber_devices(module, {one: place for place, one in enumerate(numbers)})
+        renumber_devices(
+            module, {number: place for place, number in enumerate(numbers)}
+        )
         border = _Border(Mesh(mesh.axes), ops_of_type(module, sdy.ManualComputationOp))
         mesh = border.mesh
         border.write()
@@ -116,24 +120,26 @@ def export_manual_sharding(module: ModuleOp) -> ForXla:
             # XLA partitions for several devices only, and has no shards on one
             for computation in border.manuals:
                 inline_computation(computation)
-            for one in meshes:
-                Rewriter.erase_op(one)
+            for mesh_op in meshes:
+                Rewriter.erase_op(mesh_op)
             meshes, mesh = [], Mesh(())
-        for one in meshes:
-            one.properties["mesh"] = sdy.MeshAttr(mesh)
-            one.attributes.clear()
+        for mesh_op in meshes:
+            mesh_op.properties["mesh"] = sdy.MeshAttr(mesh)
+            mesh_op.attributes.clear()
     if mesh.total_size == 1:
         # XLA reads no manual computation where there is nothing to partition
         for computation in ops_of_type(module, sdy.ManualComputationOp):
             _inline(computation)
-        for one in meshes:
-            Rewriter.erase_op(one)
+        for mesh_op in meshes:
+            Rewriter.erase_op(mesh_op)
         mesh, meshes = Mesh(()), []
     arguments, results = arguments_of(function), results_of(function)
     if meshes:
         # XLA looks at the shardings of the function, not at who uses an argument
         name = meshes[0].sym_name.data
-        sdy.set_func_shardings(function, _said(name, arguments), _said(name, results))
+        sdy.set_func_shardings(
+            function, _shardings_of(name, arguments), _shardings_of(name, results)
+        )
     function.sym_name = StringAttr("main")
     module.attributes.clear()
     return ForXla(module, mesh, numbers, arguments, results, donated)
@@ -151,7 +157,7 @@ def _inline(computation: sdy.ManualComputationOp) -> None:
 
 
 def _leave_surplus_inside(function: FuncOp) -> None:
-    """Pad arguments and cut results in the program: JAX's are what callers know."""
+    """Pad arguments and cut results inside the program: callers have JAX's shapes."""
     block = function.body.block
     end = block.last_op
     assert end is not None
@@ -176,10 +182,12 @@ def _leave_surplus_inside(function: FuncOp) -> None:
     function.update_function_type()
 
 
-def _said(mesh: str, values: Sequence[BoundaryValue]) -> list[TensorSharding | None]:
+def _shardings_of(
+    mesh: str, values: Sequence[BoundaryValue]
+) -> list[TensorSharding | None]:
     return [
-        None if one.layout is None else replace(one.layout.sharding, mesh=mesh)
-        for one in values
+        None if value.layout is None else replace(value.layout.sharding, mesh=mesh)
+        for value in values
     ]
 
 
@@ -192,7 +200,7 @@ def _leave_callbacks(module: ModuleOp) -> None:
     for op in ops_of_type(module, stablehlo.CustomCallOp):
         if op.call_target_name.data not in PYTHON_CALLBACKS:
             continue
-        if not all(isinstance(one.type, TokenType) for one in op.results):
+        if not all(isinstance(result.type, TokenType) for result in op.results):
             raise UnsupportedError(
                 "calls back a Python function, which is not in the program, for its"
                 " results",
@@ -202,20 +210,14 @@ def _leave_callbacks(module: ModuleOp) -> None:
             "calls back a Python function, which is not in the program: not called", op
         )
         tokens = [
-            stablehlo.AfterAllOp.create(result_types=[one.type]) for one in op.results
+            stablehlo.AfterAllOp.create(result_types=[result.type])
+            for result in op.results
         ]
-        Rewriter.replace_op(op, tokens, [one.results[0] for one in tokens])
+        Rewriter.replace_op(op, tokens, [token.results[0] for token in tokens])
 
 
 def _open(module: ModuleOp, devices: int) -> None:
-    """Say otherwise what XLA does not compile, or not as StableHLO means it.
-
-    It reduces across devices with a few computations only, takes no all_reduce of several
-    tensors in a manual computation (it joins such itself), and has no `chlo.mulhi` where
-    there are several devices. Of two dynamic slices, one of the other, it makes one at
-    the sum of their indices, and forgets that each was clamped: so they are clamped
-    before.
-    """
+    """Replace ops that XLA does not compile, or compiles to something else."""
     for op in ops_of_type(module, stablehlo.AllReduceOp, stablehlo.ReduceScatterOp):
         if not _is_reduced_by_xla(op):
             groups = device_groups(op, devices)
@@ -247,13 +249,7 @@ def _one_by_one(op: Operation, w: Writer) -> list[SSAValue]:
 
 
 def _scatter_first(op: stablehlo.ReduceScatterOp) -> None:
-    """Turn a product that is scattered along the first dimension of its right side.
-
-    What is scattered along the first dimension is sent as it stands, of what is along
-    another one `join_collectives` makes a copy. Changing sides costs no copy of the product,
-    and turning the part back little; but the right side is then read by columns, which is
-    left alone where it costs more.
-    """
+    """Swap the sides of a product scattered along its right side's first dimension."""
     product, dim = op.operand.owner, op.scatter_dimension.value.data
     shape = shape_of(op.operand)
     if (
@@ -276,10 +272,10 @@ def _scatter_first(op: stablehlo.ReduceScatterOp) -> None:
     turned = w.one(
         stablehlo.DotGeneralOp,
         [product.rhs, product.lhs],
-        TensorType(element_of(op.operand), [shape[one] for one in order]),
+        TensorType(element_of(op.operand), [shape[place] for place in order]),
         _with_sides_changed(product),
     )
-    part = [shape_of(op.result)[one] for one in order]
+    part = [shape_of(op.result)[place] for place in order]
     scattered = w.one(
         stablehlo.ReduceScatterOp,
         [turned],
@@ -312,7 +308,7 @@ def _turned(side: SSAValue, summed: Sequence[int]) -> int:
     if sorted(summed) == list(range(len(shape) - len(summed), len(shape))):
         return 0
     size = prod(shape)
-    row = value_bytes(side) // prod(shape[one] for one in summed)
+    row = value_bytes(side) // prod(shape[place] for place in summed)
     while isinstance(side, OpResult) and isinstance(side.op, stablehlo.ReshapeOp):
         side = side.op.operand
     is_computed = isinstance(side, OpResult) and side.op.has_trait(Elementwise)
@@ -376,7 +372,7 @@ def _is_reduced_by_xla(op: Operation) -> bool:
 
 
 class _Border:
-    """The borders of the manual computations of one module, said as XLA knows them."""
+    """The borders of the manual computations of one module, in XLA's form."""
 
     def __init__(self, mesh: Mesh, manuals: Sequence[sdy.ManualComputationOp]) -> None:
         self.manuals = manuals
@@ -397,7 +393,7 @@ class _Border:
             if axis.contains(part)
         )
 
-    def _said(self, sharding: TensorSharding, whole: SSAValue) -> TensorSharding:
+    def _for_jax(self, sharding: TensorSharding, whole: SSAValue) -> TensorSharding:
         """A sharding of a whole tensor; JAX cannot split one of no elements."""
         dims = sharding.axes_per_dim
         if _is_empty(whole):
@@ -439,10 +435,10 @@ class _Border:
         names = [name for name, _ in self.mesh.axes]
         manual.properties |= {
             "in_shardings": sdy.TensorShardingPerValueAttr(
-                map(self._said, ins, manual.tensors)
+                map(self._for_jax, ins, manual.tensors)
             ),
             "out_shardings": sdy.TensorShardingPerValueAttr(
-                map(self._said, outs, manual.results)
+                map(self._for_jax, outs, manual.results)
             ),
             "manual_axes": sdy.ManualAxesAttr(names),
         }
@@ -514,8 +510,8 @@ class _Writing:
 
 
 def _insert(emitter: Emitter, point: InsertPoint) -> None:
-    """Let what was written stand somewhere."""
-    made = list(emitter.block.ops)
-    for one in made:
-        one.detach()
-    Rewriter.insert_op(made, point)
+    """Insert the emitted ops at a point."""
+    new_ops = list(emitter.block.ops)
+    for op in new_ops:
+        op.detach()
+    Rewriter.insert_op(new_ops, point)

@@ -32,7 +32,7 @@ def traced_module(
     shapes: Mapping[str, int] | None = None,
     **kwargs: Any,
 ) -> tuple[ModuleOp, str, Calling]:
-    """Return the module that JAX makes of a function, its name, and how it is called.
+    """Return JAX's module of a function, its name, and its calling convention.
 
     The arguments are those of `ttxdsl.from_jax`.
 
@@ -46,11 +46,11 @@ def traced_module(
     # the tokens of effects that have an order come before all others
     tokens = sum(isinstance(type_, TokenType) for type_ in types.inputs)
     calling = replace(traced.calling, tokens=tokens)
-    found = len(types.inputs), len(types.outputs)
+    counts = len(types.inputs), len(types.outputs)
     expected = len(calling.kept), calling.outputs.num_leaves
-    if found != tuple(count + tokens for count in expected):
+    if counts != tuple(count + tokens for count in expected):
         raise CompileError(
-            f"JAX makes a program with {found[0]} arguments and {found[1]} results of"
+            f"JAX makes a program with {counts[0]} arguments and {counts[1]} results of"
             f" '{traced.name}', which has {expected[0]} and {expected[1]}",
             position=source,
             hint="jit it with jax.jit(f, keep_unused=True) if it ignores some",
@@ -100,12 +100,12 @@ def _require_no_arguments(
 def _lowered(
     jax: Any, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """The `jax.stages.Lowered` of a function, or of what JAX made of one.
+    """Return the `jax.stages.Lowered` of a function or of one of JAX's stages.
 
     Raises:
         CompileError: it is neither.
     """
-    # flax.nnx.jit wraps what JAX gives, of a function from states to states
+    # flax.nnx.jit wraps JAX's stages of a function from states to states
     given = getattr(function, "lowered", function)
     if isinstance(given, jax.stages.Lowered):
         _require_no_arguments("lowered", args, kwargs)
@@ -137,12 +137,12 @@ def _lowered(
 
 
 _NAME = re.compile(r"module @(?:jit_)?([\w.-]+)")
-"""What a text of JAX's calls the function that it was made of."""
+"""The name of the function in the text of JAX's module."""
 
 
 def _of_lowered(jax: Any, lowered: Any) -> Traced:
     infos = jax.tree.leaves(lowered.args_info)
-    # JAX says nowhere else which arguments it has dropped
+    # no other attribute of JAX lists the dropped arguments
     lowering: Any = getattr(lowered, "_lowering", None)
     compile_args: Mapping[str, Any] = getattr(lowering, "compile_args", {})
     kept = sorted(compile_args.get("kept_var_idx", range(len(infos))))
@@ -171,8 +171,8 @@ def _calling(
     jax: Any, inputs: Any, kept: Sequence[int], outputs: Any, results: Sequence[Any]
 ) -> Calling:
     keys = {
-        index: str(one.dtype._impl.name)
-        for index, one in enumerate(results)
-        if jax.dtypes.issubdtype(one.dtype, jax.dtypes.prng_key)
+        index: str(result.dtype._impl.name)
+        for index, result in enumerate(results)
+        if jax.dtypes.issubdtype(result.dtype, jax.dtypes.prng_key)
     }
     return Calling(inputs, tuple(kept), outputs, keys)

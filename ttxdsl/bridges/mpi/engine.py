@@ -54,17 +54,17 @@ class RankDevices:
 
     def distinct(self, x: Array) -> list[int]:
         """Return the numbers in a value on any device of any process, sorted."""
-        world, found = self._world, np.unique(x)
-        everyone, kind = range(world.size), found.dtype
-        counts = world.gathered(everyone, np.array([len(found)]), [1] * world.size)
+        world, values = self._world, np.unique(x)
+        everyone, kind = range(world.size), values.dtype
+        counts = world.gathered(everyone, np.array([len(values)]), [1] * world.size)
         assert counts is not None
-        every = world.gathered(everyone, found, [int(n) for n in counts])
+        every = world.gathered(everyone, values, [int(n) for n in counts])
         assert every is not None
         return np.unique(every.astype(kind)).tolist()
 
 
 class _Telling(Interpreter):
-    """Goes from op to op, and says in which it is."""
+    """A listener that keeps the op being run, for error messages."""
 
     def __init__(self, module: ModuleOp, world: World) -> None:
         super().__init__(module)
@@ -99,7 +99,7 @@ class RankRunner(Runner):
         super().__init__(module, entry, limits, RankDevices(world))
 
     def interpreter_of(self, module: ModuleOp) -> Interpreter:
-        """Return an interpreter that tells those who wait which op it runs."""
+        """Return an interpreter that keeps the current op for processes that wait."""
         return _Telling(module, self.world)
 
     def require_room(self, there: int = 0) -> None:

@@ -26,13 +26,13 @@ from ttxdsl.diagnostics.errors import CompileError, source_position
 Array = NDArray[Any]
 
 _BEAT = 1.0
-"""Seconds after which a process that waits says so, and says so again."""
+"""Seconds between messages of a process that waits."""
 _GRACE = 10.0
 """Seconds in which all processes are to hear that one of them failed."""
 _EAGER = 0.002
 """Seconds of waiting in which a process only lets others go first; later it sleeps."""
 _EAGER_BYTES = 2e8
-"""Bytes a second, at least, of what is on the way: MPI moves them when it is asked."""
+"""The least bytes a second to expect of a transfer: MPI only moves them when polled."""
 _WAITS, _FAILED, _ENDED = range(3)
 _MEET = 1
 """Tag of the messages that go before a communicator is made."""
@@ -85,7 +85,7 @@ class World:
         }
         self._steps = 0
         self._heard: dict[int, tuple[float, float, str]] = {}
-        """Of each process that waits: since when, when it last said so, and in what."""
+        """For each process that waits: since when, its last message, and the op."""
         self._ended: dict[int, str | None] = {}
         """Of each process that came to its end: its diagnostic, if it failed."""
         self._posted: list[Any] = []
@@ -104,10 +104,12 @@ class World:
         if len(ranks) == 1:
             return rows
         receives = root is None or root == self.rank
-        found = np.empty((sum(counts) if receives else 0, *rows.shape[1:]), rows.dtype)
+        gathered = np.empty(
+            (sum(counts) if receives else 0, *rows.shape[1:]), rows.dtype
+        )
         row = _row_bytes(rows)
         communicator = self._among(ranks)
-        into = [_bytes(found), [n * row for n in counts], self._mpi.BYTE]
+        into = [_bytes(gathered), [n * row for n in counts], self._mpi.BYTE]
         if root is None:
             request = communicator.Iallgatherv(_bytes(rows), into)
             self.sent += rows.nbytes * (len(ranks) - 1)
@@ -117,8 +119,8 @@ class World:
                 _bytes(rows), into if receives else None, root=at
             )
             self.sent += 0 if receives else rows.nbytes
-        self._wait([request], ranks, found.nbytes)
-        return found if receives else None
+        self._wait([request], ranks, gathered.nbytes)
+        return gathered if receives else None
 
     def traded(self, sent: Mapping[int, Array], received: Mapping[int, Array]) -> None:
         """Send arrays to some ranks, and receive into the memory of `received`."""
@@ -140,9 +142,9 @@ class World:
         own = data if self.rank == 0 else data[:0]
         sizes = self.gathered(everyone, np.array([len(own)]), [1] * self.size)
         assert sizes is not None
-        found = self.gathered(everyone, own, [int(n) for n in sizes])
-        assert found is not None
-        return found.tobytes().decode()
+        gathered = self.gathered(everyone, own, [int(n) for n in sizes])
+        assert gathered is not None
+        return gathered.tobytes().decode()
 
     def together(self) -> None:
         """Go on when all have come here."""
@@ -153,7 +155,7 @@ class World:
         """Return the communicator of some processes, made when they first need one."""
         key = tuple(ranks)
         if key not in self._communicators:
-            # making one cannot be watched, so nobody begins before all are there
+            # creating a communicator cannot be interrupted, so all processes meet first
             token = np.array([crc32(str(key).encode())])
             tokens = np.zeros(len(key), token.dtype)
             others = [rank for rank in key if rank != self.rank]
@@ -242,14 +244,14 @@ class World:
 
     def _post(self, kind: int, text: str) -> None:
         data = np.frombuffer(bytes([kind]) + text.encode(), np.uint8)
-        self._posted = [one for one in self._posted if not one[0].Test()]
+        self._posted = [message for message in self._posted if not message[0].Test()]
         for rank in range(self.size):
             if rank != self.rank:
                 request = self._news.Isend(data, rank, 0)
                 self._posted.append((request, data))
 
     def _listen(self) -> None:
-        """Hear what the others say.
+        """Wait for messages of the other processes.
 
         Raises:
             Ended: one of them failed.
@@ -306,12 +308,12 @@ class World:
         failed = {rank: text for rank, text in self._ended.items() if text is not None}
         if min(self._ended) == self.rank and failed:
             rank, text = min(failed.items())
-            who = f"process {rank} of {self.size}: " if self.size > 1 else ""
-            sys.stderr.write(f"{who}{text}\n")
+            prefix = f"process {rank} of {self.size}: " if self.size > 1 else ""
+            sys.stderr.write(f"{prefix}{text}\n")
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
-        # what MPI says of requests that were given up is nobody's business
+        # errors of cancelled requests are ignored
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         if hasattr(signal, "alarm"):
             # MPI may wait at its end for what will never come
@@ -326,7 +328,7 @@ def _bytes(x: Array) -> Array:
 
 
 def _row_bytes(rows: Array) -> int:
-    """Return how many bytes a row takes."""
+    """Return the bytes of a row."""
     count = 1
     for size in rows.shape[1:]:
         count *= size

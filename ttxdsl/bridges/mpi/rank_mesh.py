@@ -90,7 +90,7 @@ class RankMesh(DeviceMesh):
 
     world: Ranks = field(kw_only=True, compare=False)
 
-    # which devices are whose
+    # the process of each device
 
     @cached_property
     def boxes(self) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ class RankMesh(DeviceMesh):
         x = self.lift(x, rank)
         for axis, (extent, size) in enumerate(zip(x.shape, self.sizes, strict=False)):
             if 1 < extent < size:
-                # as if others had these too: what is cut is only what is here
+                # treat them as present elsewhere: only local values are cut
                 own = np.arange(size) - self._box[axis].start
                 x = x.take(own.clip(0, extent - 1), axis)
         y = self._cut(self._virtual.shard(x, dims))
@@ -233,10 +233,10 @@ class RankMesh(DeviceMesh):
     def _everything(self, x: Array, rank: int) -> Array:
         """Return the values of all devices, on every process."""
         world, rows = self.world, self.linear(x, rank)
-        found = world.gathered(range(world.size), rows, [len(rows)] * world.size)
-        assert found is not None
+        every = world.gathered(range(world.size), rows, [len(rows)] * world.size)
+        assert every is not None
         order = np.argsort(np.concatenate(self._held))
-        return self._virtual.gridded(found[order])
+        return self._virtual.gridded(every[order])
 
     def _kept(
         self,
@@ -279,11 +279,11 @@ class RankMesh(DeviceMesh):
 
         def gather(root: int | None) -> Array | None:
             world = self.world
-            found = world.gathered(range(world.size), owned, [*map(len, kept)], root)
-            if found is None:
+            gathered = world.gathered(range(world.size), owned, [*map(len, kept)], root)
+            if gathered is None:
                 return None
             whole = np.empty(shape, rows.dtype)
-            for row, position in zip(found, chain(*kept), strict=True):
+            for row, position in zip(gathered, chain(*kept), strict=True):
                 whole[place(answers[position])] = row
             return whole
 
@@ -293,11 +293,11 @@ class RankMesh(DeviceMesh):
         return Scattered(shape, rows.dtype, parts, gather)
 
     def _differ(self, rows: Array, first: Array) -> bool:
-        """Whether the bits of some device are not those of the one that `first` says."""
+        """Whether the bits of some device differ from those of the device of `first`."""
         digests = [blake2b(row.tobytes(), digest_size=16).digest() for row in rows]
         table = np.frombuffer(b"".join(digests), np.uint64).reshape(*self.extents, 2)
-        found = self._everything(table, 1).reshape(-1, 2)
-        return bool((found != found[first]).any())
+        every_row = self._everything(table, 1).reshape(-1, 2)
+        return bool((every_row != every_row[first]).any())
 
     # how rows go from device to device
 
@@ -307,10 +307,10 @@ class RankMesh(DeviceMesh):
         return {}
 
     def _routes(self, groups: Groups) -> _Routes:
-        found = self._known.get(("routes", groups))
-        if not isinstance(found, _Routes):
-            found = self._known["routes", groups] = self._find_routes(groups)
-        return found
+        routes = self._known.get(("routes", groups))
+        if not isinstance(routes, _Routes):
+            routes = self._known["routes", groups] = self._find_routes(groups)
+        return routes
 
     def _find_routes(self, groups: Groups) -> _Routes:
         group_of = {at: group for group in groups for at in group}
@@ -380,14 +380,14 @@ class RankMesh(DeviceMesh):
         """Return for each own device the rows of its group, in the group's order."""
         routes = self._routes(groups)
         counts = [len(rows)] * len(routes.ranks)
-        found = self.world.gathered(routes.ranks, rows, counts)
-        assert found is not None
+        gathered = self.world.gathered(routes.ranks, rows, counts)
+        assert gathered is not None
         known: dict[tuple[int, ...], Array] = {}
         for group in routes.members:
             if group not in known:
                 at = [routes.row_of[member] for member in group]
-                same = at == list(range(len(found)))
-                known[group] = found if same else found[at]
+                same = at == list(range(len(gathered)))
+                known[group] = gathered if same else gathered[at]
         return [known[group] for group in routes.members]
 
     def _routed(self, parts: Array, groups: Groups) -> Array:
@@ -429,7 +429,7 @@ class RankMesh(DeviceMesh):
         size = len(groups[0])
         even = all(len(group) == size for group in groups)
         if not even or size * rows[:1].nbytes <= _SMALL:
-            found = [
+            sums = [
                 _reduced(members[None], extents, reduce)[0]
                 for members in self._heard(rows, groups)
             ]
@@ -442,11 +442,11 @@ class RankMesh(DeviceMesh):
                 flat = wide
             parts = self._routed(flat.reshape(len(rows), size, each), groups)
             mine = _reduced(parts, extents, reduce)
-            found = [
+            sums = [
                 members.reshape(-1)[: prod(local)].reshape(local)
                 for members in self._heard(mine, groups)
             ]
-        return self._once(self.gridded(_stacked(found)), groups)
+        return self._once(self.gridded(_stacked(sums)), groups)
 
     def all_gather(self, x: Array, rank: int, dim: int, groups: Groups) -> Array:
         """Return the values of the group's devices, concatenated along `dim`."""
@@ -488,7 +488,7 @@ class RankMesh(DeviceMesh):
     def all_to_all(
         self, x: Array, rank: int, split_dim: int, concat_dim: int, groups: Groups
     ) -> Array:
-        """Part j along `split_dim` goes to member j, which concatenates what it gets."""
+        """Send part j along `split_dim` to member j; concatenate the received parts."""
         self._covering(groups)
         rows = self.linear(x, rank)
         parts = self._parts(rows, split_dim + 1, len(groups[0]))
@@ -498,15 +498,15 @@ class RankMesh(DeviceMesh):
     def ragged_all_to_all(
         self, values: Sequence[Array], rank: int, groups: Groups
     ) -> tuple[Array, str | None]:
-        """Slices of rows from each device to the members of its group.
+        """Send slices of rows from each device to the members of its group.
 
-        Every process gets all rows: which ones go where only their numbers say.
+        Every process gets all rows: only their numbers say which rows go where.
         """
         whole = [
             self._everything(x, rank if at < 2 else 1) for at, x in enumerate(values)
         ]
-        made, fault = self._virtual.ragged_all_to_all(whole, rank, groups)
-        return self._cut(made), fault
+        result, fault = self._virtual.ragged_all_to_all(whole, rank, groups)
+        return self._cut(result), fault
 
     def _taken(self, x: Array, rank: int, sources: Array) -> Array:
         """Return for each position p the value at `sources[p]`, zeros for -1."""

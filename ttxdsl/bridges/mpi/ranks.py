@@ -46,7 +46,7 @@ class _Team:
 
     def __init__(self, world: World, settings: RunSettings) -> None:
         self._world, self._settings = world, settings
-        self._made = ExitStack()
+        self._exit_stack = ExitStack()
         self._folder = ""
         self._demands: list[ValueDemand] = []
         self.uses: list[ProcessUse] = []
@@ -55,22 +55,24 @@ class _Team:
         """The inputs, which every process is to find."""
         if self._settings.inputs is not None:
             return load_inputs(self._settings.inputs, function, mapped=True)
-        self._folder = self._made.enter_context(TemporaryDirectory(prefix="ttxdsl-"))
+        self._folder = self._exit_stack.enter_context(
+            TemporaryDirectory(prefix="ttxdsl-")
+        )
         self._demands = argument_demands(function)
         folder = Path(self._folder)
         return write_random_inputs(function, self._settings.seed, folder, self._demands)
 
     def run(self, text: str, inputs: Sequence[Array]) -> Sequence[Array]:
         """The results of a per-device program; none unless they are to be compared."""
-        demands = [asdict(one) for one in self._demands]
+        demands = [asdict(demand) for demand in self._demands]
         told = {"program": text, "folder": self._folder, "demands": demands}
         self._world.text(json.dumps(told))
-        found, self.uses = _run(self._world, self._settings, text, lambda _: inputs)
-        return found
+        results, self.uses = _run(self._world, self._settings, text, lambda _: inputs)
+        return results
 
     def close(self) -> None:
         """Remove the inputs that were made."""
-        self._made.close()
+        self._exit_stack.close()
 
 
 class _Mpi(EngineKind):
@@ -118,11 +120,11 @@ def _follow(world: World, settings: RunSettings) -> int:
         folder = Path(told["folder"])
         if folder.is_dir():
             return map_random_inputs(function, folder)
-        # another machine than the first process's
+        # a machine other than the first process's
         with TemporaryDirectory(prefix="ttxdsl-") as own:
             demands = [
-                ValueDemand(**one | {"within": Interval(*one["within"])})
-                for one in told["demands"]
+                ValueDemand(**demand | {"within": Interval(*demand["within"])})
+                for demand in told["demands"]
             ]
             return write_random_inputs(function, settings.seed, Path(own), demands)
 
@@ -166,10 +168,10 @@ def _run(
     table = world.gathered(range(world.size), row, [1] * world.size, 0)
     if settings.results is not None:
         _write(world, results, settings.results)
-    found: list[Array] = []
+    outputs: list[Array] = []
     if settings.compare:
-        found = [x for x in runner.gathered(results) if x is not None]
-    return found, [] if table is None else [_use(row) for row in table]
+        outputs = [x for x in runner.gathered(results) if x is not None]
+    return outputs, [] if table is None else [_use(row) for row in table]
 
 
 def _use(row: Array) -> ProcessUse:
@@ -188,8 +190,8 @@ def _own_bytes(world: World, result: Any) -> int:
 def _memory(name: str) -> int:
     """Bytes that the system says of this process; 0 where it does not."""
     with suppress(OSError):
-        found = re.search(rf"^{name}:\s*(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
-        return int(found[1]) << 10 if found else 0
+        match = re.search(rf"^{name}:\s*(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
+        return int(match[1]) << 10 if match else 0
     return 0
 
 

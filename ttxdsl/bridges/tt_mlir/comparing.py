@@ -3,10 +3,9 @@
     comparison = compare_with_tt(program)
     print(comparison.alone.answer.error, comparison.agree)
 
-tt-mlir is asked twice: for the program as it is, and for what our thirteen stages make of
-it. What it compiles is run stage by stage on the virtual mesh and held against the
-program on one device; its local StableHLO says which collectives it put in and how much
-memory it takes.
+tt-mlir compiles the program twice: as it is, and after our thirteen stages. The result
+is run stage by stage on the virtual mesh and compared with the program on one device;
+its local StableHLO has the collectives that it inserted and the memory it takes.
 """
 
 from collections.abc import Sequence
@@ -76,10 +75,10 @@ class Way:
             return f"refused before tt-mlir is asked: {self.refusal}"
         if not self.answer.ok:
             return f"refused: {self.answer.error}"
-        wrong = next((one for one in self.checks if one.is_wrong), None)
+        wrong = next((check for check in self.checks if check.is_wrong), None)
         if wrong is not None:
             return f"compiles, and {wrong.stage} is wrong"
-        unknown = [one.stage for one in self.checks if not one.compared]
+        unknown = [check.stage for check in self.checks if not check.compared]
         if not unknown:
             return "compiles"
         return f"compiles; we cannot read or run, so not compared: {', '.join(unknown)}"
@@ -106,7 +105,7 @@ class TtComparison:
 
     @property
     def agree(self) -> bool:
-        """Whether it takes the program through us, and what it makes is right."""
+        """Whether tt-mlir takes our program and its result is right."""
         right = self.through.ok and all(check.ok for check in self.alone.checks)
         return right and self.through.not_run is None
 
@@ -151,7 +150,7 @@ def _peak(module: ModuleOp) -> int | None:
 def _way(
     module: ModuleOp, inputs: Sequence[Array], descriptor: Path, timeout: float
 ) -> Way:
-    """Ask tt-mlir about a module, and run what it makes."""
+    """Compile a module with tt-mlir and run the result."""
     text = program_text(module, locations=False)
     answer = compile_text(text, descriptor=descriptor, timeout=timeout)
     stopped_by = None
@@ -173,11 +172,11 @@ def _through(
     timeout: float,
 ) -> Way:
     try:
-        made = program.partition(**partition).module
-        PrepareForTTMLIRPass().apply(make_context(), made)
+        partitioned = program.partition(**partition).module
+        PrepareForTTMLIRPass().apply(make_context(), partitioned)
     except CompileError as error:
         return Way(None, error.message)
-    return _way(made, inputs, descriptor, timeout)
+    return _way(partitioned, inputs, descriptor, timeout)
 
 
 def compare_with_tt(
@@ -222,7 +221,9 @@ def compare_with_tt(
         collectives=None
         if local is None
         else match_collectives(
-            ours.collectives(), list_collectives(local), lambda one: one.axes
+            ours.collectives(),
+            list_collectives(local),
+            lambda collective: collective.axes,
         ),
         memory=(_peak(ours.module), None if local is None else _peak(local)),
     )

@@ -67,16 +67,16 @@ class Answer:
         return next(reversed(self.stages), None)
 
 
-def _said(message: str) -> str:
-    """The reason, without tt-xla's summary behind it."""
+def _reason(message: str) -> str:
+    """Return an error message without tt-xla's summary."""
     return _SUMMARY.sub("", message) or message
 
 
 def _end(log: str, code: int) -> str:
-    """The last that a crashed process said."""
-    found = _CRASH.findall(log) or [said for *_, said in _DIAGNOSTIC.findall(log)]
+    """Return the last message of a crashed process."""
+    crashes = _CRASH.findall(log) or [text for *_, text in _DIAGNOSTIC.findall(log)]
     how = f"tt-mlir crashed (signal {-code})" if code < 0 else "tt-mlir crashed"
-    return f"{how}: {found[-1].strip()}" if found else how
+    return f"{how}: {crashes[-1].strip()}" if crashes else how
 
 
 @cache
@@ -101,7 +101,7 @@ def _asked(library: Path, text: str, **question: Any) -> dict[str, Any]:
     try:
         answer = worker.ask({"library": str(library), **question}, text.encode())
     except WorkerEndedError as error:
-        _worker.cache_clear()  # the next question starts another
+        _worker.cache_clear()  # the next request starts another worker
         raise CompileError(_end(error.log, error.code)) from error
     if "failed" in answer:
         _worker.cache_clear()
@@ -139,7 +139,7 @@ def compile_text(
         return Answer(stages, None, parsed=True)
     if "system desc schema mismatch" in message.lower():
         raise CompileError(f"tt-mlir does not take the system descriptor: {message}")
-    return Answer(stages, _said(message), _NOT_READ not in message, line=line)
+    return Answer(stages, _reason(message), _NOT_READ not in message, line=line)
 
 
 def parse_text(text: str, *, timeout: float = 300) -> str | None:

@@ -41,7 +41,7 @@ def find_library() -> Path | None:
 
 
 def require_library() -> Path:
-    """Tt-mlir's library.
+    """Return the path of tt-mlir's library.
 
     Raises:
         CompileError: there is none.

@@ -99,16 +99,16 @@ class StageCheck:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it computes something else."""
+        """Whether the stage computes other results."""
         return self.compared and not self.ok
 
     def __str__(self) -> str:
-        said = f"{self.stage}: {'equal' if self.ok else self.why}"
+        text = f"{self.stage}: {'equal' if self.ok else self.why}"
         if self.max_abs is not None:
-            said += f" (max abs {self.max_abs:.3g})"
+            text += f" (max abs {self.max_abs:.3g})"
         if self.rounds:
-            said += f", rounds to {', '.join(self.rounds)}"
-        return "\n".join([said, *(f"  {one}" for one in self.ops)])
+            text += f", rounds to {', '.join(self.rounds)}"
+        return "\n".join([text, *(f"  {op}" for op in self.ops)])
 
 
 @dataclass
@@ -167,9 +167,9 @@ def _boundary(module: ModuleOp) -> _Boundary:
             if isinstance(value, OpResult) and value.op is op:
                 results[at] = op.out_shardings.data[value.index]
         for sharding in (*op.in_shardings.data, *op.out_shardings.data):
-            found = sdy.get_mesh(op, sharding)
-            if found.axes:
-                mesh = DeviceMesh(found.axes, found.device_ids)
+            mesh_data = sdy.get_mesh(op, sharding)
+            if mesh_data.axes:
+                mesh = DeviceMesh(mesh_data.axes, mesh_data.device_ids)
     return _Boundary(function, mesh, arguments, results)
 
 
@@ -266,7 +266,7 @@ class _Form:
 
 
 def _halves(whole: DType, half: DType) -> bool:
-    """Whether two numbers of a type hold one of another."""
+    """Whether two numbers of one type hold one number of another."""
     return whole.kind == half.kind == "u" and whole.itemsize == 2 * half.itemsize
 
 
@@ -291,25 +291,25 @@ def _narrowed(value: Array, dtype: DType, *, paired: bool) -> Array:
 
 def _truths(function: FuncOp, arguments: Sequence[DType]) -> set[SSAValue]:
     """Values that are truth, whatever type holds them: nothing is rounded in these."""
-    found: set[SSAValue] = {
+    truths: set[SSAValue] = {
         argument
         for argument, dtype in zip(function.body.block.args, arguments, strict=False)
         if dtype.kind == "b"
     }
     for op in function.body.block.ops:
-        tensors = [one for one in op.operands if one.type.name == "tensor"]
+        tensors = [operand for operand in op.operands if operand.type.name == "tensor"]
         truth = isinstance(op, ElementwiseOp) and op.SPEC.typing in (
             Typing.COMPARE,
             Typing.LOGICAL,
         )
-        if truth or (tensors and all(one in found for one in tensors)):
-            found.update(op.results)
-    return found
+        if truth or (tensors and all(tensor in truths for tensor in tensors)):
+            truths.update(op.results)
+    return truths
 
 
 def _floats(module: ModuleOp, inputs: Sequence[DType] = ()) -> set[DType]:
     """The float types that a program rounds to."""
-    found: set[DType] = set()
+    dtypes: set[DType] = set()
     for function in (op for op in all_ops(module) if isinstance(op, FuncOp)):
         if function.is_declaration:
             continue
@@ -321,14 +321,14 @@ def _floats(module: ModuleOp, inputs: Sequence[DType] = ()) -> set[DType]:
                     continue
                 dtype = tensor_of(value.type)[1]
                 if is_float(dtype):
-                    found.add(dtype)
+                    dtypes.add(dtype)
                 elif is_complex(dtype):
-                    found.add(np.dtype(f"f{dtype.itemsize // 2}"))
+                    dtypes.add(np.dtype(f"f{dtype.itemsize // 2}"))
         for type in function.function_type.inputs:
             if type.name == "tensor" and not main:
                 dtype = tensor_of(type)[1]
-                found |= {dtype} if is_float(dtype) else set()
-    return found
+                dtypes |= {dtype} if is_float(dtype) else set()
+    return dtypes
 
 
 @dataclass(frozen=True)
@@ -347,7 +347,7 @@ def _reference(module: ModuleOp, inputs: Sequence[ArrayLike]) -> _Reference:
     runner = Runner(module)
     values = _Values()
     runner.interpreter.listeners = (values,)
-    arrays = tuple(np.asarray(one) for one in inputs)
+    arrays = tuple(np.asarray(input) for input in inputs)
     try:
         results = runner.run(arrays)
     except ReplicaMismatchError as error:
@@ -391,12 +391,12 @@ def check_stages(
         if text is None:
             continue
         try:
-            made = parse_program(text, stage)
+            stage_module = parse_program(text, stage)
             if boundary is None:
-                boundary = _boundary(device_module(made))
+                boundary = _boundary(device_module(stage_module))
             if stage not in stages:
                 continue
-            check = _check(stage, made, boundary, reference, blame=not blamed)
+            check = _check(stage, stage_module, boundary, reference, blame=not blamed)
         except CompileError as error:
             why = f"cannot be read: {error.message}"
             check = StageCheck(stage, False, None, why, compared=False)
@@ -416,31 +416,34 @@ def _check(
     local = stage != STAGES[0]
     form = _Form(module, boundary)
     floats = _floats(module, [x.dtype for x in reference.inputs])
-    least = max((epsilon(one) for one in reference.floats), default=0.0)
+    least = max((epsilon(dtype) for dtype in reference.floats), default=0.0)
     narrow = sorted(
-        (one for one in floats if epsilon(one) > least), key=lambda one: epsilon(one)
+        (dtype for dtype in floats if epsilon(dtype) > least),
+        key=lambda dtype: epsilon(dtype),
     )
-    rounds = tuple(str(one) for one in narrow)
+    rounds = tuple(str(dtype) for dtype in narrow)
     values = _Values()
     try:
         results = form.run(reference.inputs, local=local, values=values)
     except ReplicaMismatchError as error:
         return StageCheck(stage, False, None, error.message, rounds)
     except (CompileError, InterpretationError) as error:
-        said = error.message if isinstance(error, CompileError) else str(error)
-        why = f"cannot be run: {said}"
+        message = error.message if isinstance(error, CompileError) else str(error)
+        why = f"cannot be run: {message}"
         return StageCheck(stage, False, None, why, rounds, compared=False)
-    widest = max((epsilon(one) for one in (*narrow, *reference.floats)), default=0.0)
+    widest = max(
+        (epsilon(dtype) for dtype in (*narrow, *reference.floats)), default=0.0
+    )
     worst, why = 0.0, None
-    for at, (found, wanted) in enumerate(zip(results, reference.results, strict=True)):
-        difference, said = _difference(
-            found, wanted, widest, reference.summed, reference.exact[at], narrow
+    for at, (actual, wanted) in enumerate(zip(results, reference.results, strict=True)):
+        difference, message = _difference(
+            actual, wanted, widest, reference.summed, reference.exact[at], narrow
         )
         worst = max(worst, difference)
-        if said is None and (special := special_numbers(wanted)).is_most:
-            said = f"nothing compared: {special} elements"
-        if said is not None and why is None:
-            why = f"result {at}: {said}"
+        if message is None and (special := special_numbers(wanted)).is_most:
+            message = f"nothing compared: {special} elements"
+        if message is not None and why is None:
+            why = f"result {at}: {message}"
     ops: tuple[DifferentOp, ...] = ()
     if why is not None and blame:
         ops = _blamed(values, reference, form.mesh, widest)
@@ -448,35 +451,35 @@ def _check(
 
 
 def _difference(
-    found: Array,
+    actual: Array,
     wanted: Array,
     rounding: float,
     summed: int,
     exact: bool,
     narrow: Sequence[DType] = (),
 ) -> tuple[float, str | None]:
-    """The largest difference, and what is wrong if it is more than rounding."""
-    if wanted.dtype.kind == "b" and found.dtype.kind != "b":
-        found = found != 0  # any number but 0 is true
-    paired = found.shape == (*wanted.shape, 2) and _halves(wanted.dtype, found.dtype)
-    wanted = _narrowed(wanted, found.dtype, paired=paired)
-    if found.shape != wanted.shape:
-        return float("inf"), f"shape {found.shape} instead of {wanted.shape}"
+    """Return the largest difference, and an error if it is more than rounding."""
+    if wanted.dtype.kind == "b" and actual.dtype.kind != "b":
+        actual = actual != 0  # any number but 0 is true
+    paired = actual.shape == (*wanted.shape, 2) and _halves(wanted.dtype, actual.dtype)
+    wanted = _narrowed(wanted, actual.dtype, paired=paired)
+    if actual.shape != wanted.shape:
+        return float("inf"), f"shape {actual.shape} instead of {wanted.shape}"
     atol: float | None = None
-    if not epsilon(found.dtype):
+    if not epsilon(actual.dtype):
         rtol = 0.0
     elif exact:
         # moved, or rounded once; tt-mlir may take a few ops for that
-        rtol, atol = 4 * max(rounding, epsilon(found.dtype)), 0.0
+        rtol, atol = 4 * max(rounding, epsilon(actual.dtype)), 0.0
     else:
         scale = tolerance(np.dtype(np.float32), summed) / epsilon(np.dtype(np.float32))
-        rtol = scale * max(rounding, epsilon(found.dtype))
-    wide = compute_dtype(found.dtype)
-    if is_float(found.dtype):
-        for one in narrow:
-            # beyond what a narrower type can hold
-            wanted = wanted.astype(wide).astype(one).astype(found.dtype)
-    comparison = compare(found.astype(wide), wanted.astype(wide), rtol=rtol, atol=atol)
+        rtol = scale * max(rounding, epsilon(actual.dtype))
+    wide = compute_dtype(actual.dtype)
+    if is_float(actual.dtype):
+        for dtype in narrow:
+            # out of the range of the narrower type
+            wanted = wanted.astype(wide).astype(dtype).astype(actual.dtype)
+    comparison = compare(actual.astype(wide), wanted.astype(wide), rtol=rtol, atol=atol)
     return comparison.max_abs, None if comparison.equal else str(comparison)
 
 
@@ -489,7 +492,7 @@ def _guilt(op: Operation) -> int:
     if isinstance(op, sdy.ManualComputationOp):
         return 0  # its value is that of all ops inside it
     if op.name.startswith(("stablehlo.constant", "stablehlo.broadcast")):
-        return 1  # ops made of it may have its line, and another value
+        return 1  # ops derived from it may have its line and compute another value
     return 2
 
 
@@ -497,20 +500,20 @@ def _blamed(
     values: _Values, reference: _Reference, mesh: DeviceMesh, rounding: float
 ) -> tuple[DifferentOp, ...]:
     """Of the lines that differ those that say most, in order."""
-    found = [*_different_ops(values, reference, mesh, rounding)]
-    most = max((guilt for guilt, _ in found), default=0)
-    return tuple(one for guilt, one in found if guilt == most)[:_MOST_OPS]
+    guilts = [*_different_ops(values, reference, mesh, rounding)]
+    most = max((guilt for guilt, _ in guilts), default=0)
+    return tuple(op for guilt, op in guilts if guilt == most)[:_MOST_OPS]
 
 
 def _different_ops(
     values: _Values, reference: _Reference, mesh: DeviceMesh, rounding: float
 ) -> Iterator[tuple[int, DifferentOp]]:
-    """The ops whose value is no part of what the program's op of the line computes."""
-    for line, made in values.of_line.items():
+    """Yield ops whose value is no part of the value of the program's op of that line."""
+    for line, outcomes in values.of_line.items():
         known = reference.values.of_line.get(line)
         if known is None or len(known) != 1:
             continue
-        op, value = made[-1]
+        op, value = outcomes[-1]
         wanted = known[0][1]
         if not _is_part(value, wanted, op, mesh, rounding, reference.summed):
             source = known[0][0]
@@ -526,15 +529,11 @@ def _is_part(
     rounding: float,
     summed: int,
 ) -> bool:
-    """Whether the devices hold the global value, split in some way; or nobody can say.
-
-    A value of another shape that no split of the mesh explains (a tensor that was
-    reshaped, padded or is a summand) is not called different.
-    """
+    """Whether the devices hold the global value, split in any way."""
     shape, _dtype = tensor_of(op.results[0].type)
     wanted = _narrowed(wanted, value.dtype, paired=False)
     if mesh.rank and wanted.ndim > len(shape):
-        # what each device has in a program that says so itself
+        # the expected values of the devices, if the program has them
         lead = wanted.shape[: wanted.ndim - len(shape)]
         if prod(lead) != mesh.num_devices or wanted.shape[len(lead) :] != shape:
             return True

@@ -1,11 +1,10 @@
-"""Asks tt-mlir's library, each question in a process that the library may abort.
+"""A worker that runs tt-mlir's library, each request in a process that may abort.
 
-The library takes a second to load and most programs a fiftieth of one, so it is loaded
-once by a worker (`ttxdsl.loading.worker`), and each question is asked in a fork that dies
-with it. The fork gives the module to the library through PJRT's C API
-(`Plugin_Initialize`, `Client_Create`, `Client_Compile`), which writes its modules to
-standard error as it goes. An answer is that log, how the fork ended (None: it took too
-long), and what the library said against the program, or null.
+The library takes a second to load and most programs a fiftieth of one, so a worker
+(`ttxdsl.loading.worker`) loads it once, and a fork of it serves each request. The fork
+gives the module to the library through PJRT's C API (`Plugin_Initialize`,
+`Client_Create`, `Client_Compile`), which prints its modules to standard error. An
+answer is that log, the fork's exit code, and the library's error message, if any.
 """
 
 import ctypes
@@ -20,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# what `PJRT_Api` holds behind its size, its extensions and its version, in order
+# the fields of `PJRT_Api` after its size, extensions and version, in order
 _FIRST_FUNCTION = 5
 _FUNCTIONS = (
     "Error_Destroy", "Error_Message", "Error_GetCode", "Plugin_Initialize",
@@ -84,13 +83,13 @@ class _Api:
         self._table = entry()
 
     def call(self, name: str, arguments: _Arguments) -> str | None:
-        """Call a function; what it says if it fails."""
+        """Call a function; return its error message, or None."""
         error = self._raw(name, arguments)
         if not error:
             return None
-        said = _ErrorMessage(error=error)
-        self._raw("Error_Message", said)
-        return ctypes.string_at(said.message, said.size).decode(errors="replace")
+        message = _ErrorMessage(error=error)
+        self._raw("Error_Message", message)
+        return ctypes.string_at(message.message, message.size).decode(errors="replace")
 
     def _raw(self, name: str, arguments: _Arguments) -> int | None:
         arguments.struct_size = ctypes.sizeof(arguments)
@@ -122,14 +121,14 @@ def _ask(api: _Api, code: bytes) -> str | None:
 def _answered(
     api: _Api, code: bytes, descriptor: str, timeout: float
 ) -> dict[str, Any]:
-    """Ask in a fork, which has a folder of its own for what the library writes.
+    """Serve a request in a fork, which has a folder of its own for the library's files.
 
-    It writes the machine's description to a file of one name, and ends with a
-    segmentation fault where another process writes it meanwhile.
+    The library writes the machine's description to a file of a fixed name, and ends
+    with a segmentation fault if another process writes it meanwhile.
     """
     with (
         tempfile.TemporaryFile() as log,
-        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryFile() as file,
         tempfile.TemporaryDirectory(prefix="ttxdsl-tt-") as own,
     ):
         child = os.fork()
@@ -138,7 +137,7 @@ def _answered(
             os.environ["TMPDIR"] = own
             os.environ["TT_COMPILE_ONLY_SYSTEM_DESC"] = descriptor
             message = _ask(api, code)
-            os.write(said.fileno(), json.dumps(message).encode())
+            os.write(file.fileno(), json.dumps(message).encode())
             # without taking down what the library has set up
             os._exit(0)
         watched = os.pidfd_open(child)
@@ -148,11 +147,11 @@ def _answered(
         _, status = os.waitpid(child, 0)
         os.close(watched)
         log.seek(0)
-        said.seek(0)
+        file.seek(0)
         return {
             "log": log.read().decode(errors="replace"),
             "code": os.waitstatus_to_exitcode(status) if ended else None,
-            "message": json.loads(said.read() or b"null"),
+            "message": json.loads(file.read() or b"null"),
         }
 
 

@@ -69,14 +69,14 @@ class Benchmark:
     results: tuple[Comparison, ...]
     """Ours against XLA's, or both against one device; see `hold_both`."""
     runs: tuple[XlaRun, ...] = field(default=(), repr=False)
-    """What the numbers are of: ours, XLA's."""
+    """The runs of our program and of XLA's."""
     remarks: tuple[Remark, ...] = ()
     """What our compiler said."""
 
     @property
     def agree(self) -> bool:
         """Whether all results are the same numbers."""
-        return all(one.ok for one in self.results)
+        return all(result.ok for result in self.results)
 
 
 def ratio(ours: float, theirs: float) -> float | None:
@@ -117,11 +117,11 @@ def benchmark(
     ours = export_manual_sharding(device.module)
     theirs = _without_donations(annotated_module(program, partition))
     devices = max(
-        (prod(size for _, size in one.axes) for one in mesh_table(theirs).values()),
+        (prod(size for _, size in mesh.axes) for mesh in mesh_table(theirs).values()),
         default=1,
     )
     ours_run, their_run = runs = run_with_xla(
-        [program_text(one, locations=True) for one in (ours.module, theirs)],
+        [program_text(module, locations=True) for module in (ours.module, theirs)],
         entry_function(theirs),
         arrays,
         devices,
@@ -129,11 +129,11 @@ def benchmark(
         virtual=virtual,
     )
     summed = summed_numbers(program.module)
-    found, expected = (
+    results, expected = (
         [whole_of(at, shards) for at, shards in enumerate(run.results)] for run in runs
     )
     reference = RoundedRuns(Runner(program.module), arrays)
-    pairs = enumerate(zip(found, expected, strict=True))
+    pairs = enumerate(zip(results, expected, strict=True))
     return Benchmark(
         program.source,
         devices,
@@ -162,6 +162,6 @@ def _measured(run: XlaRun, devices: int) -> Measured:
         median(run.seconds),
         median(run.cpu_seconds),
         len(collectives),
-        sum(one.bytes_per_device for one in collectives),
+        sum(collective.bytes_per_device for collective in collectives),
         run.memory,
     )

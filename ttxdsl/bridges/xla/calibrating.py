@@ -54,14 +54,14 @@ def _solved(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     target = np.ones(len(rows))
     best, least = (0.0, 0.0, 0.0), float("inf")
     for used in product((False, True), repeat=3):
-        columns = [at for at, one in enumerate(used) if one]
+        columns = [at for at, is_used in enumerate(used) if is_used]
         if not columns:
             continue
-        found = np.linalg.lstsq(matrix[:, columns], target, rcond=None)[0]
-        if (found < 0).any():
+        solution = np.linalg.lstsq(matrix[:, columns], target, rcond=None)[0]
+        if (solution < 0).any():
             continue
         whole = np.zeros(3)
-        whole[columns] = found
+        whole[columns] = solution
         off = float(np.square(matrix @ whole - target).sum())
         if off < least:
             setup, latency, each = (float(number) for number in whole)
@@ -85,19 +85,21 @@ def _fit_shape(samples: Sequence[Sample], shape: Shape) -> Link:
     link = Link(1e-6, 1e9, shape)
     for _ in range(_ROUNDS):
         rows: list[tuple[float, float, float]] = []
-        for one in samples:
-            kind = Ring(one.what)
-            sent = ring_bytes(kind, one.amount, one.group_size)
+        for sample in samples:
+            kind = Ring(sample.what)
+            sent = ring_bytes(kind, sample.amount, sample.group_size)
             rounds, moved = min(
-                ways(kind, sent, one.group_size, shape),
+                ways(kind, sent, sample.group_size, shape),
                 key=lambda way: way[0] * link.latency + way[1] / link.bytes_per_second,
             )
-            rows.append((1 / one.seconds, rounds / one.seconds, moved / one.seconds))
+            rows.append(
+                (1 / sample.seconds, rounds / sample.seconds, moved / sample.seconds)
+            )
         setup, latency, each = _solved(rows)
-        found = Link(latency, 1 / max(each, 1e-15), shape, setup)
-        if found == link:
+        fitted = Link(latency, 1 / max(each, 1e-15), shape, setup)
+        if fitted == link:
             break
-        link = found
+        link = fitted
     return link
 
 
@@ -111,11 +113,14 @@ def link_error(link: Link, samples: Sequence[Sample]) -> float:
     logs = [
         abs(
             log(
-                max(link.seconds(Ring(one.what), one.amount, one.group_size), 1e-12)
-                / one.seconds
+                max(
+                    link.seconds(Ring(sample.what), sample.amount, sample.group_size),
+                    1e-12,
+                )
+                / sample.seconds
             )
         )
-        for one in samples
+        for sample in samples
     ]
     return exp(sum(logs) / len(logs))
 
@@ -127,29 +132,29 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
         ValueError: something is missing.
     """
     by_what: dict[str, list[Sample]] = {}
-    for one in samples:
-        by_what.setdefault(one.what, []).append(one)
+    for sample in samples:
+        by_what.setdefault(sample.what, []).append(sample)
     missing = {"product", "function", "memory", "op"} - set(by_what)
     if missing:
         raise ValueError(f"nothing was measured of {', '.join(sorted(missing))}")
-    op_seconds = min(one.seconds for one in by_what["op"])
+    op_seconds = min(sample.seconds for sample in by_what["op"])
 
-    def speed(what: str) -> float:
+    def speed(kind: str) -> float:
         """That of the largest, which is in no cache and is started once."""
-        largest = max(by_what[what], key=lambda one: one.amount)
+        largest = max(by_what[kind], key=lambda sample: sample.amount)
         return largest.amount / max(largest.seconds - op_seconds, largest.seconds / 2)
 
     kinds = {kind.value for kind in Ring}
     return Machine(
         operations_per_second=speed("product"),
         memory_bytes_per_second=speed("memory"),
-        link=fit_link([one for one in samples if one.what in kinds]),
+        link=fit_link([sample for sample in samples if sample.what in kinds]),
         name=name,
         functions_per_second=speed("function"),
         convolutions=tuple(
-            Convolving(one.features, one.amount / one.seconds)
-            for one in by_what.get("convolution", ())
-            if one.features is not None
+            Convolving(sample.features, sample.amount / sample.seconds)
+            for sample in by_what.get("convolution", ())
+            if sample.features is not None
         ),
         op_seconds=op_seconds,
         overlap=False,
@@ -194,6 +199,6 @@ def measured(devices: int, repeats: int = 20) -> list[Sample]:
     except WorkerEndedError as error:
         raise CompileError(f"JAX cannot measure: {complaint(error.log)}") from error
     return [
-        Sample(what, amount, size, seconds, tuple(features) if features else None)
-        for what, amount, size, seconds, features in listed
+        Sample(kind, amount, size, seconds, tuple(features) if features else None)
+        for kind, amount, size, seconds, features in listed
     ]

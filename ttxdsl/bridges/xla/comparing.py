@@ -65,7 +65,7 @@ class ResultRow:
     @property
     def xla_ok(self) -> bool:
         """Whether each device has in XLA what one device computes."""
-        return all(one.equal for one in self.xla.values())
+        return all(comparison.equal for comparison in self.xla.values())
 
     @property
     def is_right(self) -> bool:
@@ -75,12 +75,14 @@ class ResultRow:
     @property
     def xla_max_abs(self) -> float:
         """The error of XLA's worst element."""
-        return max((one.max_abs for one in self.xla.values()), default=0.0)
+        return max(
+            (comparison.max_abs for comparison in self.xla.values()), default=0.0
+        )
 
     @property
     def xla_pcc(self) -> float:
         """Pearson's correlation of XLA's worst shard with one device."""
-        return min((one.pcc for one in self.xla.values()), default=1.0)
+        return min((comparison.pcc for comparison in self.xla.values()), default=1.0)
 
     @property
     def label(self) -> str:
@@ -92,7 +94,11 @@ class ResultRow:
             special = self.ours.special
             return f"{text}, {special} elements" if special.is_any else text
         if self.ours.equal:
-            wrong = [device for device, one in self.xla.items() if not one.equal]
+            wrong = [
+                device
+                for device, comparison in self.xla.items()
+                if not comparison.equal
+            ]
             return f"XLA differs from one device on {_devices(wrong)}"
         if self.xla_ok:
             return "ours differs from one device"
@@ -124,9 +130,9 @@ class XlaComparison(Displayed):
 
     @property
     def guessed(self) -> bool:
-        """Whether loops count as one turn since nobody says how often they turn."""
+        """Whether loops of unknown trip count are counted as one iteration."""
         both = ((*row.ours, *row.theirs) for row in self.collectives)
-        return not all(one.times.is_known for row in both for one in row)
+        return not all(collective.times.is_known for row in both for collective in row)
 
     @property
     def bytes(self) -> tuple[int, int]:
@@ -146,18 +152,18 @@ def _devices(numbers: Sequence[int]) -> str:
 
 
 def _hlo_axes(collective: HloCollective, meshes: Sequence[Mesh]) -> Axes | None:
-    found = (axes_of_groups(mesh, collective.groups) for mesh in meshes)
-    return next((axes for axes in found if axes is not None), None)
+    axes_of_meshes = (axes_of_groups(mesh, collective.groups) for mesh in meshes)
+    return next((axes for axes in axes_of_meshes if axes is not None), None)
 
 
 def _parts(
     rounded: Callable[[], Iterable[Array]], index: tuple[slice, ...]
 ) -> Iterable[Array]:
-    return (one[index] for one in rounded())
+    return (place[index] for place in rounded())
 
 
 def _result_row(
-    found: Array,
+    actual: Array,
     expected: Array,
     shards: Sequence[Shard],
     summed: int,
@@ -170,14 +176,14 @@ def _result_row(
         wanted = expected[shard.index]
         parts = partial(_parts, rounded, shard.index)
         xla[shard.device] = hold(shard.data, wanted, summed, parts)
-        beside = compare(shard.data, found[shard.index], reduction_length=summed)
+        beside = compare(shard.data, actual[shard.index], reduction_length=summed)
         if not beside.equal:
             differing.append(shard.device)
-        places.add(tuple((one.start, one.stop) for one in shard.index))
+        places.add(tuple((part.start, part.stop) for part in shard.index))
     return ResultRow(
         shape=expected.shape,
         dtype=str(expected.dtype),
-        ours=hold(found, expected, summed, rounded),
+        ours=hold(actual, expected, summed, rounded),
         xla=xla,
         differing=tuple(differing),
         split=len(places),
@@ -225,9 +231,9 @@ def compare_with_xla(
         expected = original.run(arrays)
     device = program.partition(**partition)
     lowered = device if static else device.lower("ttnn")
-    found: Sequence[Array] = ()
+    actuals: Sequence[Array] = ()
     if arrays is not None:
-        found = run_module(lowered.module, arrays, limits=limits)
+        actuals = run_module(lowered.module, arrays, limits=limits)
     shown = annotated_module(program, partition)
     meshes = list(mesh_table(shown).values())
     devices = max((prod(size for _, size in mesh.axes) for mesh in meshes), default=1)
@@ -243,7 +249,7 @@ def compare_with_xla(
     if original is not None and arrays is not None:
         summed = summed_numbers(program.module)
         rounded = RoundedRuns(original, arrays)
-        rows = zip(found, expected, run.results, strict=True)
+        rows = zip(actuals, expected, run.results, strict=True)
         results = tuple(
             _result_row(*row, summed, partial(rounded.result, at))
             for at, row in enumerate(rows)
@@ -255,7 +261,7 @@ def compare_with_xla(
         collectives=match_collectives(
             lowered.collectives(trip_count),
             list_hlo_collectives(run.hlo, devices, trip_count),
-            lambda one: _hlo_axes(one, meshes),
+            lambda collective: _hlo_axes(collective, meshes),
         ),
         memory=(profile.parts, run.memory),
         peak_bytes=profile.peak_bytes,

@@ -31,7 +31,7 @@ Array = NDArray[Any]
 _WORKER = "ttxdsl.bridges.xla.worker:answer"
 
 _LAST_LINES = 3
-"""Of what XLA says when it aborts: the rest is its stack."""
+"""The lines of XLA's message that are kept when it aborts; a stack follows."""
 
 
 def complaint(stderr: str) -> str:
@@ -70,7 +70,7 @@ class XlaRun:
 
 
 def _ends(shard: Shard) -> list[int]:
-    return [one.stop for one in shard.index]
+    return [part.stop for part in shard.index]
 
 
 def _signature(function: FuncOp) -> dict[str, list[tuple[tuple[int, ...], str]]]:
@@ -91,9 +91,9 @@ def _shards(folder: Path, dtypes: Sequence[DType]) -> tuple[tuple[Shard, ...], .
     with np.load(folder / "shards.npz") as stored:
         for number, places in enumerate(held):
             shards: list[Shard] = []
-            for device, bounds in sorted(places.items(), key=lambda one: int(one[0])):
+            for device, bounds in sorted(places.items(), key=lambda item: int(item[0])):
                 index = tuple(slice(start, stop) for start, stop in bounds)
-                shape = tuple(one.stop - one.start for one in index)
+                shape = tuple(part.stop - part.start for part in index)
                 raw: Array = stored[f"{number}.{device}"]
                 data = raw.view(dtypes[number]).reshape(shape)
                 shards.append(Shard(int(device), index, data))
@@ -160,10 +160,10 @@ class XlaProcess:
         Raises:
             CompileError: the program has something that XLA cannot do.
         """
-        made = export_manual_sharding(program.module)
-        self.devices, self.virtual = made.mesh.total_size, virtual
-        self.function = entry_function(made.module)
-        self.text = program_text(made.module, locations=True)
+        exported = export_manual_sharding(program.module)
+        self.devices, self.virtual = exported.mesh.total_size, virtual
+        self.function = entry_function(exported.module)
+        self.text = program_text(exported.module, locations=True)
 
     def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
         """Whole arrays; the process splits them. See `Engine`."""
@@ -192,11 +192,11 @@ class _Jax(EngineKind):
 
 
 JAX = _Jax()
-"""The devices that JAX has, or makes."""
+"""The devices of JAX, or those it is told to make."""
 
 
 def whole_of(number: int, shards: Sequence[Shard]) -> Array:
-    """A result put together of what the devices hold.
+    """Return a result assembled from the devices' shards.
 
     Raises:
         CompileError: devices that hold the same part differ by more than rounding.
@@ -228,7 +228,7 @@ def _write_request(
     function: FuncOp,
     inputs: Sequence[Array] | None,
 ) -> None:
-    """Write what the worker reads."""
+    """Write the files that the worker reads."""
     for at, text in enumerate(texts):
         (folder / str(at)).mkdir()
         (folder / str(at) / "program.mlir").write_text(text, encoding="utf-8")

@@ -21,7 +21,7 @@ TURNS = 4
 _ATTEMPTS = 5
 """To get beyond the noise."""
 SIZES = tuple(1 << power for power in (8, 12, 15, 17, 19, 21))
-"""Of what a device holds before a collective, in bytes."""
+"""Bytes of a device's operand of a collective."""
 
 FEATURES = (1, 4, 8, 16, 32)
 """Of convolutions, in and out: where kernels are others for few. More are as fast."""
@@ -34,7 +34,7 @@ Step = Callable[[Any], Any]
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Return the seconds that one run takes."""
+    """Return the seconds of one run."""
     start = time.perf_counter()
     jax.block_until_ready(run())
     return time.perf_counter() - start
@@ -82,9 +82,9 @@ def seconds_of(
     for _ in range(_ATTEMPTS):
         for _ in range(repeats):  # in turn, so that what disturbs hits both
             best = [min(was, seconds(run)) for was, run in zip(best, rows, strict=True)]
-        one = (best[0] - best[1]) / (LONG - SHORT)
-        if one > 0:
-            return one
+        duration = (best[0] - best[1]) / (LONG - SHORT)
+        if duration > 0:
+            return duration
     return None
 
 
@@ -156,7 +156,7 @@ def measure(devices: int, repeats: int) -> list[tuple[Any, ...]]:
     samples: list[tuple[Any, ...]] = []
 
     def add(
-        what: str,
+        kind: str,
         amount: int,
         size: int,
         mesh: Any,
@@ -164,22 +164,22 @@ def measure(devices: int, repeats: int) -> list[tuple[Any, ...]]:
         step: Step,
         features: tuple[int, int] | None = None,
     ) -> None:
-        found = seconds_of(step, mesh, shape, repeats)
-        if found is not None:
-            samples.append((what, amount, size, found, features))
+        seconds = seconds_of(step, mesh, shape, repeats)
+        if seconds is not None:
+            samples.append((kind, amount, size, seconds, features))
 
     everyone = jax.make_mesh((devices,), ("all",))
-    for what, amount, shape, step in local_steps():
-        add(what, amount, 1, everyone, shape, step)
+    for kind, amount, shape, step in local_steps():
+        add(kind, amount, 1, everyone, shape, step)
     for features, amount, shape, step in convolution_steps():
         add("convolution", amount, 1, everyone, shape, step, features)
     size = 2
     while size <= devices:
         if devices % size == 0:
             mesh = jax.make_mesh((devices // size, size), ("other", "group"))
-            for what, step in collective_steps(size).items():
+            for kind, step in collective_steps(size).items():
                 for held in SIZES:
-                    add(what, held, size, mesh, (held // 4,), step)
+                    add(kind, held, size, mesh, (held // 4,), step)
         size *= 2
     return samples
 

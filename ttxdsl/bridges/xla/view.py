@@ -26,17 +26,17 @@ def _row_json(row: CollectiveRow[HloCollective]) -> dict[str, Any]:
         "among": row.among,
         "label": row.label.said_of("XLA"),
         "ours": [
-            {"bytes": one.bytes_per_device, "why": one.reason, "at": one.position}
-            for one in row.ours
+            {"bytes": our.bytes_per_device, "why": our.reason, "at": our.position}
+            for our in row.ours
         ],
         "xla": [
             {
-                "bytes": one.bytes_per_device,
-                "op": one.op_name,
-                "scopes": one.scopes,
-                "at": one.position,
+                "bytes": their.bytes_per_device,
+                "op": their.op_name,
+                "scopes": their.scopes,
+                "at": their.position,
             }
-            for one in row.theirs
+            for their in row.theirs
         ],
     }
 
@@ -104,10 +104,10 @@ _MOST_ORIGINS = 4
 def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     if ours:
         count, bytes_ = row.our_count, row.our_bytes
-        names = {one.reason for one in row.ours}
+        names = {our.reason for our in row.ours}
     else:
         count, bytes_ = row.their_count, row.their_bytes
-        names = {origin for one in row.theirs for origin in _origins(one)}
+        names = {origin for their in row.theirs for origin in _origins(their)}
     if not count:
         return "none"
     listed = sorted(names)
@@ -117,15 +117,15 @@ def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     return "\n".join([f"{count}: {bytes_text(bytes_)}", *shown, *more])
 
 
-def _origins(one: HloCollective) -> list[str]:
+def _origins(collective: HloCollective) -> list[str]:
     """The user's scopes; the line, too, where there is one scope that has it."""
-    if one.place and len(one.scopes) == 1:
-        return [f"{one.scopes[0]} ({one.place})"]
-    return list(one.scopes)
+    if collective.place and len(collective.scopes) == 1:
+        return [f"{collective.scopes[0]} ({collective.place})"]
+    return list(collective.scopes)
 
 
 def _collective_table(comparison: XlaComparison, *, narrow: bool) -> Table:
-    """Rows of both; where it is narrow, a kind and what it is among are in one column."""
+    """Return a table of both sides' collectives; a narrow one joins kind and group."""
     table = Table("collective", title="Collectives: launches, bytes a device")
     table.title_justify = "left"
     if not narrow:
@@ -151,7 +151,7 @@ def _memory_table(comparison: XlaComparison) -> Table:
     table = Table("memory", title="Memory of a device", title_justify="left")
     for side in ("ours", "XLA"):
         table.add_column(side, justify="right", no_wrap=True)
-    ours, xla = (one.data() for one in comparison.memory)
+    ours, xla = (memory.data() for memory in comparison.memory)
     for part in ours:
         if part == "total":
             table.add_section()
@@ -169,7 +169,7 @@ def _print_results(console: Terminal, comparison: XlaComparison) -> None:
 
 
 def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
-    """Results and collectives, each beside XLA's."""
+    """Print results and collectives, each beside XLA's."""
     head = heading(comparison.source, f"  {comparison.devices} devices")
     console.print(head, soft_wrap=True)
     if comparison.static:

@@ -62,15 +62,19 @@ def _shardings(op_shardings: Any, count: int, devices: int) -> list[Any]:
     if devices == 1:
         # XLA says nothing of a program for one device
         return [jax.sharding.SingleDeviceSharding(mesh[0])] * count
-    return [implementation.GSPMDSharding(mesh, one) for one in op_shardings]
+    return [
+        implementation.GSPMDSharding(mesh, op_sharding) for op_sharding in op_shardings
+    ]
 
 
 def _bounds(index: tuple[slice, ...], shape: tuple[int, ...]) -> list[list[int]]:
-    return [list(one.indices(size)[:2]) for one, size in zip(index, shape, strict=True)]
+    return [
+        list(part.indices(size)[:2]) for part, size in zip(index, shape, strict=True)
+    ]
 
 
 class _Program:
-    """One program, compiled; its folder gets what comes of it."""
+    """One compiled program; its results go to its folder."""
 
     def __init__(self, folder: Path, signature: Any, devices: int) -> None:
         self.folder, self.signature, self.devices = folder, signature, devices
@@ -93,8 +97,8 @@ class _Program:
             jax.device_put(array, sharding)
             for array, sharding in zip(arrays, wanted, strict=True)
         ]
-        for one in self.arguments:
-            one.block_until_ready()
+        for argument in self.arguments:
+            argument.block_until_ready()
 
     def run(self) -> list[list[Any]]:
         """Run it once; the parts of each result."""
@@ -118,7 +122,9 @@ class _Program:
         held: list[dict[int, list[list[int]]]] = []
         for number, (shape, _) in enumerate(results):
             indices = shardings[number].devices_indices_map(tuple(shape))
-            places = {device.id: _bounds(one, shape) for device, one in indices.items()}
+            places = {
+                device.id: _bounds(index, shape) for device, index in indices.items()
+            }
             held.append(places)
             for part in parts[number]:
                 device = next(iter(part.devices())).id
@@ -144,15 +150,15 @@ class _Program:
 
 
 def run(folder: Path, devices: int, rounds: int) -> None:
-    """Do what the module says."""
+    """Compile and run the programs as the module docstring says."""
     jax: Any = import_module("jax")
     if len(jax.devices()) < devices:
         there = f"{len(jax.devices())} of {jax.default_backend()}"
         raise ValueError(f"it needs {devices} devices, and JAX has {there}")
     signature = json.loads((folder / "signature.json").read_text())
     programs = [
-        _Program(one.parent, signature, devices)
-        for one in sorted(folder.glob("*/program.mlir"))
+        _Program(path.parent, signature, devices)
+        for path in sorted(folder.glob("*/program.mlir"))
     ]
     if not (folder / "inputs.npz").exists():
         for program in programs:

@@ -94,7 +94,7 @@ class _Collectives:
             raise CompileError(str(error), op) from error
         if len({len(group) for group in groups}) > 1:
             raise UnsupportedError("tt-mlir has no groups of several sizes", op)
-        if sorted(one for group in groups for one in group) != [
+        if sorted(process for group in groups for process in group) != [
             *range(self.mesh.count)
         ]:
             raise UnsupportedError("its groups leave out devices of the mesh", op)
@@ -106,13 +106,13 @@ class _Collectives:
         self, op: stablehlo.AllGatherOp, groups: Groups, w: Writer
     ) -> list[SSAValue]:
         dim, axes = op.all_gather_dim.value.data, self.mesh.axes_of(groups)
-        made: list[SSAValue] = []
+        results: list[SSAValue] = []
         for value in op.inputs:
             if axes is None:
                 shape = shape_of(value)
                 sent = members(op, groups, w, value, dim)
                 whole = (*shape[:dim], shape[dim] * len(groups[0]), *shape[dim + 1 :])
-                made.append(w.reshape(sent, whole))
+                results.append(w.reshape(sent, whole))
                 continue
             for lines in reversed(axes):
                 shape = list(shape_of(value))
@@ -123,8 +123,8 @@ class _Collectives:
                     TensorType(element_of(value), shape),
                     _properties(op, lines) | {"all_gather_dim": int_attr(dim)},
                 )
-            made.append(value)
-        return made
+            results.append(value)
+        return results
 
     def _all_reduce(
         self, op: stablehlo.AllReduceOp, groups: Groups, w: Writer
@@ -132,7 +132,7 @@ class _Collectives:
         axes = self.mesh.axes_of(tuple(tuple(sorted(group)) for group in groups))
         if axes is None or not _is_one_of(_REDUCED_BY_TTNN, op, op.inputs[0]):
             return reduced_by_exchange(op, groups, w)
-        made: list[SSAValue] = []
+        results: list[SSAValue] = []
         for value in op.inputs:
             for lines in axes:
                 value = w.one(
@@ -142,8 +142,8 @@ class _Collectives:
                     _properties(op, lines),
                     [op.computation.clone()],
                 )
-            made.append(value)
-        return made
+            results.append(value)
+        return results
 
     def _reduce_scatter(
         self, op: stablehlo.ReduceScatterOp, groups: Groups, w: Writer
@@ -215,5 +215,5 @@ class AlignCollectivesPass(ModulePass):
         if not meshes:
             return
         collectives = _Collectives(_Mesh([size for _, size in meshes[0].axes]))
-        for one in ops_of_type(op, *collectives.writers):
-            collectives.align(one)
+        for collective in ops_of_type(op, *collectives.writers):
+            collectives.align(collective)

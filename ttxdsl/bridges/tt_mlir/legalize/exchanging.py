@@ -1,6 +1,6 @@
-"""Collectives as exchanges: each device sends each member of its group what that needs.
+"""Collectives as exchanges: each device sends each group member the data it needs.
 
-An `all_to_all` may have any groups, and what comes may be combined by any computation.
+An `all_to_all` may have any groups, and any computation can combine the parts.
 """
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
@@ -81,5 +81,5 @@ def groups_matrix(groups: Groups) -> Attribute:
     """Groups of one size as collectives list them."""
     return DenseIntOrFPElementsAttr.from_list(
         TensorType(i64, [len(groups), len(groups[0])]),
-        [one for group in groups for one in group],
+        [process for group in groups for process in group],
     )

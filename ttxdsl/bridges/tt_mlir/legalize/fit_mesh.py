@@ -79,8 +79,8 @@ class _Fit:
                 if self.old.axis_size(name) > 1
             ]
             if whole and expected == names:
-                made = [self.new.axes[i] for i in which]
-                return tuple(AxisRef(name) for name, size in made if size > 1)
+                group_axes = [self.new.axes[i] for i in which]
+                return tuple(AxisRef(name) for name, size in group_axes if size > 1)
         return None
 
 
@@ -100,7 +100,7 @@ def _fits(mesh: Mesh) -> Iterator[_Fit]:
 
 
 def _joined(mesh: Mesh, names: Sequence[str]) -> str:
-    """A name for several axes as one; those of one device are not named beside others."""
+    """Return a name for several axes joined; axes of one device are left out."""
     several = [name for name in names if mesh.axis_size(name) > 1]
     return "_".join(several or names[:1]) or "_"
 
@@ -113,7 +113,7 @@ def _numbered(mesh: Mesh, order: Sequence[str]) -> Mesh:
         stride *= mesh.axis_size(name)
     ids = [0]
     for name, size in mesh.axes:
-        ids = [one + i * strides[name] for one in ids for i in range(size)]
+        ids = [id + i * strides[name] for id in ids for i in range(size)]
     natural = ids == list(range(len(ids)))
     return Mesh(mesh.axes, () if natural else tuple(ids))
 
@@ -127,8 +127,12 @@ def _split_values(manuals: Sequence[sdy.ManualComputationOp]) -> list[TensorShar
 
 
 def _best(mesh: Mesh, manuals: Sequence[sdy.ManualComputationOp]) -> _Fit | None:
-    """The way under which most of what comes in and goes out is split by whole axes."""
-    dims = [dim.axes for one in _split_values(manuals) for dim in one.dims]
+    """Return the fit under which most border dimensions are split by whole axes."""
+    dims = [
+        dim.axes
+        for value_sharding in _split_values(manuals)
+        for dim in value_sharding.dims
+    ]
     return min(
         _fits(mesh),
         key=lambda fit: sum(fit.dim(axes) is None for axes in dims),
@@ -146,17 +150,17 @@ class _Fitting:
         """The new number of each device."""
 
     def name_slice(self, op: stablehlo.CompositeOp) -> None:
-        """Say a slice along one whole axis by its sharding, as tt-mlir reads it.
+        """Rewrite a slice along one whole axis to the form that tt-mlir reads.
 
-        Of all other slices it inlines what they are made of.
+        That form has the sharding of the result. Other slices are inlined.
         """
-        said = op.composite_attributes
+        attributes = op.composite_attributes
         if op.composite_name.data != ALL_SLICE:
             return
-        axis, dim = said.data.get("axis"), said.data.get("dim")
+        axis, dim = attributes.data.get("axis"), attributes.data.get("dim")
         if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
             return
-        if "sub_axis_size" in said.data:
+        if "sub_axis_size" in attributes.data:
             return
         axes = self.fit.dim((AxisRef(axis.data),))
         if not axes:
@@ -171,7 +175,7 @@ class _Fitting:
     # --- the border -----------------------------------------------------------------
 
     def refit(self, manual: sdy.ManualComputationOp) -> None:
-        """Split what comes in and goes out along the new axes."""
+        """Rewrite the shardings of operands and results of a manual computation."""
         block = manual.body.block
         first, last = block.first_op, block.last_op
         assert first is not None and last is not None
@@ -191,13 +195,13 @@ class _Fitting:
     def name_axes(self, function: FuncOp) -> None:
         """Say the shardings that are left on a function in the new axes."""
 
-        def said(sharding: TensorSharding | None) -> TensorSharding | None:
-            return sharding and self._said(self._settled(sharding, function))
+        def translated(sharding: TensorSharding | None) -> TensorSharding | None:
+            return sharding and self._in_new_axes(self._settled(sharding, function))
 
         sdy.set_func_shardings(
             function,
-            [*map(said, sdy.func_argument_shardings(function))],
-            [*map(said, sdy.func_result_shardings(function))],
+            [*map(translated, sdy.func_argument_shardings(function))],
+            [*map(translated, sdy.func_result_shardings(function))],
         )
 
     def _settled(self, sharding: TensorSharding, op: Operation) -> TensorSharding:
@@ -212,16 +216,16 @@ class _Fitting:
 
         def settled(axes: Axes) -> Axes:
             usual = tuple(sorted(axes, key=lambda axis: order.index(axis.name)))
-            for one in (axes, usual):
-                if self.fit.dim(one) is not None:
-                    return one
+            for order_of_axes in (axes, usual):
+                if self.fit.dim(order_of_axes) is not None:
+                    return order_of_axes
             return ()
 
         return sharding.with_dims(
             [DimSharding(settled(dim.axes)) for dim in sharding.dims]
         )
 
-    def _said(self, settled: TensorSharding) -> TensorSharding:
+    def _in_new_axes(self, settled: TensorSharding) -> TensorSharding:
         """A settled sharding in new axes."""
         dims = [DimSharding(self.fit.dim(dim.axes) or ()) for dim in settled.dims]
         return TensorSharding(self.name, tuple(dims))
@@ -233,7 +237,7 @@ class _Fitting:
         given = manual.in_shardings.data[i]
         settled = self._settled(given, manual)
         if settled.axes_per_dim == given.axes_per_dim:
-            return self._said(settled)
+            return self._in_new_axes(settled)
         block, old = manual.body.block, self.fit.old
         argument = block.args[i]
         local = shape_of(argument)
@@ -241,8 +245,8 @@ class _Fitting:
         came = Layout.of(settled, old, outer)
         partly = given.with_dims(
             [
-                one if other.axes else other
-                for one, other in zip(given.dims, settled.dims, strict=True)
+                own if other.axes else other
+                for own, other in zip(given.dims, settled.dims, strict=True)
             ]
         )
         wanted = Layout.of(partly, old, outer)
@@ -268,7 +272,7 @@ class _Fitting:
         _insert(w, InsertPoint.before(first))
         argument.replace_all_uses_with(value)
         block.erase_arg(argument)
-        return self._said(settled)
+        return self._in_new_axes(settled)
 
     def _give(
         self,
@@ -281,18 +285,20 @@ class _Fitting:
         wanted, old = manual.out_shardings.data[i], self.fit.old
         settled = self._settled(wanted, manual)
         if settled.axes_per_dim == wanted.axes_per_dim:
-            return self._said(settled), value
+            return self._in_new_axes(settled), value
         w = Writer(Block(), manual.location)
         for d, (dim, other) in enumerate(zip(wanted.dims, settled.dims, strict=True)):
             if not other.axes and dim.sharded_size(old) > 1:
                 value = _gathered(w, value, d, groups_along(old, dim.axes))
                 wanted = wanted.with_dim(d, other)
         outer = shape_of(manual.results[i])
-        before, after = (Layout.of(one, old, outer) for one in (wanted, settled))
+        before, after = (
+            Layout.of(sharding, old, outer) for sharding in (wanted, settled)
+        )
         if before.axes != after.axes:
             value = _sent(w, value, before, after)
         _insert(w, InsertPoint.before(last))
-        return self._said(settled), value
+        return self._in_new_axes(settled), value
 
 
 _CHANNEL = ChannelHandleAttr.of(1, DEVICE_TO_DEVICE)
@@ -301,7 +307,7 @@ _CHANNEL = ChannelHandleAttr.of(1, DEVICE_TO_DEVICE)
 def _matrix(groups: Groups) -> Attribute:
     return DenseIntOrFPElementsAttr.from_list(
         TensorType(i64, [len(groups), len(groups[0])]),
-        [one for group in groups for one in group],
+        [process for group in groups for process in group],
     )
 
 
@@ -331,9 +337,9 @@ def _gathered(w: Writer, value: SSAValue, dim: int, groups: Groups) -> SSAValue:
     )
 
 
-def _warn(op: Operation, what: str, sharding: TensorSharding) -> None:
+def _warn(op: Operation, value_name: str, sharding: TensorSharding) -> None:
     emit_warning(
-        f"{what} is split as {sharding}, along parts of the mesh that tt-mlir takes:"
+        f"{value_name} is split as {sharding}, along parts of the mesh that tt-mlir takes:"
         " it comes and goes whole along them",
         op,
     )
@@ -345,15 +351,15 @@ def _axes_of_several(op: sdy.MeshOp) -> int:
 
 
 def _insert(w: Writer, point: InsertPoint) -> None:
-    made = list(w.block.ops)
-    for one in made:
-        one.detach()
-    Rewriter.insert_op(made, point)
+    new_ops = list(w.block.ops)
+    for new_op in new_ops:
+        new_op.detach()
+    Rewriter.insert_op(new_ops, point)
 
 
 @dataclass(frozen=True)
 class FitMeshPass(ModulePass):
-    """See the devices as a mesh that tt-mlir takes.
+    """Rewrite a program to a mesh that tt-mlir takes.
 
     Attributes:
         most_axes: meshes of no more axes than that stay, those of one device not counted.
@@ -370,8 +376,11 @@ class FitMeshPass(ModulePass):
             CompileError: the program is not partitioned.
             UnsupportedError: tt-mlir has no mesh of so many devices.
         """
-        meshes = [one for one in op.ops if isinstance(one, sdy.MeshOp)]
-        if max((_axes_of_several(one) for one in meshes), default=-1) <= self.most_axes:
+        meshes = [child for child in op.ops if isinstance(child, sdy.MeshOp)]
+        if (
+            max((_axes_of_several(mesh_op) for mesh_op in meshes), default=-1)
+            <= self.most_axes
+        ):
             return
         if not is_solved(op) and not all(map(computes_nothing, entry_functions(op))):
             raise CompileError(
@@ -382,7 +391,7 @@ class FitMeshPass(ModulePass):
         manuals = ops_of_type(op, sdy.ManualComputationOp)
         first = meshes[0]
         mesh = first.mesh.data
-        if any(one.mesh.data != mesh for one in meshes):
+        if any(mesh_op.mesh.data != mesh for mesh_op in meshes):
             raise UnsupportedError("tt-mlir takes one mesh a program", meshes[-1])
         fit = _best(mesh, manuals)
         if fit is None:
@@ -400,13 +409,13 @@ class FitMeshPass(ModulePass):
                 first,
             )
         renumber_devices(op, fitting.renumbered)
-        for one in ops_of_type(op, stablehlo.CompositeOp):
-            fitting.name_slice(one)
+        for composite in ops_of_type(op, stablehlo.CompositeOp):
+            fitting.name_slice(composite)
         for manual in manuals:
             fitting.refit(manual)
         for function in ops_of_type(op, FuncOp):
             fitting.name_axes(function)
-        for one in meshes[1:]:
-            one.detach()
-            one.erase()
+        for mesh_op in meshes[1:]:
+            mesh_op.detach()
+            mesh_op.erase()
         first.properties["mesh"] = sdy.MeshAttr(fit.new)

@@ -33,10 +33,10 @@ from ttxdsl.transforms.collectives.independence import independent_groups, put_i
 from ttxdsl.transforms.partition.emitter import int_attr
 
 MOST_BYTES = 2**16
-"""What is larger stays alone.
+"""The most bytes of a joined collective.
 
-Joining copies what is sent and what comes. On eight virtual CPU devices ten scatters of
-64 KiB take half the processor time when they are one, and ten of 1 MiB half as much again.
+Joining copies the operands and the results. On eight virtual CPU devices, joining ten
+scatters of 64 KiB halves their processor time; joining ten of 1 MiB adds half of it.
 """
 
 _DIMENSIONS = {
@@ -57,8 +57,8 @@ class JoinCollectivesPass(ModulePass):
 
 def join_collectives(module: ModuleOp) -> None:
     """Join what can be joined in each block of a per-device program."""
-    found = ops_of_type(module, *_Joinable.__args__)
-    for block in dict.fromkeys(one.parent for one in found):
+    ops = ops_of_type(module, *_Joinable.__args__)
+    for block in dict.fromkeys(op.parent for op in ops):
         assert block is not None
         _join_in(block)
 
@@ -74,7 +74,7 @@ class _Rows:
     split: int | None
     """The dimension whose parts go to the members; None if all get the whole."""
     concat: int | None
-    """The dimension along which what came stands; None if that is combined."""
+    """The dimension along which received rows are joined; None if they are combined."""
 
     def sent(self, w: Writer) -> SSAValue:
         """Write the rows to send: one if all get the whole, otherwise one a member."""
@@ -86,7 +86,7 @@ class _Rows:
         return w.reshape(value, (self.count, prod(shape) // self.count))
 
     def taken(self, w: Writer, rows: SSAValue) -> SSAValue:
-        """The result, of the rows that came."""
+        """Write the result from the received rows."""
         at, shape = self.concat, shape_of(self.result)
         if at is None:
             return w.reshape(rows, shape)
@@ -100,8 +100,8 @@ def _rows(op: _Joinable) -> list[_Rows]:
         case stablehlo.AllGatherOp():
             at = op.all_gather_dim.value.data
             return [
-                _Rows(one, result, _times(result, one, at), None, at)
-                for one, result in zip(op.inputs, op.outputs, strict=True)
+                _Rows(input, result, _times(result, input, at), None, at)
+                for input, result in zip(op.inputs, op.outputs, strict=True)
             ]
         case stablehlo.ReduceScatterOp():
             at = op.scatter_dimension.value.data
@@ -111,8 +111,8 @@ def _rows(op: _Joinable) -> list[_Rows]:
             split, concat = op.split_dimension, op.concat_dimension
             dims = split.value.data, concat.value.data
             return [
-                _Rows(one, result, op.split_count.value.data, *dims)
-                for one, result in zip(op.inputs, op.outputs, strict=True)
+                _Rows(input, result, op.split_count.value.data, *dims)
+                for input, result in zip(op.inputs, op.outputs, strict=True)
             ]
 
 
@@ -133,22 +133,22 @@ def _is_inner(op: _Joinable) -> bool:
     Parts are exchanged as they stand: all_to_alls by rows take up to twice as long.
     """
     return any(
-        None in (one.split, one.concat) and bool(one.split or one.concat)
-        for one in _rows(op)
+        None in (row.split, row.concat) and bool(row.split or row.concat)
+        for row in _rows(op)
     )
 
 
 def _kind(op: _Joinable) -> Hashable:
     """Return the key that joined collectives share; None for one that stays alone."""
     values = (*op.operands, *op.results)
-    if any(0 in shape_of(one) for one in values):
+    if any(0 in shape_of(value) for value in values):
         return None
     combined = combining_op(op.regions[0].block) if op.regions else None
     if op.regions and combined is None:
         return None
     elements = tuple(dict.fromkeys(map(element_of, values)))
-    # groups written as mesh axes do not say how many they are
-    counts = {one.count for one in _rows(op)}
+    # groups written as mesh axes do not have their number
+    counts = {row.count for row in _rows(op)}
     return (
         *(type(op), combined, elements, *counts, op.replica_groups),
         "use_global_device_ids" in op.properties,
@@ -182,26 +182,26 @@ def _join(ops: Sequence[_Joinable]) -> list[Operation]:
     """One collective where the last of several stood; all ops that make it."""
     first, last = ops[0], ops[-1]
     w = Writer(Block(), first.location)
-    rows = [one for op in ops for one in _rows(op)]
-    sent = w.concatenate([one.sent(w) for one in rows], 1)
+    rows = [row for op in ops for row in _rows(op)]
+    sent = w.concatenate([row.sent(w) for row in rows], 1)
     like = rows[0]
     came = 1 if like.concat is None else like.count
     result_type = TensorType(element_of(like.result), [came, shape_of(sent)[1]])
     properties = dict(first.properties)
     for name in _DIMENSIONS & properties.keys():
         properties[name] = int_attr(0)
-    regions = [one.clone() for one in first.regions]
+    regions = [region.clone() for region in first.regions]
     all_rows = w.one(type(first), [sent], result_type, properties, regions)
     start = 0
-    for one in rows:
-        length = prod(shape_of(one.result)) // came
+    for row in rows:
+        length = prod(shape_of(row.result)) // came
         part = w.slice_dim(all_rows, 1, start, start + length)
-        one.result.replace_all_uses_with(one.taken(w, part))
+        row.result.replace_all_uses_with(row.taken(w, part))
         start += length
-    made = list(w.block.ops)
-    for one in made:
-        one.detach()
-    Rewriter.insert_op(made, InsertPoint.before(last))
+    new_ops = list(w.block.ops)
+    for new_op in new_ops:
+        new_op.detach()
+    Rewriter.insert_op(new_ops, InsertPoint.before(last))
     for op in ops:
         Rewriter.erase_op(op)
-    return made
+    return new_ops

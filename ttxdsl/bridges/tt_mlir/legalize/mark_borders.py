@@ -1,8 +1,8 @@
-"""`mark-borders`: what comes in and goes out on the devices says how it is split there.
+"""`mark-borders`: put shardings on arguments and results instead of a status.
 
-The stages say so by a status, and hold the sharding in the manual computation. tt-mlir's
-own passes find the status instead, from the sharding of each argument and result, and
-write it themselves; one that is there already would be there twice.
+The stages mark data on the devices by a status, and hold the sharding in the manual
+computation. tt-mlir's passes read the sharding of each argument and result, and write
+the status themselves; an existing one would be there twice.
 """
 
 from xdsl.context import Context
@@ -47,10 +47,10 @@ def _mark(function: FuncOp) -> None:
     last = function.body.block.last_op
     assert isinstance(last, Operation)
     taken = [_given(value) for value in function.body.block.args]
-    made = [_returned(value) for value in last.operands]
+    returned = [_returned(value) for value in last.operands]
     entries = argument_attributes(function), result_attributes(function)
-    for one, shardings in zip(entries, (taken, made), strict=True):
-        for attributes, sharding in zip(one, shardings, strict=True):
+    for dictionaries, shardings in zip(entries, (taken, returned), strict=True):
+        for attributes, sharding in zip(dictionaries, shardings, strict=True):
             status = attributes.pop(SHARD_STATUS_ATTRIBUTE, None)
             lies = isinstance(status, ShardStatusAttr) and status.data is not (
                 ShardStatus.UNSHARDED
@@ -62,7 +62,7 @@ def _mark(function: FuncOp) -> None:
 
 
 class MarkBordersPass(ModulePass):
-    """Write shardings in place of statuses on what lies on the devices."""
+    """Replace the status of arguments and results on the devices by their sharding."""
 
     name = "mark-borders"
 

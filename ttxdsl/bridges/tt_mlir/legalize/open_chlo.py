@@ -179,8 +179,8 @@ def _reflected(w: Writer, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SS
 def _lgamma(w: Writer, x: SSAValue) -> SSAValue:
     reflects, z, t, t_log = _reflected(w, x)
     total = w.full(_LANCZOS_BASE, x)
-    for i, one in enumerate(_LANCZOS, 1):
-        total = w.add(total, w.div(w.full(one, x), w.plus(z, i)))
+    for i, coefficient in enumerate(_LANCZOS, 1):
+        total = w.add(total, w.div(w.full(coefficient, x), w.plus(z, i)))
     scaled = w.subtract(w.plus(z, 0.5), w.div(t, t_log))
     y = w.plus(w.add(w.mul(scaled, t_log), w.log(total)), log(sqrt(2 * pi)))
     size = w.abs(x)
@@ -197,9 +197,9 @@ def _lgamma(w: Writer, x: SSAValue) -> SSAValue:
 def _digamma(w: Writer, x: SSAValue) -> SSAValue:
     reflects, z, t, t_log = _reflected(w, x)
     total, slope = w.full(_LANCZOS_BASE, x), w.full(0, x)
-    for i, one in enumerate(_LANCZOS, 1):
+    for i, coefficient in enumerate(_LANCZOS, 1):
         below = w.plus(z, i)
-        share = w.div(w.full(one, x), below)
+        share = w.div(w.full(coefficient, x), below)
         total = w.add(total, share)
         slope = w.subtract(slope, w.div(share, below))
     y = w.subtract(w.add(t_log, w.div(slope, total)), w.div(w.full(_LANCZOS_G, x), t))
@@ -232,8 +232,8 @@ _I1E_FAR = (
 def _chebyshev(w: Writer, x: SSAValue, coefficients: tuple[float, ...]) -> SSAValue:
     """Clenshaw's sum, the highest term first, of which Cephes halves the last."""
     b0, b1, b2 = w.full(0, x), w.full(0, x), w.full(0, x)
-    for one in coefficients:
-        b0, b1, b2 = w.plus(w.subtract(w.mul(x, b0), b1), one), b0, b1
+    for coefficient in coefficients:
+        b0, b1, b2 = w.plus(w.subtract(w.mul(x, b0), b1), coefficient), b0, b1
     return w.mul(w.subtract(b0, b2), 0.5)
 
 
@@ -275,8 +275,8 @@ def _zeta(w: Writer, x: SSAValue, q: SSAValue) -> SSAValue:
     total = w.add(total, w.mul(power, rest))
     factor, step = w.div(w.mul(power, x), at), x
     square = w.mul(at, at)
-    for i, one in enumerate(_BERNOULLI):
-        total = w.add(total, w.mul(factor, one))
+    for i, number in enumerate(_BERNOULLI):
+        total = w.add(total, w.mul(factor, number))
         if i + 1 < len(_BERNOULLI):
             step = w.plus(x, 2 * i + 1)
             factor = w.div(w.mul(w.mul(factor, step), w.plus(step, 1)), square)
@@ -435,11 +435,11 @@ def _is_infinite(sign: int, w: Writer, x: SSAValue) -> SSAValue:
 
 
 def _top_k(op: chlo.TopKOp, w: Writer) -> list[SSAValue]:
-    """The head of what is sorted downwards, with positions beside it."""
+    """Write a top_k as the head of a descending sort with positions."""
     value, shape = op.operand, shape_of(op.operand)
     dim, k = len(shape) - 1, op.k.value.data
     positions = w.iota(shape, dim)
-    scalars = [TensorType(element_of(one), []) for one in (value, positions)]
+    scalars = [TensorType(element_of(tensor), []) for tensor in (value, positions)]
     block = Block(arg_types=[scalars[0], scalars[0], scalars[1], scalars[1]])
     inner = Writer(block, op.location)
     greater = inner.test(block.args[0], "GT", block.args[1])
@@ -451,7 +451,7 @@ def _top_k(op: chlo.TopKOp, w: Writer) -> list[SSAValue]:
         {"dimension": int_attr(dim), "is_stable": BoolAttr.from_bool(True)},
         regions=[Region(block)],
     )
-    return [w.slice_dim(one, dim, 0, k) for one in ordered.results]
+    return [w.slice_dim(result, dim, 0, k) for result in ordered.results]
 
 
 class OpenChloPass(ModulePass):
@@ -461,5 +461,5 @@ class OpenChloPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        found = [one for one in all_ops(op) if one.name.startswith("chlo.")]
-        rewrite(found, OpenFunction())
+        chlo_ops = [child for child in all_ops(op) if child.name.startswith("chlo.")]
+        rewrite(chlo_ops, OpenFunction())

@@ -59,8 +59,8 @@ class OpenReduce(RewritePattern):
         block = op.body.block
         kinds = combines_alone(block)
         if kinds is None or any(
-            kind in _OF_TRUTH and element_of(one) != i1
-            for kind, one in zip(kinds, op.inputs, strict=True)
+            kind in _OF_TRUTH and element_of(input) != i1
+            for kind, input in zip(kinds, op.inputs, strict=True)
         ):
             write_instead(op, partial(_folded, op))
             return
@@ -98,7 +98,7 @@ def _alone(op: stablehlo.ReduceOp, w: Writer, i: int) -> SSAValue:
 
 def _folded(op: stablehlo.ReduceOp, w: Writer) -> list[SSAValue]:
     block, values = op.body.block, list(op.inputs)
-    results = [shape_of(one) for one in op.results]
+    results = [shape_of(result) for result in op.results]
     inits = [
         w.broadcast(init, shape)
         for init, shape in zip(op.init_values, results, strict=True)
@@ -107,7 +107,9 @@ def _folded(op: stablehlo.ReduceOp, w: Writer) -> list[SSAValue]:
         return inits
     for dim in op.dimensions.get_values():
         values = fold_along(w, block, values, dim)
-    values = [w.reshape(one, shape) for one, shape in zip(values, results, strict=True)]
+    values = [
+        w.reshape(value, shape) for value, shape in zip(values, results, strict=True)
+    ]
     return on_tensors(w, block, [*inits, *values])
 
 
@@ -171,7 +173,7 @@ def _windows(op: stablehlo.ReduceWindowOp, w: Writer) -> list[SSAValue]:
     sizes = list(op.window_dimensions.get_values())
     strides = _numbers(op.window_strides, rank, 1)
     dilations = _numbers(op.window_dilations, rank, 1)
-    spread = [one - 1 for one in _numbers(op.base_dilations, rank, 1)]
+    spread = [number - 1 for number in _numbers(op.base_dilations, rank, 1)]
     padding = [0] * 2 * rank if op.padding is None else list(op.padding.get_values())
     padded = [
         w.pad(value, init, padding[::2], padding[1::2], spread)
@@ -188,7 +190,9 @@ def _windows(op: stablehlo.ReduceWindowOp, w: Writer) -> list[SSAValue]:
             start + (count - 1) * stride + 1
             for start, count, stride in zip(starts, shape, strides, strict=True)
         ]
-        cut = [w.slice(one, starts, limits, strides) for one in padded]
+        cut = [
+            w.slice(padded_value, starts, limits, strides) for padded_value in padded
+        ]
         values = on_tensors(w, op.body.block, [*values, *cut])
     return values
 
@@ -219,15 +223,15 @@ class OpenScatter(RewritePattern):
         count, last = len(op.inputs), block.last_op
         assert last is not None
         if all(
-            made is block.args[count + i] or combining_op(block, i) in _SCATTERED_BY
-            for i, made in enumerate(last.operands)
+            combined is block.args[count + i] or combining_op(block, i) in _SCATTERED_BY
+            for i, combined in enumerate(last.operands)
         ):
             return
-        made = last.operands[0].owner
+        difference = last.operands[0].owner
         if (
             count == 1
-            and isinstance(made, stablehlo.SubtractOp)
-            and tuple(made.operands) == tuple(block.args)
+            and isinstance(difference, stablehlo.SubtractOp)
+            and tuple(difference.operands) == tuple(block.args)
         ):
             write_instead(
                 op, lambda w: [_scattered(op, w, op.inputs[0], w.neg(op.updates[0]))]
@@ -271,11 +275,11 @@ def _scattered(
 def _applied(op: stablehlo.ScatterOp, w: Writer) -> list[SSAValue]:
     value, block = op.inputs[0], op.update_computation.block
     none = w.splat(0, i32, shape_of(value))
-    one = w.splat(1, i32, shape_of(op.updates[0]))
-    times = _scattered(op, w, none, one)
+    ones = w.splat(1, i32, shape_of(op.updates[0]))
+    times = _scattered(op, w, none, ones)
     for k in range(_points(op)):
-        (made,) = on_tensors(w, block, [value, value])
-        value = w.select(w.test(times, "GT", k), made, value)
+        (power,) = on_tensors(w, block, [value, value])
+        value = w.select(w.test(times, "GT", k), power, value)
     return [value]
 
 

@@ -60,7 +60,7 @@ class PartsOfProduct(RewritePattern):
 
 
 def _product(op: stablehlo.DotGeneralOp, w: Writer) -> list[SSAValue]:
-    a, b = (_parts(w, one) for one in (op.lhs, op.rhs))
+    a, b = (_parts(w, operand) for operand in (op.lhs, op.rhs))
     element = _part_type(element_of(op.result))
     type_ = TensorType(element, list(shape_of(op.result)))
 
@@ -116,16 +116,16 @@ _REDUCING = (
 
 def _each_part(op: Operation, w: Writer) -> list[SSAValue]:
     parts = [
-        (w.part(stablehlo.RealOp, one), w.part(stablehlo.ImagOp, one))
-        if isinstance(element_of(one), ComplexType)
-        else (one, one)
-        for one in op.operands
+        (w.part(stablehlo.RealOp, operand), w.part(stablehlo.ImagOp, operand))
+        if isinstance(element_of(operand), ComplexType)
+        else (operand, operand)
+        for operand in op.operands
     ]
-    made: list[SSAValue] = []
+    products: list[SSAValue] = []
     for which in (0, 1):
-        operands = [one[which] for one in parts]
+        operands = [part[which] for part in parts]
         element = _part_type(element_of(op.results[0]))
-        made.append(
+        products.append(
             w.one(
                 type(op),
                 operands,
@@ -134,7 +134,7 @@ def _each_part(op: Operation, w: Writer) -> list[SSAValue]:
                 [binary_region(stablehlo.AddOp, element) for _ in op.regions],
             )
         )
-    return [w.one(stablehlo.ComplexOp, made, op.results[0].type)]
+    return [w.one(stablehlo.ComplexOp, products, op.results[0].type)]
 
 
 def _part_type(element: Attribute) -> Attribute:
@@ -151,7 +151,7 @@ class StretchRandom(RewritePattern):
         """Replace one op."""
         del rewriter
         uniform = op.rng_distribution.data is RngDistribution.UNIFORM
-        known = [constant_number(one) is not None for one in (op.a, op.b)]
+        known = [constant_number(operand) is not None for operand in (op.a, op.b)]
         if uniform and not all(known) and not isinstance(element_of(op.a), IntegerType):
             write_instead(op, partial(_stretched, op))
 
@@ -197,8 +197,8 @@ def _padded(
 ) -> list[SSAValue]:
     value = w.pad(op.lhs, w.number(0, element_of(op.lhs)), low, high, spread)
     left = {
-        name: one
-        for name, one in op.properties.items()
+        name: attribute
+        for name, attribute in op.properties.items()
         if name not in ("padding", "lhs_dilation")
     }
     operands = [value, op.rhs]
@@ -235,7 +235,7 @@ class TruthAsBytes(RewritePattern):
         values = dense.get_values()
         if dense.is_splat() or len(values) <= _SHORT:
             return
-        numbers = [int(bool(one)) for one in values]
+        numbers = [int(bool(value)) for value in values]
 
         def write(w: Writer) -> list[SSAValue]:
             given = w.constant(numbers, shape, _BYTE)
@@ -253,11 +253,11 @@ class BitsOfAnotherWidth(RewritePattern):
     ) -> None:
         """Replace one op."""
         del rewriter
-        one, other = _width(element_of(op.operand)), _width(element_of(op.result))
-        if one > other:
-            write_instead(op, partial(_narrower, op, one, other))
-        elif one < other:
-            write_instead(op, partial(_wider, op, one, other))
+        before, other = _width(element_of(op.operand)), _width(element_of(op.result))
+        if before > other:
+            write_instead(op, partial(_narrower, op, before, other))
+        elif before < other:
+            write_instead(op, partial(_wider, op, before, other))
 
 
 def _width(element: Attribute) -> int:
@@ -276,9 +276,9 @@ def _narrower(
     mask = w.full((1 << narrow) - 1, bits)
     parts: list[SSAValue] = []
     for i in range(wide // narrow):
-        one = w.binary(stablehlo.ShiftRightLogicalOp, bits, w.full(i * narrow, bits))
-        one = w.convert(w.both(one, mask), _unsigned(narrow, ()).element_type)
-        parts.append(w.reshape(one, (*shape, 1)))
+        piece = w.binary(stablehlo.ShiftRightLogicalOp, bits, w.full(i * narrow, bits))
+        piece = w.convert(w.both(piece, mask), _unsigned(narrow, ()).element_type)
+        parts.append(w.reshape(piece, (*shape, 1)))
     joined = w.concatenate(parts, len(shape))
     return [w.one(stablehlo.BitcastConvertOp, [joined], op.result.type)]
 
@@ -291,9 +291,9 @@ def _wider(
     bits = w.convert(bits, _unsigned(wide, ()).element_type)
     dim, total = len(shape) - 1, None
     for i in range(shape[-1]):
-        one = w.reshape(w.slice_dim(bits, dim, i, i + 1), shape[:-1])
-        one = w.binary(stablehlo.ShiftLeftOp, one, w.full(i * narrow, one))
-        total = one if total is None else w.binary(stablehlo.OrOp, total, one)
+        piece = w.reshape(w.slice_dim(bits, dim, i, i + 1), shape[:-1])
+        piece = w.binary(stablehlo.ShiftLeftOp, piece, w.full(i * narrow, piece))
+        total = piece if total is None else w.binary(stablehlo.OrOp, total, piece)
     assert total is not None
     return [w.one(stablehlo.BitcastConvertOp, [total], op.result.type)]
 
@@ -306,8 +306,11 @@ class OpenFormsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         rewrite_type(op, stablehlo.DotGeneralOp, PartsOfProduct())
-        found = ops_of_type(op, *_BY_PARTS)
-        rewrite([one for one in found if not _is_in_computation(one)], EachPart())
+        ops = ops_of_type(op, *_BY_PARTS)
+        rewrite(
+            [found_op for found_op in ops if not _is_in_computation(found_op)],
+            EachPart(),
+        )
         rewrite_type(op, stablehlo.BitcastConvertOp, BitsOfAnotherWidth())
         rewrite_type(op, stablehlo.RngOp, StretchRandom())
         rewrite_type(op, stablehlo.ConvolutionOp, PadConvolution())

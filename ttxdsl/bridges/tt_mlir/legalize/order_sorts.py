@@ -30,7 +30,7 @@ from ttxdsl.ir.tensors import element_of
 
 
 def _needed(value: SSAValue, block: Block) -> list[Operation]:
-    """The ops of a block that a value in it comes from."""
+    """Return the ops of a block that a value depends on."""
     ops: dict[Operation, None] = {}
     todo = [value]
     while todo:
@@ -48,7 +48,7 @@ def _keeps_order(key: SortKey) -> bool:
         match value.op:
             case stablehlo.SelectOp() as op:
                 either = op.on_true, op.on_false
-                computed = [one for one in either if not _is_constant(one)]
+                computed = [branch for branch in either if not _is_constant(branch)]
                 if len(computed) != 1:
                     return False
                 value = computed[0]
@@ -110,8 +110,8 @@ def _sorted(op: stablehlo.SortOp, keys: list[SortKey], w: Writer) -> list[SSAVal
         for new, old in enumerate(order):
             known[given[2 * old]] = block.args[2 * new]
             known[given[2 * old + 1]] = block.args[2 * new + 1]
-        for one in _needed(key.compare.result, op.comparator.block):
-            block.add_op(one.clone(known))
+        for inner in _needed(key.compare.result, op.comparator.block):
+            block.add_op(inner.clone(known))
         result = known[key.compare.result]
         assert isinstance(result.owner, stablehlo.CompareOp)
         _compare_in_order(result.owner, known[key.value], descending=key.descending)

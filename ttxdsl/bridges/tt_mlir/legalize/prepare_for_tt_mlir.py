@@ -1,8 +1,8 @@
-"""`prepare-for-tt-mlir`: what the thirteen stages made, as tt-mlir takes it.
+"""`prepare-for-tt-mlir`: legalize the result of the thirteen stages for tt-mlir.
 
 A solved graph: one manual computation over all axes of a mesh that tt-mlir takes, with
-ops, computations and collectives that it has. What cannot be said so is refused here,
-with its place, before tt-mlir is asked.
+ops, computations and collectives that it has. An op without such a form is an error
+with its position, before tt-mlir runs.
 """
 
 from xdsl.context import Context
@@ -35,5 +35,5 @@ class PrepareForTTMLIRPass(ModulePass):
         Raises:
             UnsupportedError: tt-mlir takes nothing that means the same.
         """
-        for one in _PASSES:
-            one.apply(ctx, op)
+        for pass_ in _PASSES:
+            pass_.apply(ctx, op)

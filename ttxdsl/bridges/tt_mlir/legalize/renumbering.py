@@ -20,7 +20,7 @@ _WITH_DEVICES = (
 
 
 def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
-    """Say all devices by their new numbers; the meshes stay as they are.
+    """Replace all device numbers by new ones; the meshes are not changed.
 
     Args:
         module: a per-device program, changed in place.
@@ -34,7 +34,7 @@ def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
         width = max(map(len, groups), default=0)
         ids: list[int] = []
         for group in groups:
-            ids += [renumbered[one] for one in group]
+            ids += [renumbered[device] for device in group]
             ids += [-1] * (width - len(group))
         key = (
             "source_target_pairs"

@@ -70,7 +70,7 @@ def _reason(op: Operation) -> str | None:
         if not adds or constant_number(op.init_value) is None:
             return "it adds up what it selects, from a constant"
     if isinstance(op, stablehlo.SortOp) and any(
-        isinstance(element_of(one), ComplexType) for one in op.inputs
+        isinstance(element_of(input), ComplexType) for input in op.inputs
     ):
         return "it does not sort complex numbers"
     return None
@@ -87,14 +87,14 @@ class RequireKnownPass(ModulePass):
         Raises:
             UnsupportedError: one of them, or a type.
         """
-        for one in all_ops(op):
-            if not one.name.startswith(("stablehlo.", "chlo.")):
+        for child in all_ops(op):
+            if not child.name.startswith(("stablehlo.", "chlo.")):
                 continue
-            reason = _reason(one)
+            reason = _reason(child)
             if reason is None:
-                types = (*(v.type for v in one.operands), *one.result_types)
+                types = (*(v.type for v in child.operands), *child.result_types)
                 unknown = next((t for t in types if not _is_known(t)), None)
                 if unknown is not None:
                     reason = f"it has no {unknown}"
             if reason is not None:
-                raise UnsupportedError(f"tt-mlir does not take it: {reason}", one)
+                raise UnsupportedError(f"tt-mlir does not take it: {reason}", child)

@@ -33,10 +33,10 @@ def combining_op(block: Block, which: int = 0) -> type[Operation] | None:
     last = block.last_op
     if last is None or len(last.operands) != count:
         return None
-    made = last.operands[which].owner
+    combining = last.operands[which].owner
     pair = {block.args[which], block.args[count + which]}
-    if isinstance(made, _COMBINING) and set(made.operands) == pair:
-        return type(made)
+    if isinstance(combining, _COMBINING) and set(combining.operands) == pair:
+        return type(combining)
     return None
 
 
@@ -111,20 +111,20 @@ def on_tensors(
                 " reduces by few computations, and this cannot be written out",
                 op,
             )
-        made = type(op).create(
-            operands=[_known(w, known, one, shape) for one in op.operands],
+        copy = type(op).create(
+            operands=[_known(w, known, operand, shape) for operand in op.operands],
             result_types=[
-                TensorType(element_of(one), list(shape)) for one in op.results
+                TensorType(element_of(result), list(shape)) for result in op.results
             ],
             properties=op.properties,
             attributes=op.attributes,
             location=w.location,
         )
-        w.block.add_op(made)
-        known.update(zip(op.results, made.results, strict=True))
+        w.block.add_op(copy)
+        known.update(zip(op.results, copy.results, strict=True))
     last = block.last_op
     assert last is not None
-    return [_known(w, known, one, shape) for one in last.operands]
+    return [_known(w, known, operand, shape) for operand in last.operands]
 
 
 def _known(
@@ -148,13 +148,15 @@ def fold_along(
     size = shape_of(values[0])[dim]
     while size > 1:
         half = size // 2
-        first = [w.slice_dim(one, dim, 0, 2 * half) for one in values]
-        pairs = [_every_other(w, one, dim, start) for start in (0, 1) for one in first]
-        made = on_tensors(w, block, pairs)
+        first = [w.slice_dim(value, dim, 0, 2 * half) for value in values]
+        pairs = [
+            _every_other(w, value, dim, start) for start in (0, 1) for value in first
+        ]
+        folded = on_tensors(w, block, pairs)
         if size % 2:
-            rest = [w.slice_dim(one, dim, size - 1, size) for one in values]
-            made = [w.concatenate(two, dim) for two in zip(made, rest, strict=True)]
-        values, size = made, half + size % 2
+            rest = [w.slice_dim(value, dim, size - 1, size) for value in values]
+            folded = [w.concatenate(two, dim) for two in zip(folded, rest, strict=True)]
+        values, size = folded, half + size % 2
     return values
 
 

@@ -101,8 +101,8 @@ class Writer(Emitter):
     def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
         """By Horner's scheme, the highest power first."""
         value = self.full(coefficients[0], x)
-        for one in coefficients[1:]:
-            value = self.plus(self.mul(value, x), one)
+        for coefficient in coefficients[1:]:
+            value = self.plus(self.mul(value, x), coefficient)
         return value
 
     def exp(self, x: SSAValue) -> SSAValue:
@@ -159,7 +159,7 @@ def write_instead(op: Operation, write: Callable[[Writer], Sequence[SSAValue]]) 
     """Replace an op by others, which stand where it stood."""
     block = Block()
     results = write(Writer(block, op.location))
-    made = list(block.ops)
-    for one in made:
-        one.detach()
-    PatternRewriter(op).replace(op, made, results)
+    new_ops = list(block.ops)
+    for new_op in new_ops:
+        new_op.detach()
+    PatternRewriter(op).replace(op, new_ops, results)

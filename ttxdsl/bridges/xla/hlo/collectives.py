@@ -114,15 +114,15 @@ def scopes_of(op_name: str) -> tuple[str, ...]:
     ends = [last]
     if last.startswith("(") and last.endswith(")"):
         ends = _split(last[1:-1], ":")
-    found: dict[str, None] = {}
+    scopes: dict[str, None] = {}
     for end in ends:
         parts = stack_parts("/".join((*outer, end)))
         named = [part for part in parts if not _WRAPPERS.fullmatch(part)]
         backward = [part for part in named if part.startswith("transpose(")]
         text = "/".join(part for part in named if part not in backward)
         # an op without a name in the program keeps the number that XLA gave it
-        found[f"{text or end}{' backward' if backward else ''}"] = None
-    return tuple(found)
+        scopes[f"{text or end}{' backward' if backward else ''}"] = None
+    return tuple(scopes)
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -158,10 +158,10 @@ def _groups_along(match: re.Match[str]) -> Groups:
     )
     mesh = Mesh(axes, tuple(_iota(match)) if match["dims"] else ())
     along = [
-        AxisRef(one["name"], int(one["before"]), int(one["size"]))
-        if one["size"]
-        else AxisRef(one["name"])
-        for one in _AXIS.finditer(match["along"])
+        AxisRef(axis["name"], int(axis["before"]), int(axis["size"]))
+        if axis["size"]
+        else AxisRef(axis["name"])
+        for axis in _AXIS.finditer(match["along"])
     ]
     return groups_along(mesh, sort_by_mesh(along, mesh))
 
@@ -181,10 +181,10 @@ def parse_groups(line: str, devices: int) -> Groups:
         moved = re.findall(r"(\d+),(\d+)", pairs[1])
         return tuple((int(s), int(t)) for s, t in moved if s != t)
     everyone = (tuple(range(devices)),)
-    found = re.search(r"replica_groups=(.*)", line)
-    if found is None:
+    match = re.search(r"replica_groups=(.*)", line)
+    if match is None:
         return everyone
-    text = found[1]
+    text = match[1]
     if iota := _GROUPS.match(text):
         order = _iota(iota)
         size = _numbers(iota["shape"])[-1]
@@ -209,12 +209,12 @@ def _bits(element: str) -> int:
 
 def _tensors(type_: str) -> list[tuple[str, int]]:
     """The text and the bytes of each tensor of an HLO type, also in tuples."""
-    found: list[tuple[str, int]] = []
+    tensors: list[tuple[str, int]] = []
     for shape in _SHAPE.finditer(_COMMENT.sub("", type_)):
         sizes = _numbers(shape["sizes"])
         size = -(-prod(sizes) * _bits(shape["element"]) // 8)
-        found.append(("x".join((*map(str, sizes), shape["element"])), size))
-    return found
+        tensors.append(("x".join((*map(str, sizes), shape["element"])), size))
+    return tensors
 
 
 _SECTION = re.compile(
@@ -260,11 +260,11 @@ def _frames(hlo: str) -> dict[str, Frame]:
 
 def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | None]:
     """The name of the op that a line was made of, and where that is."""
-    found = _METADATA.search(line)
-    if found is None:
+    match = _METADATA.search(line)
+    if match is None:
         return None, None
-    name = re.search(r'op_name="([^"]*)"', found[1])
-    frame = re.search(r"stack_frame_id=(\d+)", found[1])
+    name = re.search(r'op_name="([^"]*)"', match[1])
+    frame = re.search(r"stack_frame_id=(\d+)", match[1])
     return name[1] if name else None, frames.get(frame[1]) if frame else None
 
 
@@ -279,7 +279,7 @@ def list_hlo_collectives(
         trip_count: how often loops turn of which XLA does not say it.
     """
     frames = _frames(hlo)
-    found: list[HloCollective] = []
+    collectives: list[HloCollective] = []
     computations, places = computations_of(hlo)
     inside: list[str | None] = []
     starts = {
@@ -299,14 +299,14 @@ def list_hlo_collectives(
             half = 1 if ring is Ring.COLLECTIVE_PERMUTE else len(tensors) // 2
             tensors = tensors[half : 2 * half]
         size = max((len(group) for group in groups), default=1)
-        # the model counts from what a device has before, the type says what it gets
+        # our model counts from the operand's bytes, HLO has the result's type
         total = sum(bytes_ for _, bytes_ in tensors)
         if ring is Ring.ALL_GATHER:
             total //= size
         elif ring is Ring.REDUCE_SCATTER:
             total *= size
         name, frame = _metadata(line, frames)
-        found.append(
+        collectives.append(
             HloCollective(
                 kind=op["kind"].replace("-", "_"),
                 groups=groups,
@@ -319,15 +319,15 @@ def list_hlo_collectives(
         )
         inside.append(place)
     sent: Counter[str] = Counter()
-    for one, place in zip(found, inside, strict=True):
-        sent[place or ""] += one.bytes_per_device
+    for collective, place in zip(collectives, inside, strict=True):
+        sent[place or ""] += collective.bytes_per_device
     times = times_of(computations, sent, trip_count)
     return [
-        _counted(one, times.get(place or "", ONCE))
-        for one, place in zip(found, inside, strict=True)
+        _counted(collective, times.get(place or "", ONCE))
+        for collective, place in zip(collectives, inside, strict=True)
     ]
 
 
-def _counted(one: HloCollective, times: Times) -> HloCollective:
-    total = times.count * one.bytes_per_device
-    return replace(one, bytes_per_device=total, times=times)
+def _counted(collective: HloCollective, times: Times) -> HloCollective:
+    total = times.count * collective.bytes_per_device
+    return replace(collective, bytes_per_device=total, times=times)

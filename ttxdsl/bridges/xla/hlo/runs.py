@@ -48,24 +48,24 @@ class Computation:
 
 
 def _uses(line: str) -> list[_Use]:
-    found: list[_Use] = []
+    uses: list[_Use] = []
     branches = _TWO_BRANCHES.findall(line)
     if listed := _BRANCHES.search(line):
-        branches = [one.strip().lstrip("%") for one in listed[1].split(",")]
+        branches = [name.strip().lstrip("%") for name in listed[1].split(",")]
     if branches:
-        found.append(_Use("branch", tuple(branches)))
+        uses.append(_Use("branch", tuple(branches)))
     trips = _TRIPS.search(line)
     # one that has begun runs no further time
     named_once = () if _LATER.search(line) else _NAMED.finditer(line)
     for named in named_once:
         count = int(trips[1]) if trips else None
-        found.append(_Use(named["role"], (named["name"],), count))
-    return found
+        uses.append(_Use(named["role"], (named["name"],), count))
+    return uses
 
 
 def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
     """The computations in order, and for each line the one that it stands in."""
-    found: list[Computation] = []
+    computations: list[Computation] = []
     places: list[str | None] = []
     bodies: dict[str, HloLines] = {}
     loops: list[tuple[str, str, list[_Use]]] = []
@@ -74,7 +74,7 @@ def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
         head = _COMPUTATION.match(line)
         if head is not None:
             inside = Computation(head["name"])
-            found.append(inside)
+            computations.append(inside)
             bodies[inside.name] = HloLines()
         elif _END.match(line):
             inside = None
@@ -89,7 +89,7 @@ def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
         trips = trips_of(bodies, place, line)
         for use in uses:
             use.trips = trips
-    return found, places
+    return computations, places
 
 
 def times_of(
@@ -105,18 +105,20 @@ def times_of(
         trip_count: how often loops turn of which XLA does not say it.
     """
     weights: dict[str, int] = {}
-    for one in computations:
-        weight = sent.get(one.name, 0)
-        for use in one.uses:
+    for computation in computations:
+        weight = sent.get(computation.name, 0)
+        for use in computation.uses:
             inner = [weights.get(name, 0) for name in use.names]
             trips = use.trips if use.trips is not None else trip_count
             turns = 1 if trips is None or use.role != "body" else trips
             weight += turns * max(inner, default=0)
-        weights[one.name] = weight
+        weights[computation.name] = weight
     times: dict[str, Times] = {}
-    for one in reversed(computations):
-        here = times.setdefault(one.name, ONCE if one is computations[-1] else NEVER)
-        for use in one.uses:
+    for computation in reversed(computations):
+        here = times.setdefault(
+            computation.name, ONCE if computation is computations[-1] else NEVER
+        )
+        for use in computation.uses:
             dearest = max(use.names, key=lambda name: weights.get(name, 0))
             for name in use.names:
                 inner = here if name == dearest else NEVER

@@ -56,18 +56,18 @@ class _Op:
     kind: str
     operands: tuple[str, ...]
     text: str
-    """What stands between the parentheses: a constant's value, a parameter's number."""
+    """The text between the parentheses: a constant's value, a parameter's number."""
     rest: str
 
     def named(self, key: str) -> str | None:
         """Return an attribute's text, up to the next comma: `index=4`."""
-        found = re.search(rf"\b{key}=%?([^\s,}}]+)", self.rest)
-        return found[1] if found else None
+        match = re.search(rf"\b{key}=%?([^\s,}}]+)", self.rest)
+        return match[1] if match else None
 
 
 @dataclass
 class HloLines:
-    """The lines of one computation, read when they are asked for."""
+    """The lines of one computation, parsed on demand."""
 
     texts: list[str] = field(default_factory=list[str])
 
@@ -76,15 +76,15 @@ class HloLines:
         ops: dict[str, _Op] = {}
         root = None
         for line in self.texts:
-            found = _OP.match(line)
-            if found is None:
+            match = _OP.match(line)
+            if match is None:
                 continue
-            inside = _COMMENT.sub("", found["operands"])
+            inside = _COMMENT.sub("", match["operands"])
             operands = tuple(re.findall(r"%([^\s,]+)", inside))
-            kind, text, rest = found["kind"], inside.strip(), found["rest"]
-            ops[found["name"]] = _Op(found["type"], kind, operands, text, rest)
-            if found["root"]:
-                root = found["name"]
+            kind, text, rest = match["kind"], inside.strip(), match["rest"]
+            ops[match["name"]] = _Op(match["type"], kind, operands, text, rest)
+            if match["root"]:
+                root = match["name"]
         return ops, root
 
     @property
@@ -94,7 +94,7 @@ class HloLines:
 
     @property
     def root(self) -> str | None:
-        """The name of what it returns."""
+        """The name of the root instruction."""
         return self._read[1]
 
 
@@ -103,7 +103,7 @@ class _Unknown(Exception):
 
 
 class _Numbers:
-    """The integers of one computation, whose parameters are given."""
+    """The integers that a computation computes from given parameters."""
 
     def __init__(
         self,
@@ -181,11 +181,11 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
         place: the computation that the line stands in.
         line: the `while`.
     """
-    found = _OP.match(line)
-    if found is None or found["kind"] != "while":
+    match = _OP.match(line)
+    if match is None or match["kind"] != "while":
         return None
-    loop = _Op(found["type"], "while", (), "", found["rest"])
-    operand = found["operands"].strip().lstrip("%")
+    loop = _Op(match["type"], "while", (), "", match["rest"])
+    operand = match["operands"].strip().lstrip("%")
     condition, body = (
         computations.get(loop.named(role) or "") for role in ("condition", "body")
     )
@@ -212,7 +212,7 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
     try:
         while goes_on.of(condition.root):
             after: dict[tuple[int, ...], int] = {}
-            while len(after) < len(state):  # computing one may need another
+            while len(after) < len(state):  # one computation may depend on another
                 for key in list(state):
                     after[key] = following.of(body.root, key)
             if after == state or turns == _MOST_ITERATIONS:
