@@ -15,6 +15,7 @@ EMPTY_WORDS = frozenset(("found", "made", "one", "said", "what", "who"))
 
 FINISHED = (
     "bridges",
+    "cli",
     "conversion",
     "dialects",
     "ir",

@@ -33,7 +33,7 @@ _OF_OUTPUT = {
 
 @contextmanager
 def progress(first: str = "") -> Generator[Callable[[str], None]]:
-    """The same of steps.
+    """Show the name of the current step.
 
     Args:
         first: what is done before the first step.
@@ -52,32 +52,32 @@ def progress(first: str = "") -> Generator[Callable[[str], None]]:
 
 
 _SILENT = 3.0
-"""Seconds for which nobody asks what takes so long."""
+"""Seconds before a command shows its current step."""
 
 _EVERY = 0.25
 """Seconds after which the line is written again."""
 
 
 class _Line:
-    """A line at the end of a terminal, which makes way for what is printed."""
+    """A line at the end of a terminal; other output goes above it."""
 
     def __init__(self, stream: TextIO):
         self._stream, self._lock = stream, threading.RLock()
         self._shown = False
 
     def show(self, text: str) -> None:
-        """Write another text over it."""
+        """Replace the line by another text."""
         with self._lock, suppress(OSError, ValueError):
             columns = os.get_terminal_size(self._stream.fileno()).columns or PLAIN_WIDTH
             text = visible(text)
-            if len(text) >= columns:  # what is at its end says most
+            if len(text) >= columns:  # the end of a text is the most specific part
                 left = columns // 3
                 text = f"{text[:left]}…{text[len(text) - (columns - 2 - left) :]}"
             self._write(f"\r\x1b[2K{text}")
             self._shown = True
 
     def write(self, stream: TextIO, text: str) -> int:
-        """Write what is printed where it was."""
+        """Print a text above the line."""
         with self._lock:
             self.clear()
             return stream.write(text)
@@ -96,7 +96,7 @@ class _Line:
 
 
 class _MakingWay:
-    """A stream that is a terminal, where a line makes way for what is printed."""
+    """A terminal's stream whose output replaces the line at its end."""
 
     def __init__(self, stream: TextIO, line: _Line):
         self._stream, self._line = stream, line
@@ -111,7 +111,7 @@ class _MakingWay:
 
 @contextmanager
 def watching(command: str) -> Generator[None]:
-    """Say what a command does: on a terminal after some seconds, and when interrupted."""
+    """Show the current step: on a terminal after some seconds, and when interrupted."""
     with doing(command):
         if not sys.stderr.isatty():
             yield
@@ -172,8 +172,8 @@ def output_text(error: OSError | UnicodeEncodeError) -> str:
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"error: '{visible(str(error.filename))}': {reason}"
-    what = "cannot write standard output: " if error.errno in _OF_OUTPUT else ""
-    return f"error: {what}{reason}"
+    cause = "cannot write standard output: " if error.errno in _OF_OUTPUT else ""
+    return f"error: {cause}{reason}"
 
 
 def print_error(message: str) -> None:

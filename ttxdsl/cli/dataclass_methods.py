@@ -22,21 +22,21 @@ _PACKAGES = ("ttxdsl", "xdsl")
 
 
 class _Later:
-    """Stands in a class for one of its methods until somebody asks for that."""
+    """A descriptor that compiles a method when it is first accessed."""
 
-    __slots__ = ("__name__", "_made", "_make")
+    __slots__ = ("__name__", "_make", "_method")
 
     def __init__(self, name: str, make: Callable[[], Any]) -> None:
         self.__name__ = name
         self._make = make
-        self._made: Any = None
+        self._method: Any = None
 
     def __get__(self, instance: object, owner: type[object]) -> Any:
         method = self.method()
-        for one in owner.__mro__:
-            if vars(one).get(self.__name__) is self:
-                method.__qualname__ = f"{one.__qualname__}.{self.__name__}"
-                setattr(one, self.__name__, method)
+        for base in owner.__mro__:
+            if vars(base).get(self.__name__) is self:
+                method.__qualname__ = f"{base.__qualname__}.{self.__name__}"
+                setattr(base, self.__name__, method)
         return method.__get__(instance, owner)
 
     def __call__(self, *arguments: object) -> Any:
@@ -45,9 +45,9 @@ class _Later:
 
     def method(self) -> Any:
         """Return the compiled method; it is compiled once."""
-        if self._made is None:
-            self._made = self._make()
-        return self._made
+        if self._method is None:
+            self._method = self._make()
+        return self._method
 
 
 @contextmanager
@@ -89,14 +89,14 @@ def _all_methods(now: Any) -> Any:
             return
 
         @cache
-        def made() -> dict[str, Any]:
+        def create() -> dict[str, Any]:
             holder = type(to.__name__, (), {})
             now(builder, holder)
             return dict(vars(holder))
 
         for name in builder.names:
             if name in builder.unconditional_adds or name not in there:
-                setattr(to, name, _Later(name, lambda name=name: made()[name]))
+                setattr(to, name, _Later(name, lambda name=name: create()[name]))
 
     return add
 

@@ -1,7 +1,7 @@
 """The `ttxdsl` command: argument parsing, and errors as one diagnostic.
 
-A shell starts it with `script`. Until that is called nothing else is imported, so that
-an interrupt meets somebody who watches for it.
+The entry point is `script`. Nothing else is imported before it is called, so that an
+interrupt is handled from the start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CLOSED_PIPE = 141
-"""The exit code of what writes into a pipe that nobody reads any more: 128 + SIGPIPE."""
+"""The exit code after writing to a closed pipe: 128 + SIGPIPE."""
 
 
 def make_parser(*names: str) -> argparse.ArgumentParser:
@@ -35,7 +35,7 @@ def make_parser(*names: str) -> argparse.ArgumentParser:
 
 
 def _plugins(words: Sequence[str]) -> tuple[str, ...]:
-    """Return what a command line names with `--plugin`, before it is parsed."""
+    """Return the plug-ins that a command line names with `--plugin`, before parsing."""
     named: list[str] = []
     for word, following in zip(words, [*words[1:], ""], strict=False):
         if word == "--plugin" and following:
@@ -137,7 +137,7 @@ def _execute(words: Sequence[str]) -> int:
     except RecursionError:
         print_error("error: the program calls itself, or nests too deeply")
     except BrokenPipeError:
-        return CLOSED_PIPE  # `| head` has seen enough
+        return CLOSED_PIPE  # the reader of a pipe, such as `head`, has closed it
     except (OSError, UnicodeEncodeError) as error:
         # the command tells of files itself: this is its output, or the machine's
         print_error(output_text(error))
@@ -147,13 +147,13 @@ def _execute(words: Sequence[str]) -> int:
 def _interrupted() -> int:
     from contextlib import suppress
 
-    said = "interrupted"
-    if "ttxdsl.diagnostics.remarks" in sys.modules:  # else nothing has begun
+    text = "interrupted"
+    if "ttxdsl.diagnostics.remarks" in sys.modules:  # otherwise no command has started
         from ttxdsl.diagnostics.remarks import interrupted_text
 
-        said = interrupted_text()
+        text = interrupted_text()
     with suppress(OSError):
-        sys.stderr.write(f"{said}\n")
+        sys.stderr.write(f"{text}\n")
     return 130
 
 

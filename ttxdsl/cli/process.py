@@ -55,14 +55,14 @@ class Interrupts:
 
 
 def _open_closed_descriptors() -> None:
-    """Let nothing that is opened later become standard output (`>&-`).
+    """Open closed standard descriptors (`>&-`), so that no file takes their numbers.
 
-    Python leaves out the streams whose descriptors are closed. What is printed then is
-    an error, as on a full disk; what is said on standard error is lost.
+    Python sets the streams of closed descriptors to None. Printing is then an error, as
+    on a full disk; messages on standard error are lost.
     """
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
-    # the lowest number that is free is given: each stays where it was closed
+    # a new descriptor gets the lowest free number, so each takes the closed one's place
     while (opened := os.open(os.devnull, os.O_RDONLY)) < 2:
         pass
     if opened > 2 or sys.stderr is not None:
@@ -76,7 +76,7 @@ def _open_closed_descriptors() -> None:
 
 
 def _flush() -> bool:
-    """Whether all that was printed has gone out; what has not is given up."""
+    """Flush standard output; return whether all of it was written."""
     well = True
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -119,7 +119,7 @@ def run_as_process(command: Callable[[], int]) -> int:
     try:
         code = command()
     except Exception:
-        # what is imported may make something else of an interrupt
+        # an imported module may replace the interrupt handler
         if not interrupts.seen:
             raise
         print("interrupted", file=sys.stderr)

@@ -68,7 +68,7 @@ def read_as_program(path: Path, options: argparse.Namespace) -> Program:
 def inputs_of(
     options: argparse.Namespace, program: Program, limits: Limits
 ) -> list[Array]:
-    """Read or make what `add_input_options` asks for, if there is room for a run.
+    """Read or make the inputs that `add_input_options` describes, if memory allows.
 
     Raises:
         CompileError: the limits say no, or see `load_inputs`.
@@ -84,7 +84,7 @@ def inputs_of(
 
 
 def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Traced:
-    """Return JAX's trace of what a function of a Python file answers with.
+    """Return JAX's trace of the function that a Python file's maker returns.
 
     Raises:
         CompileError: there is no such file or function, it or what it answers with
@@ -98,16 +98,16 @@ def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Trace
     try:
         # standard output is the command's
         with redirect_stdout(sys.stderr):
-            return _made(path, name, sizes)
+            return _trace(path, name, sizes)
     except CompileError:
         raise
     except (Exception, SystemExit) as error:
         from traceback import extract_tb
 
         frames = [
-            one
-            for one in extract_tb(error.__traceback__)
-            if Path(one.filename) == path.absolute()
+            frame
+            for frame in extract_tb(error.__traceback__)
+            if Path(frame.filename) == path.absolute()
         ]
         position = None
         if frames:
@@ -117,32 +117,34 @@ def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Trace
         ) from error
 
 
-def _made(path: Path, name: str, sizes: dict[str, int]) -> Traced:
+def _trace(path: Path, name: str, sizes: dict[str, int]) -> Traced:
     called = visible(f"{path}:{name}")
     module = import_file(path)
     maker: Any = getattr(module, name, None)
     if not callable(maker):
         there = [
             known
-            for known, one in vars(module).items()
-            if isinstance(one, FunctionType) and one.__module__ == module.__name__
+            for known, member in vars(module).items()
+            if isinstance(member, FunctionType) and member.__module__ == module.__name__
         ]
         raise CompileError(
             f"'{visible(str(path))}' has no function '{visible(name)}'",
             hint=f"it has {', '.join(there)}" if there else None,
         )
     _require_arguments(f"'{called}' is called without arguments", maker, ())
-    made: Any = maker()
-    parts = cast("tuple[Any, ...]", made if isinstance(made, tuple) else (made,))
+    result: Any = maker()
+    parts = cast("tuple[Any, ...]", result if isinstance(result, tuple) else (result,))
     if not parts or not (
         callable(parts[0]) or hasattr(parts[0], "mlir_module") or _is_lowered(parts[0])
     ):
         given = type(parts[0]).__name__ if parts else "an empty tuple"
-        given = "nothing" if made is None else given
+        given = "nothing" if result is None else given
         raise CompileError(f"'{called}' returns {given}", hint=_FORM)
     if not hasattr(parts[0], "in_tree"):  # it has its arguments already
-        what = f"'{called}' returns other arguments than the function beside them takes"
-        _require_arguments(what, parts[0], parts[1:])
+        message = (
+            f"'{called}' returns other arguments than the function beside them takes"
+        )
+        _require_arguments(message, parts[0], parts[1:])
     from ttxdsl.bridges.jax.programs import trace
 
     return trace(parts[0], *parts[1:], shapes=sizes or None)
@@ -155,11 +157,11 @@ _FORM = (
 
 
 def _is_lowered(value: Any) -> bool:
-    """Whether JAX lowered it, or something that holds what JAX lowered."""
+    """Whether an object is one of JAX's lowered functions, or wraps one."""
     return hasattr(getattr(value, "lowered", value), "compiler_ir")
 
 
-def _require_arguments(what: str, function: Any, arguments: tuple[Any, ...]) -> None:
+def _require_arguments(message: str, function: Any, arguments: tuple[Any, ...]) -> None:
     """Refuse arguments that a function does not take.
 
     Raises:
@@ -174,4 +176,4 @@ def _require_arguments(what: str, function: Any, arguments: tuple[Any, ...]) -> 
     try:
         expected.bind(*arguments)
     except TypeError as error:
-        raise CompileError(f"{what}: {error}", hint=_FORM) from error
+        raise CompileError(f"{message}: {error}", hint=_FORM) from error

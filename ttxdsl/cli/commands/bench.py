@@ -31,7 +31,7 @@ def _json(measured: Benchmark) -> dict[str, Any]:
         "devices": measured.devices,
         "rounds": measured.rounds,
         "agree": measured.agree,
-        "results": [comparison_data(one) for one in measured.results],
+        "results": [comparison_data(result) for result in measured.results],
         **sides,
         "remarks": [asdict(remark) for remark in measured.remarks],
         "ratios": {
@@ -49,18 +49,20 @@ def _table(measured: Benchmark) -> Table:
 
     sides: tuple[Measured, ...] = (measured.ours, measured.xla)
 
-    def add(what: str, of: str, shown: str) -> None:
-        numbers = [getattr(one, of) for one in sides]
+    def add(label: str, of: str, shown: str) -> None:
+        numbers = [getattr(side, of) for side in sides]
         times = ratio(*numbers)
         last = "" if times is None else f"{times:.2f}"
         scale = 1e3 if of.endswith("seconds") else 1
-        table.add_row(what, *(shown.format(one * scale) for one in numbers), last)
+        table.add_row(
+            label, *(shown.format(number * scale) for number in numbers), last
+        )
 
     add(f"time, median of {measured.rounds}", "seconds", "{:.2f} ms")
     add("of the host's CPU", "cpu_seconds", "{:.2f} ms")
     add("collectives", "collectives", "{}")
     add("what they send", "bytes_per_device", "{} B")
-    ours, xla = (one.memory.data() for one in sides)
+    ours, xla = (side.memory.data() for side in sides)
     for part in ours:
         times = ratio(ours[part], xla[part])
         last = "" if times is None else f"{times:.2f}"
@@ -90,7 +92,7 @@ def execute(options: argparse.Namespace) -> int:
         report.print(_table(measured))
         tell_of_special(report, measured.results)
         tell_of_nothing(report, not_compared(measured.results))
-        if not all(one.equal for one in measured.results):
+        if not all(result.equal for result in measured.results):
             wrong = styled("the results differ", "bold red")
             report.print(wrong, "(ttxdsl compare-xla says whose are right)")
     return 0 if measured.agree else 1

@@ -62,7 +62,7 @@ def _json(path: str, finding: Finding) -> dict[str, Any]:
         "allowed": limit.value,
         "found": finding.found,
         "ok": finding.ok,
-        "collectives": [one.data() for one in finding.collectives],
+        "collectives": [collective.data() for collective in finding.collectives],
         "values": [
             {"name": v.name, "type": v.type, "bytes": v.bytes, "position": v.position}
             for v in finding.values
@@ -93,17 +93,17 @@ def _files(paths: Sequence[Path], *, all_of_them: bool) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        found = [
+        files = [
             file
             for file in sorted(path.rglob("*.mlir"))
             if all_of_them or has_budget(read_text(file))
         ]
-        if not found:
+        if not files:
             raise CompileError(
                 f"'{visible(str(path))}' has no program"
                 + ("" if all_of_them else " with a COMM: line")
             )
-        yield from found
+        yield from files
 
 
 def _parts(path: Path, options: argparse.Namespace) -> Iterator[_Part]:
@@ -117,8 +117,8 @@ def _parts(path: Path, options: argparse.Namespace) -> Iterator[_Part]:
     for number, part in enumerate(split_programs(text)):
         name = f"{path}#{number}" if number else str(path)
         line = part.count("\n", 0, len(part) - len(part.lstrip())) + 1
-        made = partial(ProgramForm.of_text, part, source)
-        yield _Part(name, part, line, made)
+        form = partial(ProgramForm.of_text, part, source)
+        yield _Part(name, part, line, form)
 
 
 def _checked(path: Path, options: argparse.Namespace) -> list[Finding]:
@@ -133,9 +133,9 @@ def _checked(path: Path, options: argparse.Namespace) -> list[Finding]:
     for part in _parts(path, options):
         budget = parse_budget(part.limits, str(file))
         if budget.limits:
-            made = part.program()
+            program = part.program()
             findings += check_budget(
-                made, budget, str(file), options.trip_count, options.chip
+                program, budget, str(file), options.trip_count, options.chip
             )
         elif options.update:
             mark = f"{'#' if file != path else '//'} {MARK}"
@@ -193,7 +193,7 @@ def _beside_baseline(
     else:
         table = read_baseline(baseline)
     hint = "ttxdsl budget ... --baseline FILE --update writes it anew"
-    for what, names in (
+    for kind, names in (
         (
             f"'{visible(str(baseline))}' has no limits of",
             [*parts.keys() - table.keys()],
@@ -202,7 +202,7 @@ def _beside_baseline(
     ):
         if names:
             shown = ", ".join(f"'{visible(name)}'" for name in sorted(names))
-            raise CompileError(f"{what} {shown}", hint=hint)
+            raise CompileError(f"{kind} {shown}", hint=hint)
     return [
         (
             part.name,
@@ -233,7 +233,9 @@ def execute(options: argparse.Namespace) -> int:
             checked = [(str(path), _checked(path, options)) for path in files]
     ok = all(finding.ok for _, findings in checked for finding in findings)
     if options.json:
-        limits = [_json(path, one) for path, findings in checked for one in findings]
+        limits = [
+            _json(path, finding) for path, findings in checked for finding in findings
+        ]
         print_json({"ok": ok, "limits": limits})
         return 0 if ok else 1
     if options.markdown:

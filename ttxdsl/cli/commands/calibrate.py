@@ -30,13 +30,15 @@ def _table(machine: Machine, samples: list[Sample]) -> Table:
     table = Table("collective", title="Collectives", title_justify="left")
     for column in ("devices", "held", "measured", "modelled"):
         table.add_column(column, justify="right")
-    for one in samples:
-        seconds = machine.link.seconds(Ring(one.what), one.amount, one.group_size)
+    for sample in samples:
+        seconds = machine.link.seconds(
+            Ring(sample.what), sample.amount, sample.group_size
+        )
         table.add_row(
-            one.what,
-            str(one.group_size),
-            bytes_text(one.amount),
-            seconds_text(one.seconds),
+            sample.what,
+            str(sample.group_size),
+            bytes_text(sample.amount),
+            seconds_text(sample.seconds),
             seconds_text(seconds),
         )
     return table
@@ -58,9 +60,9 @@ def execute(options: argparse.Namespace) -> int:
     text = machine.to_json() if memory is None else chip_text(machine, memory)
     write_whole(options.output, text)
     kinds = {kind.value for kind in Ring}
-    collectives = [one for one in samples if one.what in kinds]
+    collectives = [sample for sample in samples if sample.what in kinds]
     if options.json:
-        listed = [asdict(one) for one in samples]
+        listed = [asdict(sample) for sample in samples]
         off = link_error(machine.link, collectives)
         flags.print_json(
             {

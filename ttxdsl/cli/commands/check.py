@@ -33,8 +33,8 @@ def execute(options: argparse.Namespace) -> int:
         )
     with progress("the program itself") as moved:
 
-        def on_step(one: Step) -> None:
-            moved(str(one))
+        def on_step(step: Step) -> None:
+            moved(str(step))
 
         given = options.inputs
         function = entry_function(module)

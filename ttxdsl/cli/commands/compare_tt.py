@@ -51,15 +51,15 @@ def _way_json(way: Way) -> dict[str, Any]:
         "not_run": way.not_run,
         "stages": [
             {
-                "stage": one.stage,
-                "ok": one.ok,
-                "compared": one.compared,
-                "max_abs": one.max_abs,
-                "why": one.why,
-                "rounds_to": list(one.rounds),
-                "ops": [str(op) for op in one.ops],
+                "stage": check.stage,
+                "ok": check.ok,
+                "compared": check.compared,
+                "max_abs": check.max_abs,
+                "why": check.why,
+                "rounds_to": list(check.rounds),
+                "ops": [str(op) for op in check.ops],
             }
-            for one in way.checks
+            for check in way.checks
         ],
     }
 
@@ -79,8 +79,8 @@ def _json(comparison: TtComparison) -> dict[str, Any]:
                 "kind": row.kind,
                 "among": row.among,
                 "label": row.label.said_of("tt-mlir"),
-                "ours": [one.bytes_per_device for one in row.ours],
-                "tt_mlir": [one.bytes_per_device for one in row.theirs],
+                "ours": [our.bytes_per_device for our in row.ours],
+                "tt_mlir": [their.bytes_per_device for their in row.theirs],
             }
             for row in comparison.collectives or ()
         ],
@@ -111,14 +111,14 @@ def _numbers(comparison: TtComparison) -> Table | None:
     table.add_column("max abs", justify="right")
     table.add_column("")
     for name, way in ways.items():
-        for one in way.checks:
-            blamed = map(str, one.ops[:_BLAMED])
-            told = "equal" if one.ok else "\n".join([one.why or "", *blamed])
-            if one.ok and one.rounds:
-                told += f" (it rounds to {', '.join(one.rounds)})"
-            worst = "" if one.max_abs is None else f"{one.max_abs:.2e}"
-            shown = styled(told, "bold red" if one.is_wrong else "")
-            table.add_row(name, one.stage, worst, shown)
+        for check in way.checks:
+            blamed = map(str, check.ops[:_BLAMED])
+            told = "equal" if check.ok else "\n".join([check.why or "", *blamed])
+            if check.ok and check.rounds:
+                told += f" (it rounds to {', '.join(check.rounds)})"
+            worst = "" if check.max_abs is None else f"{check.max_abs:.2e}"
+            shown = styled(told, "bold red" if check.is_wrong else "")
+            table.add_row(name, check.stage, worst, shown)
     return table
 
 

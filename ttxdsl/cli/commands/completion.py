@@ -1,6 +1,6 @@
 """`ttxdsl completion`: a script that lets a shell complete commands and options.
 
-`shtab` writes it from the parsers, so it knows what `--help` knows.
+`shtab` writes it from the parsers.
 """
 
 import argparse

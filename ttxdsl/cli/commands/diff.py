@@ -33,7 +33,7 @@ from ttxdsl.ir.traversal import ops_of_type
 
 _TROUBLE = 2
 _SWAPPED = ("propagation", "reshards")
-"""What may be another pass in the second of two programs."""
+"""Options that `--with` may set for the second program."""
 _OPTIONS = ("optimize", *_SWAPPED)
 """Of the pipeline, for both."""
 
@@ -87,11 +87,11 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
 
     if swapped:
         match files, shapes, other:
-            case [one], [] | [_], None:
+            case [path], [] | [_], None:
                 shape = shapes[0] if shapes else ()
                 return [
-                    later(str(one), one, shape),
-                    later(f"{one} with {written}", one, shape, more=swapped),
+                    later(str(path), path, shape),
+                    later(f"{path} with {written}", path, shape, more=swapped),
                 ]
             case _:
                 raise CompileError("--with takes one program, or a folder of them")
@@ -103,17 +103,17 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
                 later(on(left, shape), left, shape),
                 later(on(right, shape), right, shape),
             ]
-        case [one], [first, second], None:
+        case [path], [first, second], None:
             return [
-                later(on(one, first), one, first),
-                later(on(one, second), one, second),
+                later(on(path, first), path, first),
+                later(on(path, second), path, second),
             ]
-        case [one], [shape], None:
-            return [later(str(one), one), later(on(one, shape), one, shape)]
-        case [one], [], Path() as donor:
+        case [path], [shape], None:
+            return [later(str(path), path), later(on(path, shape), path, shape)]
+        case [path], [], Path() as donor:
             return [
-                later(str(one), one),
-                later(f"{one} with the annotations of {donor}", one, (), donor),
+                later(str(path), path),
+                later(f"{path} with the annotations of {donor}", path, (), donor),
             ]
         case _:
             parser: argparse.ArgumentParser = options.parser
@@ -123,18 +123,18 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
             )
 
 
-def _folder_table(found: Sequence[tuple[Path, Difference | str]]) -> Table:
+def _folder_table(rows: Sequence[tuple[Path, Difference | str]]) -> Table:
     """One row a program: launches and bytes of both sides, or why there are none."""
     table = Table("program", title_justify="left")
     for heading in ("launches A", "B", "bytes A", "B", "B - A"):
         table.add_column(heading, justify="right", no_wrap=True)
     sums = [0, 0, 0, 0]
-    for path, one in found:
-        if isinstance(one, str):
-            table.add_row(str(path), "", "", "", "", one)
+    for path, row in rows:
+        if isinstance(row, str):
+            table.add_row(str(path), "", "", "", "", row)
             continue
-        counts = [one.left.launches, one.right.launches]
-        sent = [one.left.bytes_sent, one.right.bytes_sent]
+        counts = [row.left.launches, row.right.launches]
+        sent = [row.left.bytes_sent, row.right.bytes_sent]
         sums = [a + b for a, b in zip(sums, (*counts, *sent), strict=True)]
         table.add_row(
             str(path), *map(str, counts), *map(bytes_text, sent), _more(*sent)
@@ -158,19 +158,21 @@ def _of_folder(folder: Path, options: argparse.Namespace) -> int:
         hint = "--with propagation=PASS compares two ways to compile each program"
         text = "has no program" if options.swapped else "is a folder"
         raise CompileError(f"'{visible(str(folder))}' {text}", hint=hint)
-    found: list[tuple[Path, Difference | str]] = []
+    differences: list[tuple[Path, Difference | str]] = []
     for path in paths:
         options.files = [path]
         try:
             with doing(f"compiling {path}"):
                 left, right = [make() for _, make in _sides(options)]
-            found.append((path.relative_to(folder), difference(left, right)))
+            differences.append((path.relative_to(folder), difference(left, right)))
         except CompileError as error:
-            found.append((path.relative_to(folder), error.message.partition("\n")[0]))
+            differences.append(
+                (path.relative_to(folder), error.message.partition("\n")[0])
+            )
     if options.json:
         rows = {
-            str(path): {"error": one} if isinstance(one, str) else difference_data(one)
-            for path, one in found
+            str(path): {"error": row} if isinstance(row, str) else difference_data(row)
+            for path, row in differences
         }
         print_json(rows)
     else:
@@ -180,8 +182,8 @@ def _of_folder(folder: Path, options: argparse.Namespace) -> int:
         console.print(
             f"B  {visible(str(folder))} with {visible(written)}", soft_wrap=True
         )
-        console.print(_folder_table(found))
-    same = all(not isinstance(one, str) and one.is_equal for _, one in found)
+        console.print(_folder_table(differences))
+    same = all(not isinstance(row, str) and row.is_equal for _, row in differences)
     return 0 if same else 1
 
 
@@ -190,7 +192,7 @@ def _option(text: str) -> tuple[str, str]:
     name, mark, value = text.partition("=")
     if not mark or name not in _SWAPPED:
         raise argparse.ArgumentTypeError(
-            f"'{visible(text)}' is none of {', '.join(f'{one}=PASS' for one in _SWAPPED)}"
+            f"'{visible(text)}' is none of {', '.join(f'{option}=PASS' for option in _SWAPPED)}"
         )
     return name, value
 
@@ -204,12 +206,12 @@ def execute(options: argparse.Namespace) -> int:
         with doing(f"compiling {name}"):
             sides.append(make())
     left, right = sides
-    found = difference(left, right)
+    answer = difference(left, right)
     if options.json:
-        print_json(difference_data(found))
+        print_json(difference_data(answer))
     else:
-        print_difference(report_console(), found, everything=options.all)
-    return 0 if found.is_equal else 1
+        print_difference(report_console(), answer, everything=options.all)
+    return 0 if answer.is_equal else 1
 
 
 def add_command(commands: Any) -> None:

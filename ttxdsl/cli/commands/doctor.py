@@ -105,7 +105,10 @@ def _prescribe(options: argparse.Namespace) -> int:
             all_axes=options.all_axes,
         )
         print_lines_hint(console, module)
-    best = (answer.after, *(one.after for one in answer.prescriptions))
+    best = (
+        answer.after,
+        *(prescription.after for prescription in answer.prescriptions),
+    )
     return 0 if any(map(answer.fits, best)) else 1
 
 
@@ -171,7 +174,7 @@ def _diagnose(options: argparse.Namespace) -> int:
             on_step=on_step,
             until=monotonic() + (_FOR_MESHES * left if goes_on else left),
         )
-    candidates = [one.candidate for one in (*diagnosis.rows, *diagnosis.refused)]
+    candidates = [row.candidate for row in (*diagnosis.rows, *diagnosis.refused)]
     tried = (*candidates, *diagnosis.untried)
     written = (
         name for op in written_meshes(module) for name in op.mesh.data.axis_names

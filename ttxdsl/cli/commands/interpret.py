@@ -131,11 +131,11 @@ class _Run:
 
 
 def _named_arrays(runs: Sequence[_Run]) -> dict[str, Any]:
-    """The results that are tensors: `result0`, … of one function.
+    """Return the results that are tensors by name: `result0`, … of one function.
 
-    Those of several say whose they are: `main.result0`, and `1.main.result0` where
-    there are several programs. A name that is no plain word is percent-encoded, so that
-    no archive tool takes it for a path.
+    Names of several functions' results begin with the function (`main.result0`), and
+    with the program where there are several (`1.main.result0`). Other characters are
+    percent-encoded, so that no archive tool reads a name as a path.
     """
     several = len({run.program for run in runs}) > 1
     arrays: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""`ttxdsl plan`: whether a step fits a chip, how long it takes, and what would change it."""
+"""`ttxdsl plan`: whether a step fits a chip, its time, and changes that improve it."""
 
 import argparse
 from typing import Any
@@ -22,7 +22,7 @@ def _search(options: argparse.Namespace) -> int:
 
     program = read_as_program(options.file, options)
     with doing(lambda: text):
-        found = program.plan_search(
+        plans = program.plan_search(
             options.chip,
             flags.partition_options(options),
             devices=options.devices,
@@ -33,10 +33,10 @@ def _search(options: argparse.Namespace) -> int:
             on_step=on_step,
         )
     if options.json:
-        flags.print_json({"source": str(options.file), **found.data()})
+        flags.print_json({"source": str(options.file), **plans.data()})
     else:
-        print_search(report_console(), str(options.file), found)
-    return 0 if any(choice.fits for choice in found.choices) else 1
+        print_search(report_console(), str(options.file), plans)
+    return 0 if any(choice.fits for choice in plans.choices) else 1
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`ttxdsl report`: a program, what became of it and what it costs, as one HTML file."""
+"""`ttxdsl report`: a program, its stages and its costs as one HTML file."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ _SUFFIXES = {
     "model-explorer": ".graph.json",
     "chrome-trace": ".trace.json",
 }
-"""Of the file that is written by default, by what `--format` takes."""
+"""The suffix of the default output file, by format."""
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -88,8 +88,8 @@ def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str,
         )
     if not options.json:
         print_remarks(
-            Remark(one["severity"], one["message"], one["position"])
-            for one in data["remarks"]
+            Remark(remark["severity"], remark["message"], remark["position"])
+            for remark in data["remarks"]
         )
     return program, data
 
@@ -108,14 +108,14 @@ def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Pa
         return [path]
     stem = path.name.removesuffix(".json")
     files = {path: graph_collection(data)}
-    # nothing can stand beside a device
+    # a device cannot have files beside it
     overlays = {} if is_stream(path) else node_data(data)
     for name, overlay in overlays.items():
         files[path.with_name(f"{stem}.{name}.json")] = overlay
-    for one in files:
-        require_writable(one, [source])
-    for one, content in files.items():
-        write_whole(one, json.dumps(content, allow_nan=False))
+    for file in files:
+        require_writable(file, [source])
+    for file, content in files.items():
+        write_whole(file, json.dumps(content, allow_nan=False))
     return list(files)
 
 

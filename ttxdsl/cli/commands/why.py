@@ -1,4 +1,4 @@
-"""`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
+"""`ttxdsl why`: the causes of a sharding or a collective, and changes that remove it."""
 
 import argparse
 from pathlib import Path
@@ -101,25 +101,27 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
+    subject = parser.add_mutually_exclusive_group()
+    subject.add_argument(
         "value",
         nargs="?",
         metavar="%VALUE",
         help="a value of the file: %%42, %%5#1, @callee:%%3",
     )
-    what.add_argument("--arg", dest="argument", type=int, metavar="K", help="argument")
-    what.add_argument("--result", type=int, metavar="K", help="result")
-    what.add_argument(
+    subject.add_argument(
+        "--arg", dest="argument", type=int, metavar="K", help="argument"
+    )
+    subject.add_argument("--result", type=int, metavar="K", help="result")
+    subject.add_argument(
         "--collective", type=int, metavar="N", help="collective, from 0 as listed"
     )
-    what.add_argument(
+    subject.add_argument(
         "--not",
         dest="wish",
         metavar="X=P(…)",
         help="why a value is not sharded so, and what the program would cost if it were",
     )
-    what.add_argument(
+    subject.add_argument(
         "--between",
         type=Path,
         metavar="OTHER",

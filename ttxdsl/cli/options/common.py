@@ -29,7 +29,7 @@ FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
 
 FILES = "MLIR text or bytecode, what jax.export wrote, or FILE.py:FUNCTION"
-"""What a program may be."""
+"""The help text of a program argument."""
 
 _HOW_TO_PARTITION = (
     "mesh_shape",
@@ -66,13 +66,10 @@ _CHOICES = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<known>
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints show what was typed, or what a shell put there.
-
-    They say what may have been meant.
-    """
+    """A parser whose errors quote the argument as typed and suggest close options."""
 
     def parse_known_args(self, *words: Any, **named: Any) -> Any:
-        """Parse; what a command does not know, the command itself complains of."""
+        """Parse arguments; unknown ones are reported by the subcommand's parser."""
         options, unknown = super().parse_known_args(*words, **named)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -87,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {visible(message)}\n  {hint}\n")
 
     def _near(self, message: str) -> Iterator[str]:
-        """Return what is like what a message of argparse's complains of."""
+        """Return names close to the argument that an error of argparse is about."""
         from ttxdsl.ir.compat.faults.pipelines import near_names
 
         if (choice := _CHOICES.search(message)) is not None:
@@ -232,7 +229,7 @@ def add_devices_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
-    """Add what a program is run on."""
+    """Add the options for a run's inputs."""
     parser.add_argument(
         "--inputs",
         type=Path,
@@ -243,7 +240,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--for`: whom what is printed is for (`options.vocabulary`)."""
+    """Add `--for`, the vocabulary of the output (`options.vocabulary`)."""
     parser.add_argument(
         "--for",
         dest="vocabulary",
@@ -257,29 +254,29 @@ def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add options of the pipeline as flags, as its fields describe them."""
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-    known = {one.name: one for one in fields(TTStableHLOPipelinePass)}
+    known = {field.name: field for field in fields(TTStableHLOPipelinePass)}
     for name in names:
-        one = known[name]
-        default = one.metadata.get("command_default", one.default)
+        field = known[name]
+        default = field.metadata.get("command_default", field.default)
         settings: dict[str, Any] = {
             "dest": name,
             "default": default,
-            "help": one.metadata["help"],
+            "help": field.metadata["help"],
         }
         if default is True:
             settings["action"] = argparse.BooleanOptionalAction
         elif default is False:
             settings["action"] = "store_true"
         else:
-            settings["metavar"] = one.metadata["metavar"]
-        if isinstance(one.default, tuple):
+            settings["metavar"] = field.metadata["metavar"]
+        if isinstance(field.default, tuple):
             settings["type"] = sizes
-        if choices := one.metadata.get("choices"):
+        if choices := field.metadata.get("choices"):
             settings["choices"] = choices
             del settings["metavar"]
         if settings.get("metavar") == "DIR":
             settings["type"] = _folder
-        flag = one.metadata.get("flag", name).replace("_", "-")
+        flag = field.metadata.get("flag", name).replace("_", "-")
         parser.add_argument(f"--{flag}", **settings)
 
 
@@ -287,7 +284,7 @@ def pipeline_of(options: argparse.Namespace, **more: Any) -> TTStableHLOPipeline
     """The thirteen stages with the options that the command has, and others."""
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-    names = (one.name for one in fields(TTStableHLOPipelinePass))
+    names = (field.name for field in fields(TTStableHLOPipelinePass))
     given = {name: getattr(options, name) for name in names if name in options}
     return TTStableHLOPipelinePass(**given, **more)
 

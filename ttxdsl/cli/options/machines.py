@@ -43,7 +43,7 @@ def _number(text: str) -> float | None:
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
-    """Add the machine that times are modelled with, and what of it is otherwise."""
+    """Add the machine whose times are modelled, and its options."""
     parser.add_argument(
         "--machine",
         default=GENERIC.name,
@@ -129,8 +129,8 @@ def _count(text: str) -> int:
 
 
 def _axis_link(text: str) -> tuple[str, Link]:
-    name, _, said = text.partition("=")
-    parts = said.split(":")
+    name, _, numbers = text.partition("=")
+    parts = numbers.split(":")
     try:
         speed, latency, shape = (*parts, *("", "", "")[len(parts) :])
         return name, Link(
@@ -193,7 +193,7 @@ def machine_of_options(options: argparse.Namespace) -> Machine:
     if options.link_shape is not None:
         link["shape"] = Shape(options.link_shape)
     if link:
-        # what is said holds for all links
+        # the values are those of all links
         changed["link"] = replace(machine.link, **link)
         changed["levels"] = ()
     axes = (*machine.axes, *options.axis_link)
