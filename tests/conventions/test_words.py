@@ -19,6 +19,7 @@ FINISHED = (
     "conversion",
     "dialects",
     "ir",
+    "loading",
     "rules",
     "sharding",
 )

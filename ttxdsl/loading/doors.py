@@ -62,7 +62,7 @@ class Door(Generic[T]):
         return name in self._ours and is_there(self._ours[name])
 
     def __iter__(self) -> Iterator[str]:
-        """All names, those of installed plug-ins last."""
+        """Yield all names, those of installed plug-ins last."""
         from ttxdsl.loading.plugins import load_installed
 
         load_installed()
@@ -137,7 +137,7 @@ PIPELINES: Door[Any] = Door(
         "2026": "ttxdsl.transforms.pipeline_2026:VERSION",
     },
 )
-"""What the stages are and what is around them (`ttxdsl.transforms.pipeline.Version`)."""
+"""Versions of the pipeline (`ttxdsl.transforms.pipeline.Version`)."""
 
 VOCABULARIES: Door[Any] = Door(
     "vocabulary",

@@ -34,15 +34,15 @@ def require_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
         CompileError: it is an input or a folder, or cannot be written.
     """
     try:
-        found = _status(path)
-        if found is None:
+        status = _status(path)
+        if status is None:
             _try_folder(path)
-        elif stat.S_ISDIR(found.st_mode):
+        elif stat.S_ISDIR(status.st_mode):
             raise _error(errno.EISDIR)
         elif not os.access(path, os.W_OK):
             raise _error(errno.EACCES)
-        elif stat.S_ISREG(found.st_mode):
-            _refuse_inputs(path, found, inputs)
+        elif stat.S_ISREG(status.st_mode):
+            _refuse_inputs(path, status, inputs)
             if _descriptor(path) is None:
                 _try_folder(path)
     except OSError as error:
@@ -50,7 +50,7 @@ def require_writable(path: Path, inputs: Iterable[Path] = ()) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path names a device, a pipe or an open file: nothing goes beside it."""
+    """Whether a path names a device, a pipe or an open file: no file can be beside it."""
     with suppress(OSError):
         return _is_stream(path, _status(path))
     return False
@@ -59,17 +59,17 @@ def is_stream(path: Path) -> bool:
 def write_whole(path: Path, content: Content) -> None:
     """Write a file completely or not at all.
 
-    What is there before keeps its mode, and a link stays: the file that it leads to is
-    written. A device or a pipe gets the content as it is, and so does an open file that
-    is named as `/dev/stdout` or `/dev/fd/3` are, after what it has already.
+    An existing file keeps its mode; of a link the target is written. A device, a pipe,
+    or an open file named as `/dev/stdout` or `/dev/fd/3` gets the content appended
+    directly.
 
     Raises:
         CompileError: the file cannot be written; what was there before stays.
     """
     try:
-        found = _status(path)
-        if not _is_stream(path, found):
-            _replace(path.resolve(), content, found)
+        status = _status(path)
+        if not _is_stream(path, status):
+            _replace(path.resolve(), content, status)
             return
         descriptor = _descriptor(path)
         if descriptor is not None:
@@ -81,20 +81,20 @@ def write_whole(path: Path, content: Content) -> None:
         raise _cannot_write(path, error) from error
 
 
-def _replace(path: Path, content: Content, found: os.stat_result | None) -> None:
-    """Put a file with this content in the place of what is there.
+def _replace(path: Path, content: Content, status: os.stat_result | None) -> None:
+    """Replace the file at a path by one with this content.
 
     Raises:
         OSError: it cannot be; nothing is left behind.
     """
-    mode = 0o666 if found is None else stat.S_IMODE(found.st_mode)
+    mode = 0o666 if status is None else stat.S_IMODE(status.st_mode)
     temporary = path.parent / f".ttxdsl-{os.urandom(8).hex()}"
     try:
         # the umask and the folder's rules hold for new files, as for any program's
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
-            if found is not None:
-                _keep_rights(temporary, found)
+            if status is not None:
+                _keep_rights(temporary, status)
             if isinstance(content, str):
                 file.write(content.encode())
             else:
@@ -105,12 +105,12 @@ def _replace(path: Path, content: Content, found: os.stat_result | None) -> None
         raise
 
 
-def _keep_rights(path: Path, found: os.stat_result) -> None:
-    """Give a file the mode of another one, and its owner where that is allowed."""
+def _keep_rights(path: Path, status: os.stat_result) -> None:
+    """Copy a file's mode and, where permitted, its owner."""
     if sys.platform != "win32":
         with suppress(PermissionError):
-            os.chown(path, found.st_uid, found.st_gid)
-    path.chmod(stat.S_IMODE(found.st_mode))
+            os.chown(path, status.st_uid, status.st_gid)
+    path.chmod(stat.S_IMODE(status.st_mode))
 
 
 def _bytes(content: Content) -> bytes:
@@ -128,8 +128,8 @@ def _descriptor(path: Path) -> int | None:
     return _STREAMS.get(name) if match is None else int(match[1])
 
 
-def _is_stream(path: Path, found: os.stat_result | None) -> bool:
-    irregular = found is not None and not stat.S_ISREG(found.st_mode)
+def _is_stream(path: Path, status: os.stat_result | None) -> bool:
+    irregular = status is not None and not stat.S_ISREG(status.st_mode)
     return irregular or _descriptor(path) is not None
 
 
@@ -155,13 +155,13 @@ def _try_folder(path: Path) -> None:
         pass
 
 
-def _refuse_inputs(path: Path, found: os.stat_result, inputs: Iterable[Path]) -> None:
-    for one in inputs:
+def _refuse_inputs(path: Path, status: os.stat_result, inputs: Iterable[Path]) -> None:
+    for input in inputs:
         with suppress(OSError):
-            if os.path.samestat(found, one.stat()):
+            if os.path.samestat(status, input.stat()):
                 raise CompileError(
                     f"cannot write '{visible(str(path))}': it is the input"
-                    f" '{visible(str(one))}'",
+                    f" '{visible(str(input))}'",
                     hint="name another file for what is written",
                 )
 

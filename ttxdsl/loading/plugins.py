@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "ttxdsl.plugins"
-"""Entry points whose values are modules."""
+"""The group of entry points whose values are modules."""
 
 XDSL_GROUP = "xdsl.universe"
 """Entry points of xDSL, whose values are universes."""
@@ -64,7 +64,7 @@ def load_plugin(name: str) -> None:
 
 
 def load_plugins(names: tuple[str, ...]) -> None:
-    """Import several; what another process does to know what this one knows."""
+    """Import several plug-ins, for a worker that needs those of its parent process."""
     for name in names:
         load_plugin(name)
 
@@ -75,7 +75,7 @@ def named_plugins() -> tuple[str, ...]:
 
 
 def import_file(path: Path) -> ModuleType:
-    """The module in a Python file, which finds what lies beside it.
+    """Import a Python file; it can import modules from its own folder.
 
     Raises:
         CompileError: there is no such file. What the file raises is its own.
@@ -96,7 +96,7 @@ def installed_universes() -> dict[str, Universe]:
 
     One that cannot be imported is xDSL's to report.
     """
-    found: dict[str, Universe] = {}
+    universes_by_name: dict[str, Universe] = {}
     for plugin in _entries(XDSL_GROUP):
         if plugin.name == "ttxdsl":
             continue
@@ -105,8 +105,8 @@ def installed_universes() -> dict[str, Universe]:
         except Exception:
             continue
         if isinstance(universe, Universe):
-            found[plugin.name] = universe
-    return found
+            universes_by_name[plugin.name] = universe
+    return universes_by_name
 
 
 @cache
@@ -126,13 +126,17 @@ def universes() -> dict[str, Universe]:
     Raises:
         CompileError: one that is made for this package cannot be imported.
     """
-    found: dict[str, Universe] = {}
+    installed: dict[str, Universe] = {}
     if are_installed():
-        found = installed_universes()
+        installed = installed_universes()
         load_installed()
-    known = {id(one) for one in found.values()}
-    named = {name: one for name, one in _universes.items() if id(one) not in known}
-    return {**found, **named}
+    known = {id(universe) for universe in installed.values()}
+    named = {
+        name: universe
+        for name, universe in _universes.items()
+        if id(universe) not in known
+    }
+    return {**installed, **named}
 
 
 def _entries(group: str) -> "list[EntryPoint]":
@@ -143,13 +147,15 @@ def _entries(group: str) -> "list[EntryPoint]":
 
 @cache
 def are_installed() -> bool:
-    """Whether something that is installed may bring plug-ins.
+    """Whether an installed distribution may have plug-ins.
 
-    `importlib.metadata` knows, but importing and asking it takes a twentieth of a small
-    compilation. Where packages lie in folders and their files name neither group, as
-    they mostly do, it need not be asked.
+    `importlib.metadata` would tell, but importing and asking it takes a twentieth of a
+    small compilation. Reading the `entry_points.txt` of installed packages is usually
+    enough to say no.
     """
-    finders = [one for one in sys.meta_path if hasattr(one, "find_distributions")]
+    finders = [
+        finder for finder in sys.meta_path if hasattr(finder, "find_distributions")
+    ]
     if finders != [PathFinder]:
         return True
     for name in sys.path:
@@ -162,7 +168,7 @@ def are_installed() -> bool:
             try:
                 text = file.read_text("utf-8")
             except (OSError, UnicodeDecodeError):
-                return True  # somebody else knows what to make of it
-            if any(f"[{one}]" in text for one in _GROUPS):
+                return True  # not readable here: leave it to importlib
+            if any(f"[{group}]" in text for group in _GROUPS):
                 return True
     return False

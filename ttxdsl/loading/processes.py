@@ -30,7 +30,7 @@ _WORTH_A_PROCESS = 6.0
 
 @contextmanager
 def _holding_interrupts() -> Generator[None]:
-    """Interrupts wait until the end; what is started inside never gets one."""
+    """Delay interrupts until the end; processes started inside ignore them."""
     if sys.platform == "win32":
         yield
         return
@@ -132,7 +132,7 @@ def processes(count: int) -> Generator[Executor]:
     try:
         yield _Processes(pool)
     except BaseException:
-        # cancelling what is left is what Python 3.11 stumbles over then
+        # Python 3.11 fails if the rest is cancelled then
         for child in {*multiprocessing.active_children()} - children:
             child.terminate()
         raise
@@ -172,9 +172,9 @@ def spread(
     if executor is not None:
         yield from on_executor(executor, map(elsewhere, work))
         return
-    for at, one in enumerate(work):
+    for at, task in enumerate(work):
         start = time.perf_counter()
-        yield here(one)
+        yield here(task)
         seconds = time.perf_counter() - start
         rest = work[at + 1 :]
         if jobs > 1 and len(rest) > 1 and seconds * len(rest) > _WORTH_A_PROCESS:

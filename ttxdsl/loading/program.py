@@ -124,11 +124,11 @@ _FOREIGN_SIGNS = (
     "SPMDFullToShardShape",
     "SPMDShardToFullShape",
 )
-"""What stands in the text of a program whose shardings `import-xla-sdy` reads."""
+"""A text in programs whose shardings `import-xla-sdy` reads."""
 
 
 def import_foreign_shardings(module: ModuleOp, context: Context) -> None:
-    """Let a module say in sdy what other exporters than JAX with Shardy say elsewhere.
+    """Import the sharding annotations of exporters other than JAX with Shardy into sdy.
 
     Raises:
         CompileError: some of it is not understood.
@@ -148,7 +148,7 @@ def _verify(module: ModuleOp, source: str) -> None:
 
 
 def _first_wrong(module: ModuleOp) -> Operation | None:
-    """The first op inside that breaks a rule by itself, which xDSL does not tell."""
+    """Return the first op inside that breaks a constraint by itself."""
     for op in all_ops_inside_out(module):
         try:
             op.verify(verify_nested_ops=False)
@@ -158,7 +158,7 @@ def _first_wrong(module: ModuleOp) -> Operation | None:
 
 
 def require_dominance(module: ModuleOp) -> None:
-    """Hold a module that was not read to what `parse_program` holds every text to.
+    """Check dominance in a module that was built, as `parse_program` does for texts.
 
     Raises:
         CompileError: an op uses a value that is not defined there.
@@ -275,7 +275,7 @@ def form_of(module: ModuleOp) -> Form:
 
 
 def require_stablehlo(form: Form) -> None:
-    """Hold a program that is to be partitioned to its form.
+    """Raise if a program is already partitioned.
 
     Raises:
         CompileError: it is beyond partitioning.
@@ -288,7 +288,7 @@ def require_stablehlo(form: Form) -> None:
 
 
 def require_not_beyond(form: Form, wanted: Form) -> None:
-    """Hold a program that is to be lowered to its form.
+    """Raise if a program is already lowered beyond a form.
 
     Raises:
         CompileError: it is further down than what is wanted.

@@ -1,7 +1,7 @@
-"""Python objects as lists of arrays and back: what programs take, and what they give.
+"""Conversion between Python objects and the arrays of a program.
 
-Tuples, lists and dictionaries, and whatever else JAX knows as a tree once it is loaded:
-dataclasses, train states, typed random keys. This module does not load it.
+The objects are tuples, lists and dictionaries, and every pytree of JAX once JAX is
+loaded: dataclasses, train states, typed random keys. This module does not load JAX.
 """
 
 import sys
@@ -20,7 +20,8 @@ class Calling:
     """The tree of its arguments and keyword arguments, without static ones."""
 
     kept: tuple[int, ...]
-    """The leaves of it that the program takes; JAX drops what a function ignores."""
+    """The leaves that the program takes; JAX drops arguments that a function ignores.
+    """
 
     outputs: Any
     """The tree of its results."""
@@ -49,18 +50,18 @@ class Calling:
     def _all_leaves(
         self, args: Sequence[Any], keywords: Mapping[str, Any]
     ) -> list[Any]:
-        """A leaf for each of the function's, or what there is if it is called apart."""
+        """Return a leaf for each of the function's, or the given leaves of a flat call."""
         calls = [(tuple(args), dict(keywords))]
         if args and not keywords and isinstance(args[-1], Mapping):
             last = cast(Mapping[str, Any], args[-1])
             calls.append((tuple(args[:-1]), dict(last)))
         for call in calls:
             try:
-                found = self.inputs.flatten_up_to(call)
+                leaves = self.inputs.flatten_up_to(call)
             except (TypeError, ValueError):
                 continue
-            if not any(map(_is_nest, found)):
-                return found
+            if not any(map(_is_nest, leaves)):
+                return leaves
         for call in calls:
             if (named := self._by_name(call)) is not None:
                 return named
@@ -75,7 +76,7 @@ class Calling:
         return list(_leaves_by_path(tree))
 
     def _by_name(self, call: Any) -> list[Any] | None:
-        """The leaves by their places, None for what is left out that is not used.
+        """Return the leaves by place, with None for unused ones that were left out.
 
         Returns:
             None if they are in another nest, or in none.
@@ -136,7 +137,7 @@ def leaves_of(value: Any) -> list[Any]:
     if jax is None or not hasattr(jax, "tree"):
         return _leaves(value)
     flat = jax.tree.leaves(value, is_leaf=_is_plain_array)
-    return [_plain(leaf) for one in flat for leaf in _leaves(one)]
+    return [_plain(leaf) for tree in flat for leaf in _leaves(tree)]
 
 
 def _leaves_by_path(tree: Any) -> dict[tuple[Any, ...], Any]:
@@ -193,7 +194,7 @@ def _leaves(value: Any) -> list[Any]:
         items = cast(Mapping[Any, Any], value)
         return [leaf for key in sorted(items) for leaf in _leaves(items[key])]
     if isinstance(value, tuple | list):
-        return [leaf for one in cast(Sequence[Any], value) for leaf in _leaves(one)]
+        return [leaf for part in cast(Sequence[Any], value) for leaf in _leaves(part)]
     return [value]
 
 

@@ -26,7 +26,7 @@ from typing import IO, Any, Self
 _LENGTH = struct.Struct(">Q")
 
 _PATIENCE = 2
-"""Seconds for a worker that nobody asks any more: it may be at a question still."""
+"""Seconds after which an idle worker is ended; it may still serve a request."""
 
 
 class WorkerEndedError(Exception):

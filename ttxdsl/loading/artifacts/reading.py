@@ -26,7 +26,7 @@ def _kind(data: bytes) -> str | None:
 
 
 def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | None:
-    """The text of a program that is bytes, None for what is no such program.
+    """Return the text of a program that is bytes; None for other files.
 
     Args:
         data: the file.

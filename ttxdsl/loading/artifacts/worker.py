@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 _PLATFORM = "_platform_index"
-"""What JAX calls the argument that says on which of its platforms a program runs."""
+"""JAX's name of the argument that selects one of the platforms of a program."""
 
 _SHARDING_ATTRIBUTES = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attributes")
 """Attributes of an argument or result that can hold its sharding."""
@@ -18,7 +18,7 @@ _SHARDING_ATTRIBUTES = ("sdy.sharding", "mhlo.sharding", "mhlo.frontend_attribut
 _ASSERTION = re.compile(
     r"error: (?:loc\(.*?\): )?(.*?)(?:Using the following| Please see|$)", re.MULTILINE
 )
-"""What refinement says of sizes, up to where it repeats the whole signature."""
+"""The part of a refinement error before the repeated signature."""
 
 
 _STABLEHLO = re.compile(rb"ML\xefR.(StableHLO_v[\d.]+)\0", re.DOTALL)
@@ -26,7 +26,7 @@ _STABLEHLO = re.compile(rb"ML\xefR.(StableHLO_v[\d.]+)\0", re.DOTALL)
 
 
 class NotReadable(Exception):
-    """The program cannot be read; the text says why, and `hint` what would help."""
+    """The program cannot be read; the text has the reason, `hint` a remedy."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ def _import_all(*names: str) -> list[Any]:
 
 
 def program_text(data: bytes, sizes: Mapping[str, int]) -> str:
-    """The text of a program that is MLIR bytecode or what `Exported.serialize` gives.
+    """Return the text of MLIR bytecode or of the bytes of `Exported.serialize`.
 
     Raises:
         NotReadable: it is neither, or see `exported_text`.
@@ -85,11 +85,11 @@ def exported_text(exported: Any, sizes: Mapping[str, int]) -> str:
 
 
 def _context() -> Any:
-    """A context with JAX's dialects, which keeps what it does not know as it is."""
+    """Return a context with JAX's dialects; other ops stay unparsed."""
     (mlir,) = _import_all("jax._src.interpreters.mlir")
     context: Any = mlir.make_ir_context()
     context.allow_unregistered_dialects = True
-    # a thread that has an error to tell waits for Python's lock, which this one holds
+    # a thread with an error waits for Python's lock, which this thread holds
     context.enable_multithreading(False)
     return context
 
@@ -122,8 +122,8 @@ def _main(module: Any) -> Any:
 
 def _symbols(exported: Any) -> list[str]:
     avals = (*exported.in_avals, *exported.out_avals)
-    dims = [one for aval in avals for one in aval.shape if not isinstance(one, int)]
-    return sorted({name for one in dims for name in one._get_vars()})
+    dims = [dim for aval in avals for dim in aval.shape if not isinstance(dim, int)]
+    return sorted({name for dim in dims for name in dim._get_vars()})
 
 
 def _require_sizes(exported: Any, sizes: Mapping[str, int]) -> None:
@@ -140,13 +140,13 @@ def _require_sizes(exported: Any, sizes: Mapping[str, int]) -> None:
 
 
 def _shape(shape: Sequence[Any], sizes: Mapping[str, int]) -> list[int]:
-    found = [
-        one if isinstance(one, int) else int(one._evaluate(dict(sizes)))
-        for one in shape
+    sizes_of_dims = [
+        dim if isinstance(dim, int) else int(dim._evaluate(dict(sizes)))
+        for dim in shape
     ]
-    if any(size < 0 for size in found):
+    if any(size < 0 for size in sizes_of_dims):
         raise NotReadable(f"these sizes make a dimension of {shape} negative")
-    return found
+    return sizes_of_dims
 
 
 def _set_platform(module: Any, index: int) -> None:
@@ -161,9 +161,9 @@ def _set_platform(module: Any, index: int) -> None:
     attributes = list(main.arg_attrs)
     named = [
         number
-        for number, one in enumerate(attributes)
-        if "jax.global_constant" in one
-        and ir.StringAttr(one["jax.global_constant"]).value == _PLATFORM
+        for number, attribute in enumerate(attributes)
+        if "jax.global_constant" in attribute
+        and ir.StringAttr(attribute["jax.global_constant"]).value == _PLATFORM
     ]
     for number in named:
         argument = main.entry_block.arguments[number]
@@ -181,13 +181,13 @@ def _set_platform(module: Any, index: int) -> None:
 def _set_inputs(main: Any) -> None:
     """Make the type of a function that of its block."""
     (ir,) = _import_all("jaxlib.mlir.ir")
-    inputs = [one.type for one in main.entry_block.arguments]
+    inputs = [argument.type for argument in main.entry_block.arguments]
     type_ = ir.FunctionType.get(inputs, main.type.results)
     main.attributes["function_type"] = ir.TypeAttr.get(type_)
 
 
 def _refined(module: Any, shapes: Sequence[Sequence[int]]) -> Any:
-    """The module with static shapes: those of its arguments, and what follows."""
+    """Return the module with static shapes, inferred from those of its arguments."""
     ir, mlir, jaxlib, dialect = _import_all(
         "jaxlib.mlir.ir",
         "jax._src.interpreters.mlir",
@@ -233,7 +233,7 @@ def _complaint(error: Exception) -> str:
 
 
 def _require_shardings(exported: Any, module: Any) -> None:
-    """Hold a module to having what its `Exported` says of arguments and results."""
+    """Raise unless a module has the shardings that its `Exported` lists."""
     main = _main(module)
     if getattr(exported, "_has_named_shardings", False):
         inputs, outputs = exported._in_named_shardings, exported._out_named_shardings
@@ -242,7 +242,7 @@ def _require_shardings(exported: Any, module: Any) -> None:
     inputs = [inputs[index] for index in exported.module_kept_var_idx]
     if exported.nr_devices == 1:
         return
-    for what, shardings, key, types in (
+    for kind, shardings, key, types in (
         ("argument", inputs, "arg_attrs", main.type.inputs),
         ("result", outputs, "res_attrs", main.type.results),
     ):
@@ -252,10 +252,10 @@ def _require_shardings(exported: Any, module: Any) -> None:
             if sharding is None:
                 continue
             if not attributes or not any(
-                one in attributes[number] for one in _SHARDING_ATTRIBUTES
+                attribute in attributes[number] for attribute in _SHARDING_ATTRIBUTES
             ):
                 raise NotReadable(
-                    f"{what} {number} is to be sharded as {sharding}, and the module"
+                    f"{kind} {number} is to be sharded as {sharding}, and the module"
                     " in it does not say so"
                 )
 
