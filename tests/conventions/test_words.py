@@ -17,6 +17,7 @@ FINISHED = (
     "bridges",
     "cli",
     "conversion",
+    "diagnostics",
     "dialects",
     "ir",
     "loading",

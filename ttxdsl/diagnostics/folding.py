@@ -33,10 +33,10 @@ def fold(
         weight: of an item; that of a group is the sum.
         shown: how many groups to show.
     """
-    found: dict[Hashable, list[T]] = {}
+    groups_by_key: dict[Hashable, list[T]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    groups = sorted(found.values(), key=lambda group: -sum(map(weight, group)))
+        groups_by_key.setdefault(key(item), []).append(item)
+    groups = sorted(groups_by_key.values(), key=lambda group: -sum(map(weight, group)))
     if len(groups) == shown + 1:
         shown += 1  # saying that one is hidden takes as much room
     return Folded(groups[:shown], [item for group in groups[shown:] for item in group])

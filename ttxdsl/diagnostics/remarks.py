@@ -62,10 +62,10 @@ _collector: ContextVar[list[Remark] | None] = ContextVar("remarks", default=None
 @contextmanager
 def collect_remarks() -> Generator[list[Remark]]:
     """Gather the remarks of the enclosed code in the list that is yielded."""
-    found: list[Remark] = []
-    token = _collector.set(found)
+    remarks: list[Remark] = []
+    token = _collector.set(remarks)
     try:
-        yield found
+        yield remarks
     finally:
         _collector.reset(token)
 
@@ -134,7 +134,7 @@ def what_is_done(thread: int | None = None) -> str:
     if thread is None:
         thread = threading.main_thread().ident
     entries = [*_doing.get(thread or 0, ())]
-    texts = [one if isinstance(one, str) else one() for one in entries]
+    texts = [entry if isinstance(entry, str) else entry() for entry in entries]
     return ", ".join(
         text
         for text, following in zip(texts, [*texts[1:], ""], strict=False)

@@ -117,7 +117,9 @@ class Terminal(Console):
             wide = self._least_width(table) > self.width
             if not wide and (lines is None or len(self.render_lines(table)) <= lines):
                 break
-            table.columns = [one for one in table.columns if one.header != header]
+            table.columns = [
+                column for column in table.columns if column.header != header
+            ]
         return len(self.render_lines(table))
 
     def _least_width(self, table: Table) -> int:
