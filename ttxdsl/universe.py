@@ -163,10 +163,10 @@ def named_pass(text: str) -> ModulePass:
         CompileError: there is no such pass or option, or several are named.
     """
     try:
-        (found,) = PassPipeline.parse_spec(passes(), text).passes
+        (pass_,) = PassPipeline.parse_spec(passes(), text).passes
     except (ArgSpecParseError, ValueError, TypeError) as error:
         raise CompileError(f"'{visible(text)}' is not one pass: {error}") from error
-    return found
+    return pass_
 
 
 def _ours(
@@ -182,7 +182,7 @@ def _ours(
 
 def _of_plugins(table: str) -> dict[str, Callable[[], Any]]:
     """One table of all universes; names that we have are ours."""
-    found: dict[str, Callable[[], Any]] = {}
+    factories: dict[str, Callable[[], Any]] = {}
     brought: dict[str, str] = {}
     for plugin, universe in universes().items():
         for name, factory in getattr(universe, table).items():
@@ -190,8 +190,8 @@ def _of_plugins(table: str) -> dict[str, Callable[[], Any]]:
                 raise CompileError(
                     f"the plug-ins '{brought[name]}' and '{plugin}' both bring '{name}'"
                 )
-            found[name], brought[name] = factory, plugin
-    return found
+            factories[name], brought[name] = factory, plugin
+    return factories
 
 
 def yield_names_to_ttxdsl(others: dict[str, Universe]) -> None:

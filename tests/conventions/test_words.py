@@ -23,6 +23,7 @@ FINISHED = (
     "loading",
     "rules",
     "sharding",
+    "universe.py",
 )
 """Folders and modules that are held to it. The list may only grow."""
 
