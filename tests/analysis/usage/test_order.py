@@ -5,7 +5,7 @@ from __future__ import annotations
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.order import depends_on_carried, on_demand
+from ttxdsl.analysis.usage.order import depends_on_carried, on_demand, scheduled
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
@@ -65,3 +65,51 @@ def test_a_second_order_is_tried_where_the_first_does_not_fit():
     assert saving.peak_bytes <= first.peak_bytes
     # a machine that is no chip says no limit
     assert DeviceUsage(module, compiler=TPU).memory.peak_bytes == first.peak_bytes
+
+
+PART = "tensor<64x256xf32>"
+
+
+def head(updated: str) -> list[str]:
+    """Return the order of a step's ops: a head's gradient, a loop, and the head's update."""
+    module = parse_program(
+        f"""
+        func.func @main(%w: {PART}, %x: {T}, %g: {T}) -> ({PART}, {T}) {{
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %four = stablehlo.constant dense<4> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %product = stablehlo.dot_general %x, %g, {DOT}
+          %part = "stablehlo.reduce_scatter"(%product) <{{scatter_dimension = 0 : i64,
+              replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }}) : ({T}) -> {PART}
+          %loop:2 = stablehlo.while(%i = %zero, %d = %g) : tensor<i32>, {T}
+          cond {{
+            %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %p : tensor<i1>
+          }} do {{
+            %1 = stablehlo.dot_general %d, %d, {DOT}
+            %n = stablehlo.add %i, %one : tensor<i32>
+            stablehlo.return %n, %1 : tensor<i32>, {T}
+          }}
+          %new = {updated} %w, %part : {PART}
+          return %new, %loop#1 : {PART}, {T}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = list(function.regions[0].block.ops)
+    return [op.name.rpartition(".")[2] for op in scheduled(ops, Fusion(TPU))]
+
+
+def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_loop():
+    order = head("stablehlo.subtract")
+    assert order[-5:] == ["while", "dot_general", "reduce_scatter", "subtract", "return"]
+
+
+def test_a_gradient_that_is_added_to_another_is_made_before_the_loop():
+    order = head("stablehlo.add")
+    assert order[-5:] == ["dot_general", "reduce_scatter", "while", "add", "return"]
