@@ -15,6 +15,8 @@ class Compiler:
     Attributes:
         name: what people call it.
         tile: rows and columns that buffers are padded to; None: they are dense.
+        orders_arguments: whether an argument's dimensions are stored in the order that takes
+            fewest tiles, and what is made of it keeps that order: a transpose moves nothing.
         products_take_in: whether a product makes elementwise operands on the way.
         products_finish: whether elementwise ops behind a product are part of it.
         stores_shared: whether an operand of several products that reads two buffers as
@@ -29,6 +31,7 @@ class Compiler:
 
     name: str
     tile: tuple[int, int] | None = None
+    orders_arguments: bool = False
     products_take_in: bool = False
     products_finish: bool = False
     stores_shared: bool = True
@@ -40,10 +43,12 @@ class Compiler:
 _WINDOWS = range(5, 33)
 """At most `max_windowed_einsum_iteration` of XLA's partitioner; of four, libtpu makes none."""
 
-TPU = Compiler("libtpu", (8, 128), True, True, False, _WINDOWS, True, True)
+TPU = Compiler("libtpu", (8, 128), True, True, True, False, _WINDOWS, True, True)
 """libtpu for v5e and v6e, as its buffer assignments show it."""
 
-TPU_MEGACORE = Compiler("libtpu", (8, 128), True, True, True, _WINDOWS, True, True)
+TPU_MEGACORE = Compiler(
+    "libtpu", (8, 128), True, True, True, True, _WINDOWS, True, True
+)
 """libtpu for v4 and v5p, whose chips are two cores that work as one."""
 
 XLA_GPU = Compiler("XLA for GPUs", products_finish=True)

@@ -1,6 +1,6 @@
 """Types and sizes of values that are, or may be, tensors."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import prod
 from typing import cast
 
@@ -78,25 +78,44 @@ def tiled_bytes(
     """
     if not prod(shape) or not shape:
         return tensor_bytes(shape, element)
-    rows, columns = tile
     if len(shape) == 1:
-        return tensor_bytes((-(-shape[0] // columns) * columns,), element)
-    padded_rows = [
-        -(-size // rows) * rows if size >= rows else 1 << (size - 1).bit_length()
-        for size in shape
-    ]
-    padded_columns = [-(-size // columns) * columns for size in shape]
-    total = prod(shape)
-    least = min(
-        total
-        // (shape[row] * shape[column])
-        * padded_rows[row]
-        * padded_columns[column]
-        for column in along_columns or range(len(shape))
-        for row in range(len(shape))
-        if row != column
-    )
+        return tensor_bytes((-(-shape[0] // tile[1]) * tile[1],), element)
+    least = min(_padded(shape, tile, *dims) for dims in _tiled(shape, along_columns))
     return tensor_bytes((least,), element)
+
+
+def tiled_order(shape: Sequence[int], tile: tuple[int, int]) -> tuple[int, ...]:
+    """Return the dimensions in the order in which whole tiles of them take the fewest bytes.
+
+    The last two are tiled; of several such orders it is the one that changes least.
+    """
+    dims = range(len(shape))
+    if len(shape) < 2:
+        return tuple(dims)
+    last = min(
+        _tiled(shape, None),
+        key=lambda two: (_padded(shape, tile, *two), [-d for d in two]),
+    )
+    return *(dim for dim in dims if dim not in last), last[1], last[0]
+
+
+def _tiled(
+    shape: Sequence[int], along_columns: Collection[int] | None
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of dimensions that may lie along columns and rows of tiles."""
+    for column in along_columns or range(len(shape)):
+        yield from ((column, row) for row in range(len(shape)) if row != column)
+
+
+def _padded(shape: Sequence[int], tile: tuple[int, int], column: int, row: int) -> int:
+    """Return the elements of whole tiles; fewer rows than one has take a power of two."""
+    rows, columns = shape[row], shape[column]
+    full = (
+        -(-rows // tile[0]) * tile[0]
+        if rows >= tile[0]
+        else 1 << (rows - 1).bit_length()
+    )
+    return prod(shape) // (rows * columns) * full * -(-columns // tile[1]) * tile[1]
 
 
 def value_bytes(value: SSAValue) -> int:

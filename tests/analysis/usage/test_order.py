@@ -107,7 +107,13 @@ def head(updated: str) -> list[str]:
 
 def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_loop():
     order = head("stablehlo.subtract")
-    assert order[-5:] == ["while", "dot_general", "reduce_scatter", "subtract", "return"]
+    assert order[-5:] == [
+        "while",
+        "dot_general",
+        "reduce_scatter",
+        "subtract",
+        "return",
+    ]
 
 
 def test_a_gradient_that_is_added_to_another_is_made_before_the_loop():

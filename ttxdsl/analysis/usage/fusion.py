@@ -19,12 +19,13 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.kernels import is_one_hot, softmax_product
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.costs.compilers import Compiler
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
@@ -325,7 +326,7 @@ class Fusion:
             self._is_fused[op] = False
             return
         self._is_computed[op] = computed = self._computes(op)
-        self._is_fused[op] = (
+        self._is_fused[op] = self._is_view(op) or (
             (_FUSES[type(op)] or is_one_hot(op))
             and self._softmax_product(op) is None
             and len(reads) <= _MOST_OPERANDS
@@ -351,6 +352,15 @@ class Fusion:
             for result in op.results
             for use in uses(result)
         )
+
+    def _is_view(self, op: Operation) -> bool:
+        """Whether an op transposes an argument: its readers take the order that it has."""
+        if not self.compiler.orders_arguments or not isinstance(
+            op, stablehlo.TransposeOp
+        ):
+            return False
+        is_as_stored = self.stored_element(op.result) == element_of(op.result)
+        return is_as_stored and is_argument(op.operand)
 
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile's columns to others: a copy of its own."""
@@ -421,6 +431,14 @@ class Fusion:
             for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
+
+
+def is_argument(value: SSAValue) -> bool:
+    """Whether a value is an argument of a function or of what each device runs."""
+    around = (FuncOp, sdy.ManualComputationOp)
+    return isinstance(value, BlockArgument) and isinstance(
+        value.owner.parent_op(), around
+    )
 
 
 def _elements(value: SSAValue) -> int:

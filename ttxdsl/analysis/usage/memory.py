@@ -74,10 +74,12 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.ir.tensors import (
     Tensor,
+    element_of,
     is_tensor,
     shape_of,
     tensor_bytes,
     tiled_bytes,
+    tiled_order,
 )
 
 _GAPS_IN_ORDER = 2
@@ -283,7 +285,7 @@ class _Counter:
     ) -> list[Allocation]:
         """Return copies of the program's arguments in the layout that their readers want.
 
-        From their first reader on, all read the copy.
+        From their first reader on, all read the copy. A gather reads whole rows.
         """
         copies: list[Allocation] = []
         for operand in op.operands if self.fusion else ():
@@ -294,11 +296,26 @@ class _Counter:
             if buffer.kind != "argument" or not is_tensor(operand):
                 continue
             size = self.size(operand.type, operand, operand)
-            if size > buffer.bytes:
+            rows = self._rows_read(op, operand)
+            if size > buffer.bytes or rows:
+                size = max(size, rows)
                 copy = Allocation(operand, operand.type, size, "value", scope, index)
                 self.buffers_of[operand] = (copy,)
                 copies.append(copy)
         return copies
+
+    def _rows_read(self, op: Operation, table: SSAValue) -> int:
+        """Return the bytes of a gather's table row by row, 0 if it is stored so already."""
+        compiler = self.fusion.compiler if self.fusion else None
+        if not isinstance(op, stablehlo.GatherOp) or op.operand is not table:
+            return 0
+        shape = shape_of(table)
+        if compiler is None or compiler.tile is None or not compiler.orders_arguments:
+            return 0
+        if tiled_order(shape, compiler.tile) == tuple(range(len(shape))):
+            return 0
+        last = [len(shape) - 1]
+        return tiled_bytes(shape, element_of(table), compiler.tile, last)
 
     def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
         """Return the buffers that an op needs while it runs, as the program of one op."""
