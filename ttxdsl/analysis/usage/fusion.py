@@ -215,8 +215,24 @@ class Fusion:
             if isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
         }
         if not streamed:
-            return []
+            return self._accumulated(op, reads)
         return [(value, op.results[0]) for value in reads if value not in streamed]
+
+    def _accumulated(
+        self, op: Operation, reads: Mapping[SSAValue, int]
+    ) -> list[tuple[SSAValue, OpResult]]:
+        """Return what a loop carries and an op's result replaces: they are one buffer."""
+        block, result = op.parent, op.results[0]
+        if block is None or not isinstance(block.parent_op(), stablehlo.WhileOp):
+            return []
+        carried = [
+            block.args[index] for user, index in uses(result) if user is block.last_op
+        ]
+        return [
+            (value, result)
+            for value in carried
+            if value in reads and value.has_one_use()
+        ]
 
     def bytes_touched(self, op: Operation) -> int:
         """Return the bytes of memory that an op which is not fused reads and writes.
@@ -322,7 +338,7 @@ class Fusion:
         if isinstance(op, _SLICES):
             given = value_bytes(op.results[0])
             reads = {value: min(size, given) for value, size in reads.items()}
-        if self._is_realigned(op):
+        if self._is_realigned(op) or self._is_shared_slice(op):
             self._is_fused[op] = False
             return
         self._is_computed[op] = computed = self._computes(op)
@@ -361,6 +377,12 @@ class Fusion:
             return False
         is_as_stored = self.stored_element(op.result) == element_of(op.result)
         return is_as_stored and is_argument(op.operand)
+
+    def _is_shared_slice(self, op: Operation) -> bool:
+        """Whether an op slices a loop's stack for several products, which read the slice."""
+        is_slice = isinstance(op, stablehlo.DynamicSliceOp)
+        takes_in = self.compiler.products_take_in
+        return is_slice and takes_in and len(_products_behind(op)) > 1
 
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile's columns to others: a copy of its own."""

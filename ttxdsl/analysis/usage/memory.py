@@ -425,6 +425,11 @@ class _Counter:
         for operand, result in in_place(step.op):
             if (state := made.get(result)) is None:
                 continue
+            if _is_carried(operand):  # its buffer is around the loop
+                step.made.remove(state)
+                del made[result]
+                self.buffers_of[result] = self.buffers_of.get(operand, ())
+                continue
             for old in self.buffers_of.get(operand, ()):
                 ends = old.last == index and not old.pinned and old not in taken
                 if ends and old.scope is scope and old.bytes == state.bytes:
@@ -435,6 +440,11 @@ class _Counter:
                     old.last = max(state.last, index)
                     self.buffers_of[result] = (old,)
                     break
+
+
+def _is_carried(value: SSAValue) -> bool:
+    owner = value.owner
+    return isinstance(owner, Block) and isinstance(owner.parent_op(), stablehlo.WhileOp)
 
 
 def _makes_results_inside(op: Operation) -> bool:
