@@ -68,7 +68,6 @@ from ttxdsl.insight.report.trace.listing import (
     ADDED,
     CHANGED,
     REMOVED,
-    Listing,
     StageLog,
     StageRecord,
 )
@@ -122,13 +121,11 @@ class Trace:
         self, number: int | None, name: str, seconds: float, skipped: bool
     ) -> None:
         """Note what a stage (by number) or a lowering (None) made of the module."""
-        listing = self._log.record(
-            number, name, self.module, seconds=seconds, skipped=skipped
-        )
+        self._log.record(number, name, self.module, seconds=seconds, skipped=skipped)
         if number == LAYOUT_STAGE and not skipped:
-            self._read_wholes(listing)
+            self._read_wholes()
         if number == DEVICE_STAGE:
-            self._draw(listing, number)
+            self._draw(number)
             self._count()
 
     def data(
@@ -142,10 +139,7 @@ class Trace:
         """
         if self.graph is None:
             # a program that was lowered already: what it is has to do
-            stages = self._log.stages
-            listing = self._log.record(None, "", self.module)
-            stages.pop()
-            self._draw(listing, stages[-1].number)
+            self._draw(self._log.stages[-1].number)
             self._count()
         graph = self.graph
         assert graph is not None
@@ -175,28 +169,28 @@ class Trace:
 
     # --- what is read of the module at its stages ---------------------------
 
-    def _builder(self, listing: Listing) -> GraphBuilder:
+    def _builder(self) -> GraphBuilder:
         return GraphBuilder(
             _entry(self.module),
             self._stacks,
-            listing.names,
+            {value: f"%{name}" for value, name in self._log.names.of.items()},
             self.layouts,
             self._log.keys,
             self._wholes,
             self._words,
         )
 
-    def _read_wholes(self, listing: Listing) -> None:
+    def _read_wholes(self) -> None:
         """Read how values are split, which the program of one device does not say."""
-        builder = self._builder(listing)
+        builder = self._builder()
         self._wholes.read(builder.function, self._stacks.origins, builder.result)
 
-    def _draw(self, listing: Listing, number: int | None) -> None:
+    def _draw(self, number: int | None) -> None:
         self.graph_stage = number
         for name, mesh in sdy.mesh_table(self.module).items():
             self.layouts.mesh(name, mesh)
             self.axes += mesh.axis_names
-        self.graph = self._builder(listing).build()
+        self.graph = self._builder().build()
         self._stacks.mark_nodes(self.graph.operations)
 
     def _count(self) -> None:

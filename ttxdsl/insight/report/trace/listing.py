@@ -1,21 +1,20 @@
 """Every stage as text, line by line, and what a stage changed, op by op.
 
-Two texts are not compared as texts: inserting one op renumbers all values behind it.
-Ops are followed instead. An op that is still the same object is the same op; one that a
-stage made anew of a single other (`Origins` tells) takes its place. A line has changed
-if it says something else apart from the names of values, or uses other values.
+Ops are followed. An op that is still the same object is the same op; one that a stage
+made anew of a single other (`Origins` tells) takes its place. Values keep the names that
+they have in the text that was read, so that inserting one op renumbers no others: a line
+that reads the same says the same.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from operator import is_
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
-from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
@@ -28,8 +27,6 @@ SAME, CHANGED, ADDED, REMOVED = range(4)
 LONGEST_LINE = 20_000
 """Characters of a line that are kept; a constant may have millions."""
 
-_NAME = re.compile(r"%[\w$.-]+(#\d+)?")
-
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
@@ -39,7 +36,6 @@ class _Pattern:
     """What stands around the names."""
     slots: tuple[int, ...]
     """The values whose names stand there, counted through results and operands."""
-    meaning: str
 
 
 class _PatternPrinter(Printer):
@@ -77,7 +73,6 @@ _LONGEST_BODY = 4
 
 _Shape = tuple[_Pattern, list[SSAValue]] | None
 _State = tuple[object, ...]
-_Kept = dict[Operation, tuple[_State, _Shape]]
 
 
 def _pattern_of(op: Operation) -> _Shape:
@@ -157,61 +152,129 @@ def _new_pattern(op: Operation) -> _Pattern | None:
         return None
     # the sign of a name belongs to the text
     marked = tuple(f"{piece}%" for piece in pieces[:-1]) + pieces[-1:]
-    meaning = _NAME.sub("%", "%".join(pieces))
-    return _Pattern(marked, tuple(printer.slots), meaning)
+    return _Pattern(marked, tuple(printer.slots))
+
+
+class _Names:
+    """The names of values, without `%`, which they keep through all stages."""
+
+    def __init__(self) -> None:
+        self.of: dict[SSAValue, str] = {}
+        self._used: set[str] = set()
+        self._counts: dict[str, int] = defaultdict(int)
+
+    def reserve(self) -> None:
+        """Never give a value that comes later a name that one has now."""
+        self._used.update(self.of.values())
+
+    def new(self, value: SSAValue) -> str:
+        """Give a value a name that no other ever had."""
+        hint = value.name_hint or ""
+        stem = f"{hint}_" if hint else ""
+        name = hint
+        while not name or name in self._used:
+            name = f"{stem}{self._counts[stem]}"
+            self._counts[stem] += 1
+        self._used.add(name)
+        self.of[value] = name
+        return name
+
+    def inherit(self, op: Operation, old: Operation) -> None:
+        """Give the values of an op the names of those of the op that it replaces."""
+        self._take(op.results, old.results)
+        for region, old_region in zip(op.regions, old.regions, strict=False):
+            for block, other in zip(region.blocks, old_region.blocks, strict=False):
+                self._take(block.args, other.args)
+
+    def _take(self, values: Sequence[SSAValue], old: Sequence[SSAValue]) -> None:
+        for value, other in zip(values, old, strict=False):
+            if value not in self.of and other in self.of:
+                self.of[value] = self.of[other]
+
+
+@dataclass(slots=True)
+class _Printed:
+    """An op as it was printed last."""
+
+    state: _State
+    shape: _Shape
+    line: int = -1
+    """The number of its text if that is one line, -1 where it is to be printed anew."""
 
 
 class _FollowingPrinter(Printer):
-    """Prints as ever, and remembers where ops began and what values are called."""
+    """Prints what is not on lines of its own, and remembers where ops began.
+
+    A line that holds a whole op is left out but for its indentation: `lines` has the
+    number of its text.
+    """
 
     attributes_as_ever = True
 
-    def __init__(self, stream: StringIO, states: dict[Operation, _State], kept: _Kept):
-        super().__init__(stream=stream)
-        self.states = states
-        self.kept = kept
+    def __init__(self, log: "StageLog"):
+        self.text = StringIO()
+        super().__init__(stream=self.text)
         self.spans: list[tuple[Operation, int, int]] = []
-        self.meanings: dict[int, str] = {}
-        """Of lines that hold a whole op: the text without names."""
-        self.names: dict[SSAValue, str] = {}
+        self.lines: dict[int, int] = {}
+        self._log = log
+        self._first = not log.stages
+        self._names = log.names
+        self._ssa_values = log.names.of
+        self._defined: list[dict[str, SSAValue]] = [{}]
+        self._renamed: set[SSAValue] = set()
 
     def print_op(self, op: Operation) -> None:
-        start = self._current_line
-        shape = self._shape_of(op)
-        if shape is None:
-            at = len(self.spans)
-            self.spans.append((op, start, start))
-            super().print_op(op)
-            self.spans[at] = (op, start, self._current_line)
-            return
-        pattern, values = shape
-        names = self._ssa_values
-        text = ""
-        for piece, slot in zip(pattern.pieces, pattern.slots, strict=False):
-            value = values[slot]
-            name = names.get(value)
-            text += piece + (self._name(value) if name is None else name)
-        print(text + pattern.pieces[-1], end="", file=self.stream)
+        start, at = self._current_line, len(self.spans)
         self.spans.append((op, start, start))
-        self.meanings[start] = pattern.meaning
-
-    def _shape_of(self, op: Operation) -> _Shape:
-        if op.regions:
-            return _pattern_of(op)
-        state, kept = self.states[op], self.kept.get(op)
-        if kept is not None and kept[0] == state:
-            return kept[1]
-        shape = _pattern_of(op)
-        self.kept[op] = state, shape
-        return shape
+        printed = self._log.printed[op]
+        for result in op.results:
+            self._define(result)
+        if printed.shape is None:
+            super().print_op(op)
+            self.spans[at] = op, start, self._current_line
+            return
+        if printed.line < 0 or not self._renamed.isdisjoint(operands_of(op)):
+            pattern, values = printed.shape
+            text = ""
+            for piece, slot in zip(pattern.pieces, pattern.slots, strict=False):
+                text += piece + self._name(values[slot])
+            printed.line = self._log.number(text + pattern.pieces[-1])
+        self.lines[start] = printed.line
 
     def print_ssa_value(self, value: SSAValue) -> str:
-        name = self._ssa_values.get(value) or self._name(value)
+        name = self._name(value)
         self.print_string(f"%{name}")
         return name
 
+    def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
+        self._define(arg)
+        super().print_block_argument(arg, print_type)
+
+    def enter_scope(self) -> None:
+        super().enter_scope()
+        self._defined.append({})
+
+    def exit_scope(self) -> None:
+        super().exit_scope()
+        self._defined.pop()
+
+    def _define(self, value: SSAValue) -> None:
+        """Give a value another name if one in the same function has it."""
+        name = self._name(value)
+        if self._defined[-1].setdefault(name, value) is not value:
+            self._defined[-1][self._names.new(value)] = value
+            self._renamed.add(value)
+            owner = value.owner
+            if isinstance(owner, Operation):
+                self._log.printed[owner].line = -1
+
     def _name(self, value: SSAValue) -> str:
-        """Return a name for a value that has none yet, as xDSL's printer chooses it."""
+        name = self._ssa_values.get(value)
+        if name is not None:
+            return name
+        if not self._first:
+            return self._names.new(value)
+        # as xDSL's printer chooses it
         hint = value.name_hint
         if hint:
             count = self.ssa_names.get(hint, 0)
@@ -220,67 +283,10 @@ class _FollowingPrinter(Printer):
         else:
             name = self._get_new_valid_name_id()
         self._ssa_values[value] = name
-        self.names[value] = f"%{name}"
         return name
 
 
 _ByMarks = dict[tuple[Numbers, str], list[Operation]]
-
-
-class Line(NamedTuple):
-    """One line of a module: its op, whether that starts here, and the text."""
-
-    op: Operation
-    part: int
-    """0 where the op starts, then its other lines: ends of regions, block labels."""
-    indent: int
-    text: str
-    meaning: str
-    """The text without the names of values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A module as text with its ops, and the names of its values (`%0`)."""
-
-    lines: list[Line]
-    names: dict[SSAValue, str]
-
-
-def listing_of(
-    module: ModuleOp,
-    states: dict[Operation, _State] | None = None,
-    kept: _Kept | None = None,
-) -> Listing:
-    """Return the module as `Printer` prints it, each line with the op that it belongs to.
-
-    Args:
-        module: to be printed.
-        states: of its ops, if these are known.
-        kept: how ops were printed before, which is used and added to.
-    """
-    _forget_patterns()
-    stream = StringIO()
-    states = _states_of(module) if states is None else states
-    printer = _FollowingPrinter(stream, states, {} if kept is None else kept)
-    printer.print_op(module)
-    texts = stream.getvalue().split("\n")
-    owners: list[Operation] = [module] * len(texts)
-    # ops come in the order in which they start: inner ones after outer ones
-    for op, start, end in printer.spans:
-        owners[start : end + 1] = [op] * (end + 1 - start)
-    parts: dict[Operation, int] = defaultdict(int)
-    lines: list[Line] = []
-    meanings = printer.meanings
-    for at, (op, text) in enumerate(zip(owners, texts, strict=True)):
-        stripped = text.lstrip(" ")
-        indent = len(text) - len(stripped)
-        if len(stripped) > LONGEST_LINE:
-            stripped = f"{stripped[:LONGEST_LINE]} … ({len(stripped):,} characters)"
-        meaning = meanings.get(at) or _NAME.sub("%", stripped)
-        lines.append(Line(op, parts[op], indent, stripped, meaning))
-        parts[op] += 1
-    return Listing(lines, printer.names)
 
 
 class ListingRow(NamedTuple):
@@ -312,13 +318,6 @@ class StageRecord:
         return sum(row.change == change for row in self.rows)
 
 
-class _Old(NamedTuple):
-    """A line of the stage before, as it is compared."""
-
-    row: ListingRow
-    meaning: tuple[object, ...]
-
-
 @dataclass(slots=True)
 class StageLog:
     """The stages of one module, which is changed in place between the records."""
@@ -328,14 +327,17 @@ class StageLog:
     stages: list[StageRecord] = field(default_factory=list[StageRecord])
     keys: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """The key of every op that ever was; it keeps them, so that none is confused."""
-    _numbers: dict[str, int] = field(default_factory=dict[str, int])
-    _before: dict[tuple[int, int], _Old] = field(
-        default_factory=dict[tuple[int, int], _Old]
+    names: _Names = field(default_factory=_Names)
+    printed: dict[Operation, _Printed] = field(
+        default_factory=dict[Operation, _Printed]
     )
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
+    _before: dict[tuple[int, int], ListingRow] = field(
+        default_factory=dict[tuple[int, int], ListingRow]
+    )
+    """The lines of the last listing, by op and place in the op."""
     _states: dict[Operation, _State] = field(default_factory=dict[Operation, _State])
-    _listing: Listing | None = None
-    """The last listing, and all that it was printed of."""
-    _kept: _Kept = field(default_factory=_Kept)
+    """All that the last listing was printed of."""
     _ops: dict[int, Operation] = field(default_factory=dict[int, Operation])
     """The op that has a key now, or had it last."""
     _next: int = 0
@@ -348,48 +350,86 @@ class StageLog:
         *,
         seconds: float = 0.0,
         skipped: bool = False,
-    ) -> Listing:
+    ) -> None:
         """Note the module as a stage left it; the first record is where it starts."""
-        states, before = _states_of(module), self._states
-        if self._listing is not None and _is_same(states, before):
-            self.stages.append(
-                StageRecord(number, name, seconds, skipped, self._as_before())
-            )
-            return self._listing
-        self._states = states
-        self._listing = listing = listing_of(module, states, self._kept)
-        self._name_ops(dict.fromkeys(line.op for line in listing.lines))
-        first = not self.stages
+        states = _states_of(module)
+        if self.stages and _is_same(states, self._states):
+            rows = self._as_before()
+        else:
+            self._name_ops(self._shape(states))
+            self._states = states
+            rows = self._compared(module)
+        self.stages.append(StageRecord(number, name, seconds, skipped, rows))
+
+    def _shape(self, states: dict[Operation, _State]) -> list[Operation]:
+        """Find how each op is printed; return those that are not on a line of another."""
+        hidden: set[Block] = set()
+        shown: list[Operation] = []
+        printed = self.printed
+        for op, state in states.items():
+            if op.parent in hidden:
+                continue
+            shown.append(op)
+            known = printed.get(op)
+            if known is None or op.regions or known.state != state:
+                printed[op] = known = _Printed(state, _pattern_of(op))
+                if known.shape is not None:
+                    hidden.update(block for part in op.regions for block in part.blocks)
+        return shown
+
+    def _compared(self, module: ModuleOp) -> list[ListingRow]:
+        """Return the lines of a module, and those that are not there any more."""
+        first, before = not self.stages, self._before
         rows: list[ListingRow] = []
-        now: dict[tuple[int, int], _Old] = {}
-        gone = self._gone({(self.keys[one.op], one.part) for one in listing.lines})
+        now: dict[tuple[int, int], ListingRow] = {}
+        lines = self._lines(module)
+        gone = self._gone({at for at, _, _ in lines})
         rows.extend(gone.pop(None, ()))
-        for line in listing.lines:
-            op = line.op
-            at = self.keys[op], line.part
-            text = self._number(line.text)
-            old = self._before.get(at)
-            if old is not None and not op.regions and states[op] == before.get(op):
-                meaning = old.meaning
-            else:
-                meaning = self._meaning(line)
-            if first or (old is not None and old.meaning == meaning):
-                row = ListingRow(at[0], text, line.indent, SAME)
+        for at, text, indent in lines:
+            old = before.get(at)
+            if first or (old is not None and old.text == text):
+                row = ListingRow(at[0], text, indent, SAME)
             elif old is not None:
-                row = ListingRow(at[0], text, line.indent, CHANGED, old.row.text)
+                row = ListingRow(at[0], text, indent, CHANGED, old.text)
             else:
-                row = ListingRow(at[0], text, line.indent, ADDED)
+                row = ListingRow(at[0], text, indent, ADDED)
             rows.append(row)
-            now[at] = _Old(row, meaning)
+            now[at] = row
             rows.extend(gone.pop(at, ()))
         self._before = now
-        self.stages.append(StageRecord(number, name, seconds, skipped, rows))
-        return listing
+        return rows
+
+    def _lines(self, module: ModuleOp) -> list[tuple[tuple[int, int], int, int]]:
+        """Print a module; return op and place in it, text and indentation of each line."""
+        _forget_patterns()
+        printer = _FollowingPrinter(self)
+        printer.print_op(module)
+        self.names.reserve()
+        texts = printer.text.getvalue().split("\n")
+        owners: list[Operation] = [module] * len(texts)
+        # ops come in the order in which they start: inner ones after outer ones
+        for op, start, end in printer.spans:
+            owners[start : end + 1] = [op] * (end + 1 - start)
+        parts: dict[int, int] = defaultdict(int)
+        lines: list[tuple[tuple[int, int], int, int]] = []
+        for at, (op, text) in enumerate(zip(owners, texts, strict=True)):
+            key = self.keys[op]
+            number = printer.lines.get(at)
+            if number is not None:
+                lines.append(((key, 0), number, len(text)))
+                continue
+            stripped = text.lstrip(" ")
+            place = key, parts[key]
+            lines.append((place, self.number(stripped), len(text) - len(stripped)))
+            parts[key] += 1
+        return lines
 
     def _as_before(self) -> list[ListingRow]:
         """Return the rows of a stage that changes nothing."""
-        rows = (old.row for old in self._before.values())
-        return [ListingRow(row.key, row.text, row.indent, SAME) for row in rows]
+        return [
+            ListingRow(row.key, row.text, row.indent, SAME)
+            for row in self._before.values()
+        ]
 
     def _gone(
         self, there: set[tuple[int, int]]
@@ -397,37 +437,26 @@ class StageLog:
         """Lines that are not there any more, by the line that they stood behind."""
         gone: dict[tuple[int, int] | None, list[ListingRow]] = defaultdict(list)
         last: tuple[int, int] | None = None
-        for at, old in self._before.items():
+        for at, row in self._before.items():
             if at in there:
                 last = at
             else:
-                row = old.row
                 gone[last].append(ListingRow(row.key, row.text, row.indent, REMOVED))
         return gone
 
-    def _number(self, text: str) -> int:
+    def number(self, text: str) -> int:
+        """Return the number of a line's text, which is cut if it is very long."""
+        if len(text) > LONGEST_LINE:
+            text = f"{text[:LONGEST_LINE]} … ({len(text):,} characters)"
         number = self._numbers.setdefault(text, len(self.texts))
         if number == len(self.texts):
             self.texts.append(text)
         return number
 
-    def _meaning(self, line: Line) -> tuple[object, ...]:
-        """Return the meaning of a line, without the names of values."""
-        operands = line.op.operands if line.part == 0 else ()
-        return (line.meaning, *map(self._meant, operands))
-
-    def _meant(self, value: SSAValue) -> tuple[int, int, bool]:
-        if type(value) is OpResult:
-            return self.keys.get(value.op, -1), value.index, True
-        argument = cast(BlockArgument, value)
-        op = argument.block.parent_op()
-        return (self.keys.get(op, -1) if op else -1, argument.index, False)
-
     # --- which op is which --------------------------------------------------
 
-    def _name_ops(self, ops: Iterable[Operation]) -> None:
+    def _name_ops(self, there: Sequence[Operation]) -> None:
         """Give every op a key: its old one, that of the op it replaces, or a new one."""
-        there = list(ops)
         kept = {self.keys[op] for op in there if op in self.keys}
         fresh = [op for op in there if op not in self.keys]
         lost = dict.fromkeys(key for key, _ in self._before if key not in kept)
@@ -466,6 +495,7 @@ class StageLog:
             if mark[0] and len(old) == len(made):
                 for one, other in zip(made, old, strict=True):
                     self._give(one, self.keys[other])
+                    self.names.inherit(one, other)
                 paired.update((*made, *old))
         return (
             [op for op in fresh if op not in paired],
