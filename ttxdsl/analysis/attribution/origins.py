@@ -48,9 +48,22 @@ def is_mark(location: NameLoc) -> bool:
     return location.desc.data.startswith(_MARKS)
 
 
+def _named(name: str, location: Attribute) -> LocationAttr:
+    """Return a location with a name around it.
+
+    Each op of a program gets several: they are filled in directly, without a verification.
+    """
+    text, named = StringAttr.__new__(StringAttr), NameLoc.__new__(NameLoc)
+    fill = object.__setattr__
+    fill(text, "data", name)
+    fill(named, "desc", text)
+    fill(named, "location", location)
+    return cast(Any, named)
+
+
 def optimized(location: Attribute, name: str) -> LocationAttr:
     """The location of an op that an optimization of this name made of one there."""
-    return cast(Any, NameLoc(StringAttr(f"{_OPTIMIZED}{name}"), cast(Any, location)))
+    return _named(f"{_OPTIMIZED}{name}", location)
 
 
 def optimizations(location: Attribute) -> tuple[str, ...]:
@@ -71,7 +84,7 @@ def optimizations(location: Attribute) -> tuple[str, ...]:
 def joined(locations: Iterable[Attribute]) -> LocationAttr:
     """Return the location of an op that does what several ops did, one an operand."""
     fused = FusedLoc(cast(Any, tuple(locations)), NoneAttr())
-    return cast(Any, NameLoc(StringAttr(_JOINED), cast(Any, fused)))
+    return _named(_JOINED, fused)
 
 
 def joined_parts(location: Attribute) -> tuple[Attribute, ...]:
@@ -91,7 +104,7 @@ def on_whole_values(location: Attribute) -> LocationAttr:
     An op of a global program works on whole values as on one device, so devices that
     have them whole need nothing of each other for it, whatever it is.
     """
-    return cast(Any, NameLoc(StringAttr(_WHOLE), cast(Any, location)))
+    return _named(_WHOLE, location)
 
 
 def is_on_whole_values(location: Attribute) -> bool:
@@ -149,7 +162,13 @@ class Unmarked:
 
 def unmarked(location: Attribute) -> LocationAttr:
     """Return one location without numbers; of many, ask one `Unmarked`."""
-    return Unmarked()(location)
+    while isinstance(location, NameLoc) and is_mark(location):
+        if location.desc.data == _JOINED:
+            break
+        location = location.location
+    if isinstance(location, NameLoc | CallSiteLoc):
+        return Unmarked()(location)
+    return cast(Any, location)
 
 
 class Origins:
@@ -171,9 +190,9 @@ class Origins:
         """Give the first op of each pair a number that stands for the second one."""
         start = len(self._marked)
         for op, other in pairs:
-            mark = StringAttr(f"{self._prefix}{len(self._marked)}")
+            mark = f"{self._prefix}{len(self._marked)}"
             self._marked.append((other, op.location))
-            op.location = cast(Any, NameLoc(mark, op.location))
+            op.location = cast(Any, _named(mark, op.location))
         return range(start, len(self._marked))
 
     def marked(self, number: int) -> tuple[Operation, LocationAttr]:

@@ -24,6 +24,7 @@ from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.insight.report.html.page import beside_page, report_page
 from ttxdsl.insight.report.model_explorer import graph_collection, node_data
 from ttxdsl.insight.why.causes.aligned import aligned_lines
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.loading.files import is_stream, require_writable, write_whole
 
 _SUFFIXES = {
@@ -34,6 +35,7 @@ _SUFFIXES = {
 """The suffix of the default output file, by format."""
 
 
+@without_collections()  # the command ends when the page is written
 def execute(options: argparse.Namespace) -> int:
     """Write one report; the exit code is 0 unless the program is refused."""
     source: Path = options.file

@@ -4,12 +4,12 @@ xDSL keeps names of letters as hints and forgets numbers, so `%42` has to be tak
 the parser while it reads.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from io import StringIO
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -17,22 +17,34 @@ from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.compat.speed.scopes import record_names
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, operands_of
 from ttxdsl.loading.program import import_foreign_shardings, make_context
 from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of
 
 
 class _NamingPrinter(Printer):
-    """A printer that remembers what it calls each value."""
+    """A printer that remembers what it calls each value, and prints nothing."""
 
     def __init__(self) -> None:
         super().__init__(stream=StringIO())
         self.names: dict[SSAValue, str] = {}
 
+    def print_op(self, op: Operation) -> None:
+        if op.regions or any(value not in self.names for value in operands_of(op)):
+            super().print_op(op)
+        else:
+            self._print_results(op)
+
     def print_ssa_value(self, value: SSAValue) -> str:
         name = super().print_ssa_value(value)
         self.names[value] = f"%{name}"
         return name
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Attributes name no values."""
+
+    def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
+        """Attributes name no values."""
 
 
 def all_values(module: ModuleOp) -> Iterator[SSAValue]:

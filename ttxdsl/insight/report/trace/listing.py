@@ -19,7 +19,7 @@ from xdsl.printer import Printer
 
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import operands_of
+from ttxdsl.ir.traversal import all_ops, operands_of
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
 """What a stage did to a line."""
@@ -245,6 +245,14 @@ class _FollowingPrinter(Printer):
         name = self._name(value)
         self.print_string(f"%{name}")
         return name
+
+    def _print_new_line(
+        self, indent: int | None = None, print_message: bool = True
+    ) -> None:
+        indent = self._indent if indent is None else indent
+        self._current_line += 1
+        self._current_column = indent * self.indent_num_spaces
+        self.text.write("\n" + " " * self._current_column)
 
     def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
         self._define(arg)
@@ -485,14 +493,17 @@ class StageLog:
         def sorted_by_marks(ops: list[Operation]) -> _ByMarks:
             found: _ByMarks = defaultdict(list)
             for op in ops:
-                found[self.origins.chain(op), kind(op)].append(op)
+                if chain := self.origins.chain(op):
+                    found[chain, kind(op)].append(op)
             return found
 
+        if not (fresh and gone):
+            return fresh, gone
         lost = sorted_by_marks(gone)
         paired: set[Operation] = set()
         for mark, made in sorted_by_marks(fresh).items():
             old = lost.get(mark, [])
-            if mark[0] and len(old) == len(made):
+            if len(old) == len(made):
                 for one, other in zip(made, old, strict=True):
                     self._give(one, self.keys[other])
                     self.names.inherit(one, other)
@@ -506,16 +517,15 @@ class StageLog:
 def _states_of(module: ModuleOp) -> dict[Operation, _State]:
     """Return for each op of a module, in order, all that it is printed of."""
     states: dict[Operation, _State] = {}
-    for op in module.walk():
-        properties, attributes = op.properties, op.attributes
-        state = (
-            *(op.parent, *op.results, None, *operands_of(op)),
-            *(value.type for value in op.results),
+    for op in all_ops(module):
+        properties, attributes, results = op.properties, op.attributes, op.results
+        state: _State = (
+            *(op.parent, results, operands_of(op), *[value.type for value in results]),
             *(*properties, *properties.values(), *attributes, *attributes.values()),
         )
         for region in op.regions:
             for block in region.blocks:
-                state += (block, *block.args, *(value.type for value in block.args))
+                state += (block, *block.args, *[value.type for value in block.args])
         states[op] = state
     return states
 

@@ -166,19 +166,19 @@ def source_frames(location: Attribute) -> Iterator[Frame]:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        match part:
+        match part:  # names around positions are most of what there is
+            case NameLoc():
+                name = part.desc.data
+                function = name if inside and "/" not in name else ""
+                pending.append((part.location, function, True))
+            case ParsedLoc():
+                yield Frame("", part.position)
             case FileLineColLoc() | FileLineColRange():
                 file, line, column = part.filename, part.line, part.column
                 end = None
                 if isinstance(part, FileLineColRange):
                     end = f"{part.end_line.data}:{part.end_column.data}"
                 yield Frame(function, f"{file.data}:{line.data}:{column.data}", end)
-            case ParsedLoc():
-                yield Frame("", part.position)
-            case NameLoc():
-                name = part.desc.data
-                function = name if inside and "/" not in name else ""
-                pending.append((part.location, function, True))
             case CallSiteLoc():
                 pending += ((part.caller, "", True), (part.callee, "", True))
             case FusedLoc():
