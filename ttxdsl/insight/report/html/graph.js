@@ -50,7 +50,7 @@ function setUpGraph(view) {
     if (drag) {
       const x = event.clientX - drag.x, y = event.clientY - drag.y;
       if (Math.abs(x - graph.x) + Math.abs(y - graph.y) > 3) moved = true;
-      if (moved) (graph.x = x), (graph.y = y), canvas.classList.add("dragging"), draw();
+      if (moved) (graph.x = x), (graph.y = y), canvas.classList.add("dragging"), move();
       return;
     }
     const box = boxAt(event.offsetX, event.offsetY);
@@ -58,7 +58,7 @@ function setUpGraph(view) {
       graph.hover = box?.id ?? null;
       canvas.title = box && box.scope !== 0 ? boxTitle(box) : "";
       canvas.style.cursor = box && !(box.open && box.scope === 0) ? "pointer" : "";
-      draw();
+      move();
     }
   });
   canvas.addEventListener("pointerup", (event) => {
@@ -76,7 +76,7 @@ function setUpGraph(view) {
   });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
-    if (event.shiftKey) (graph.x -= event.deltaY), draw();
+    if (event.shiftKey) (graph.x -= event.deltaY), move();
     else zoom(Math.exp(-event.deltaY * 0.0015), event.offsetX, event.offsetY);
   }, { passive: false });
   canvas.addEventListener("keydown", graphKey);
@@ -131,7 +131,7 @@ function fitAll(start = false) {
   graph.scale = start ? Math.max(fit, LEGIBLE) : fit;
   graph.x = (graph.width - width * graph.scale) / 2;
   graph.y = Math.max((graph.height - height * graph.scale) / 2, 24);
-  draw();
+  move();
 }
 
 function zoom(factor, x = graph.width / 2, y = graph.height / 2) {
@@ -139,7 +139,7 @@ function zoom(factor, x = graph.width / 2, y = graph.height / 2) {
   graph.x = x - ((x - graph.x) * scale) / graph.scale;
   graph.y = y - ((y - graph.y) * scale) / graph.scale;
   graph.scale = scale;
-  draw();
+  move();
 }
 
 /** The box that stands for the selection: the node or scope, or what it is folded in. */
@@ -211,16 +211,6 @@ function follow(key) {
 
 // --- drawing -----------------------------------------------------------------------------------
 
-let drawn = false;
-function draw() {
-  if (drawn || !graph.drawing) return;
-  drawn = true;
-  requestAnimationFrame(() => {
-    drawn = false;
-    paint();
-  });
-}
-
 function colors() {
   const style = getComputedStyle(document.documentElement);
   const of = (name) => style.getPropertyValue(name).trim();
@@ -231,25 +221,9 @@ function colors() {
   };
 }
 
-function paint() {
-  const { context: c, scale, ratio, drawing } = graph;
-  if (!graph.width) return;
-  const color = colors();
-  c.setTransform(1, 0, 0, 1, 0, 0);
-  c.fillStyle = color.bg;
-  c.fillRect(0, 0, graph.canvas.width, graph.canvas.height);
-  c.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * graph.x, ratio * graph.y);
-  const view = {
-    left: -graph.x / scale, top: -graph.y / scale,
-    right: (graph.width - graph.x) / scale, bottom: (graph.height - graph.y) / scale,
-  };
-  paintBoxes(view, color);
-  paintMinimap(color);
-}
-
-/** All boxes and arrows of a part of the drawing. */
-function paintBoxes(view, color = colors()) {
-  const { context: c, drawing } = graph;
+/** Paint all boxes and arrows of a part of the drawing; return how many there are. */
+function paintBoxes(c, view, color) {
+  const { drawing } = graph;
   const inView = (box) => box.x < view.right && box.x + box.width > view.left && box.y < view.bottom && box.y + box.height > view.top;
   const chosen = selectedBox();
   const matches = state.matches && new Set(state.matches.map(visibleOf));
@@ -263,8 +237,9 @@ function paintBoxes(view, color = colors()) {
   };
   visit(drawing.boxes.get("s0"));
   for (const box of scopesDrawn) paintOpen(c, box, color, box === chosen, matches);
-  paintArrows(c, view, color, chosen);
+  const arrows = paintArrows(c, view, color, chosen);
   for (const box of leaves) paintLeaf(c, box, color, box === chosen, matches);
+  return scopesDrawn.length + leaves.length + arrows;
 }
 
 function rounded(c, box, radius) {
@@ -288,7 +263,7 @@ function paintOpen(c, box, color, chosen) {
   c.fillText(fitText(c, `▾  ${scopeLabel(box.scope)}`, box.width - 20), box.x + 10, box.y + 16 * from);
 }
 
-function paintLeaf(c, box, color, chosen, matches) {
+function paintLeaf(c, box, color, chosen, matches, hovered = false) {
   const isNode = box.node !== undefined;
   const faded = matches && !matches.has(box.id);
   c.globalAlpha = faded ? 0.35 : 1;
@@ -304,8 +279,8 @@ function paintLeaf(c, box, color, chosen, matches) {
   rounded(c, box, 7);
   c.fillStyle = heatOf(box) ?? (isNode ? color.panel : dark() ? "#20283a" : "#eef2ff");
   c.fill();
-  c.lineWidth = chosen ? 2.5 : matches?.has(box.id) ? 2 : box.id === graph.hover ? 1.5 : 1;
-  c.strokeStyle = chosen || matches?.has(box.id) || box.id === graph.hover ? color.accent : isNode ? color.strong : kindColor("contraction", 0.45);
+  c.lineWidth = chosen ? 2.5 : matches?.has(box.id) ? 2 : hovered ? 1.5 : 1;
+  c.strokeStyle = chosen || matches?.has(box.id) || hovered ? color.accent : isNode ? color.strong : kindColor("contraction", 0.45);
   c.stroke();
   if (isNode) {
     c.fillStyle = kindColor(kind, kind === "collective" ? 0.9 : 0.75);
@@ -373,6 +348,7 @@ function paintFolded(c, box, color) {
 function paintArrows(c, view, color, chosen) {
   const boxes = graph.drawing.boxes;
   const near = [], paths = {};
+  let count = 0;
   c.lineWidth = Math.min(1.4, 1 / graph.scale);
   c.strokeStyle = color.strong;
   const boundary = (box) => box.scope > 0 && ["arguments", "results"].includes(scopes[box.scope].kind);
@@ -390,6 +366,7 @@ function paintArrows(c, view, color, chosen) {
     const length = Math.abs(b.y - a.y - a.height);
     const alpha = argument(a) ? 0.16 : length > 900 ? 0.22 : length > 300 ? 0.5 : 0.95;
     arrow(paths[alpha] ??= new Path2D(), a, b, length < 2500 || graph.scale > 0.1);
+    count += 1;
   }
   // all of one kind at once: a stroke each would take longer than a frame
   for (const [alpha, path] of Object.entries(paths)) {
@@ -407,6 +384,7 @@ function paintArrows(c, view, color, chosen) {
     c.stroke(path);
   }
   c.globalAlpha = 1;
+  return count + near.length;
 }
 
 function inside(box, outer) {

@@ -13,7 +13,7 @@ function setUpMinimap(view) {
     const { scale, x, y } = minimapPlace();
     graph.x = graph.width / 2 - ((event.offsetX - x) / scale) * graph.scale;
     graph.y = graph.height / 2 - ((event.offsetY - y) / scale) * graph.scale;
-    draw();
+    move();
   };
   canvas.addEventListener("pointerdown", (event) => (canvas.setPointerCapture(event.pointerId), go(event)));
   canvas.addEventListener("pointermove", (event) => event.buttons && go(event));

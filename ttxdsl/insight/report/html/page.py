@@ -17,7 +17,7 @@ from ttxdsl.insight.why.causes.aligned import Line
 
 SCRIPTS = (
     *("packed.js", "model.js", "layers.js", "heat.js", "layout.js", "picture.js"),
-    *("graph.js", "minimap.js", "svg.js", "outline.js", "details.js"),
+    *("graph.js", "minimap.js", "moving.js", "svg.js", "outline.js", "details.js"),
     *("stages.js", "tables.js", "time.js", "summary.js", "main.js"),
 )
 """In the order in which they run, behind `start.js`; they share one scope."""

@@ -58,12 +58,12 @@ const round = (number) => Math.round(number * 100) / 100;
 function graphSvg() {
   const { width, height } = graph.drawing;
   const context = new SvgContext(document.createElement("canvas").getContext("2d"));
-  const before = { context: graph.context, scale: graph.scale };
-  Object.assign(graph, { context, scale: 1 });
+  const before = graph.scale;
+  graph.scale = 1;
   try {
-    paintBoxes({ left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity });
+    paintBoxes(context, { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity }, colors());
   } finally {
-    Object.assign(graph, before);
+    graph.scale = before;
   }
   const back = s("rect", { x: -20, y: -20, width: round(width + 40), height: round(height + 40), fill: colors().bg });
   const box = `-20 -20 ${round(width + 40)} ${round(height + 40)}`;
