@@ -7,15 +7,19 @@
 `export` writes each step as text (`maxtext_export.py`, which needs Python 3.12 and the
 packages that its head names), `measure` asks ttxdsl about each that is there and keeps the
 answers in `DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names
-of steps are to contain, and go on where they stopped.
+of steps are to contain, and go on where they stopped. `measure --without report` leaves the
+slow question out; without it `measure` asks later what is missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +108,7 @@ MODELS = [
     "weaver-mini",
     "weaver-max",
 ]
-"""Every `model_name` of MaxText 0.2.5."""
+"""Every model that MaxText 0.2.5 has a configuration of."""
 
 EXPERTS = (
     "deepseek",
@@ -119,8 +123,17 @@ EXPERTS = (
 )
 """Parts of names of models with experts."""
 
+INDEXERS = ("deepseek3.2", "deepseek4", "deepseek-custom")
+"""Parts of names of models whose step trains nothing but an indexer unless told otherwise."""
+
+EXPORT_SECONDS = 240
+"""The most that one export may take."""
+
 SECONDS = 900
-"""The most that one export or one answer may take."""
+"""The most that one answer may take."""
+
+ATTEMPTS = 5
+"""How often a step is exported, each time with the options that MaxText's message asks for."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +171,8 @@ def steps() -> list[Step]:
             extra = (f"ici_{kind}_parallelism=4", "ici_fsdp_parallelism=-1")
         elif at % 8 == 3:
             extra = ("ici_context_parallelism=4", "ici_fsdp_parallelism=-1")
+        if any(part in model for part in INDEXERS):
+            sizes = (*sizes, "indexer_sparse_training=true")
         split = "allow_split_physical_axes=true"
         dot, pallas = "attention=dot_product", "attention=flash"
         first, second = (dot, pallas) if at % 2 else (pallas, dot)
@@ -169,42 +184,97 @@ def steps() -> list[Step]:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write each step that is not there yet; what goes wrong is in `NAME.err`."""
+    """Write each step that is not there yet; what goes wrong is in `NAME.err`.
+
+    A step that MaxText refuses for its options is tried again with those that the
+    refusal asks for.
+    """
     for step in chosen(options):
         out = options.directory / step.name
-        if (
-            out.with_name(f"{step.name}.json").exists()
-            or out.with_name(f"{step.name}.err").exists()
-        ):
+        errors = out.with_name(f"{step.name}.err")
+        if out.with_name(f"{step.name}.json").exists() or errors.exists():
             continue
-        command = [
-            options.python,
-            options.exporter,
-            str(out),
-            step.model,
-            step.topology,
-        ]
-        command += ["--slices", str(step.slices), "--", *step.options]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=SECONDS
-            )
-            error = done.stderr if done.returncode else ""
-        except subprocess.TimeoutExpired:
-            error = f"not done after {SECONDS} s"
+        settings = dict(option.split("=", 1) for option in step.options)
+        error = ""
+        for _ in range(ATTEMPTS):
+            error = export_once(options, step, out, settings)
+            changed = adapted(settings, error, step)
+            if not error or changed == settings:
+                break
+            settings = changed
         if error:
-            out.with_name(f"{step.name}.err").write_text(error)
-        print(step.name, error.strip().rpartition("\n")[2][:150], flush=True)
+            errors.write_text(error)
+        print(step.name, refusal(error) if error else "", flush=True)
+
+
+def export_once(
+    options: argparse.Namespace, step: Step, out: Path, settings: dict[str, str]
+) -> str:
+    """Export a step with these options; return what went wrong, or nothing."""
+    command = [options.python, options.exporter, str(out), step.model, step.topology]
+    command += ["--slices", str(step.slices), "--"]
+    command += [f"{name}={value}" for name, value in settings.items()]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=EXPORT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"not done after {EXPORT_SECONDS} s"
+    return done.stderr if done.returncode else ""
+
+
+def adapted(settings: dict[str, str], error: str, step: Step) -> dict[str, str]:
+    """Return the options with what the refusal asks for."""
+    settings = dict(settings)
+    if "scan_layers=False" in error:
+        settings["scan_layers"] = "false"
+    elif "tokamax" in error:
+        settings["use_tokamax_splash"] = "true"
+    elif "overridden by both" in error:
+        settings.pop("max_target_length", None)
+    elif "num_kv_heads" in error and "ici_tensor_parallelism" in settings:
+        settings["ici_tensor_parallelism"] = "2"
+    elif "IndivisibleError" in error or "does not evenly divide" in error:
+        # Weights are divided among fewer devices, and the batch among groups of them.
+        width = int(settings.get("ici_fsdp_parallelism", -1))
+        narrower = [size for size in (256, 64, 16) if size < width or width == -1]
+        if width == -1 and not step.topology.startswith("v5p-8192"):
+            narrower.remove(256)
+        if narrower:
+            settings["ici_fsdp_parallelism"] = str(narrower[0])
+            settings["ici_data_parallelism"] = "-1"
+    return settings
+
+
+def refusal(error: str) -> str:
+    """Return the reason of a refusal in a line."""
+    if match := re.search(
+        r"partitioned (\d+) times, but .*?dimension size (?:is )?(\d+)", error
+    ):
+        return "JAX: a dimension of {1} is divided {0} times".format(*match.groups())
+    if "literal_error" in error:
+        return "no `model_name` that MaxText accepts"
+    lines = [line.strip() for line in error.splitlines()]
+    for line in reversed(lines):
+        if line.startswith("Value error, "):
+            return line.removeprefix("Value error, ").partition(" [type=")[0]
+    for line in reversed(lines):
+        if re.match(r"[\w.]*(Error|Exception)\b", line):
+            return line
+    return lines[-1] if lines else ""
 
 
 def chosen(options: argparse.Namespace) -> list[Step]:
-    return [step for step in steps() if options.only in step.name]
+    known = steps()
+    if options.small:
+        known = known[: len(MODELS)]
+    return [step for step in known if options.only in step.name]
 
 
 ANSWER = """
 import json, resource, sys, time
 import ttxdsl
-path, page = sys.argv[1:]
+path, page, asks = sys.argv[1:]
 seconds, answer = {}, {"ops": open(path).read().count(" = ")}
 def timed(name, ask):
     start = time.process_time()
@@ -219,41 +289,57 @@ collectives = timed("collectives", local.collectives)
 memory = timed("memory", local.memory)
 answer["collectives"] = sum(one.count for one in collectives)
 answer["bytes"] = sum(one.bytes_per_device for one in collectives)
+answer["unpriced"] = sorted({one.kind for one in collectives if not one.is_priced})
+answer["uncounted"] = sum(not one.times.is_known for one in collectives)
 answer["peak"] = memory.peak_bytes
 answer["mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-timed("why", program.why)
-timed("report", lambda: program.report(page))
-answer["report_kib"] = len(open(page, "rb").read()) // 1024
+if "why" in asks:
+    timed("why", program.why)
+if "report" in asks:
+    timed("report", lambda: program.report(page))
+    answer["report_kib"] = len(open(page, "rb").read()) // 1024
 print(json.dumps({**answer, "seconds": seconds}))
 """
+
+QUESTIONS = ("why", "report")
+"""What is asked after a step is partitioned."""
 
 
 def programs(options: argparse.Namespace) -> list[Path]:
     """Return the steps that are there, those first that libtpu compiled, too."""
     found = sorted(options.directory.glob("*.mlir"))
+    found = [path for path in found if path.with_suffix(".json").exists()]
     found.sort(key=lambda path: not path.with_suffix(".hlo").exists())
     return [path for path in found if options.only in path.name]
 
 
 def measure(options: argparse.Namespace) -> None:
     """Ask about each step that was exported; what goes wrong is the answer then."""
+    wanted = [name for name in QUESTIONS if name not in options.without.split(",")]
     for path in programs(options):
         out = path.with_suffix(".answer.json")
-        if out.exists():
+        answer: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
+        known = answer.get("seconds", {})
+        if "error" in answer or (
+            "memory" in known and all(name in known for name in wanted)
+        ):
             continue
         page = path.with_suffix(".html")
-        command = [sys.executable, "-c", ANSWER, str(path), str(page)]
+        asks = ",".join(name for name in wanted if name not in known)
+        command = [sys.executable, "-c", ANSWER, str(path), str(page), asks]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=SECONDS
             )
             error = done.stderr.strip() if done.returncode else ""
-            answer = json.loads(done.stdout) if not error else {"error": error}
+            new = json.loads(done.stdout) if not error else {"error": error}
         except subprocess.TimeoutExpired:
-            answer = {"error": f"not done after {SECONDS} s"}
+            new = {"error": f"not done after {SECONDS} s"}
         page.unlink(missing_ok=True)
-        out.write_text(json.dumps(answer))
-        print(path.stem, str(answer)[-300:], flush=True)
+        new["seconds"] = {**known, **new.get("seconds", {})}
+        new["date"] = datetime.date.today().isoformat()
+        out.write_text(json.dumps({**answer, **new}))
+        print(path.stem, str(new)[-300:], flush=True)
 
 
 HEAD = """\
@@ -369,7 +455,12 @@ def table(options: argparse.Namespace) -> None:
     print("## Refused by ttxdsl\n")
     print("\n".join(wrong) or "None of these.")
     print("\n## Refused by MaxText or libtpu's topologies\n")
-    print("\n".join(f"- {path.stem}" for path in refused) or "None.")
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for path in refused:
+        kinds[refusal(path.read_text())].append(path.stem)
+    print(
+        "\n".join(f"- {kind} ({', '.join(kinds[kind])})" for kind in kinds) or "None."
+    )
     print("\n## Not run\n")
     print(", ".join(left) or "None.")
 
@@ -381,6 +472,8 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--exporter")
     parser.add_argument("--only", default="")
+    parser.add_argument("--small", action="store_true", help="one topology each")
+    parser.add_argument("--without", default="", help="questions not to ask")
     options = parser.parse_args()
     options.directory.mkdir(parents=True, exist_ok=True)
     {"export": export, "measure": measure, "table": table}[options.action](options)

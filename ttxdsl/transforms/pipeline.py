@@ -344,17 +344,31 @@ class TTStableHLOPipelinePass(ModulePass):
         rest.apply(ctx, module)
         return bytes_sent(module)
 
-    def _to_the_end(
-        self, ctx: Context, module: ModuleOp, costs: Sequence[Cost]
-    ) -> tuple[int, list[Stage]]:
-        """Go on from stage 6; return what devices send, and the stages."""
+    def go_on(
+        self,
+        ctx: Context,
+        module: ModuleOp,
+        hooks: Hooks = NO_HOOKS,
+        costs: Sequence[Cost] = (),
+    ) -> Iterator[Stage]:
+        """Run the stages behind propagation on a module that is propagated.
+
+        Raises:
+            CompileError: a stage refuses the program.
+        """
         known = [*costs]
         with holding_back(known):
             for one in self._version.after(self, PROPAGATION_STAGE):
                 one.apply(ctx, module)
         check_collectives(module)
         rest = replace(self, first_stage=PROPAGATION_STAGE + 1, verify_each=False)
-        stages = list(rest.run(ctx, module, costs=known))
+        yield from rest.run(ctx, module, hooks, known)
+
+    def _to_the_end(
+        self, ctx: Context, module: ModuleOp, hooks: Hooks, costs: Sequence[Cost]
+    ) -> tuple[int, list[Stage]]:
+        """Go on from stage 6; return what devices send, and the stages."""
+        stages = list(self.go_on(ctx, module, hooks, costs))
         return bytes_sent(module), stages
 
     def run(
@@ -397,8 +411,9 @@ class TTStableHLOPipelinePass(ModulePass):
 
             UnifyMeshesPass(self.strict).apply(ctx, module)
             written = _written_shardings(module)
-        whole = not (hooks.looks or hooks.propagate or hooks.insert_reshards or dump)
+        whole = not (hooks.looks or hooks.propagate or dump)
         whole &= self.last_stage == LAST_STAGE
+        unseen = replace(hooks, before=None)
         rest: list[Stage] | None = None
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number < self.first_stage:
@@ -430,7 +445,9 @@ class TTStableHLOPipelinePass(ModulePass):
                         rest = stage.finish_with(
                             ctx,
                             module,
-                            lambda ctx, module: self._to_the_end(ctx, module, held),
+                            lambda ctx, module: self._to_the_end(
+                                ctx, module, unseen, held
+                            ),
                         )
                     else:
                         hooks.run(number, stage, ctx, module)

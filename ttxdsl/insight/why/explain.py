@@ -139,6 +139,7 @@ class Explainer:
             self._counterfactuals.annotations,
             self._pipeline,
             2 * self._tries if self._tries > FEWEST else FEWEST,
+            self._counterfactuals.demands,
         )
 
     def _necessary(

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.insight.why import explain
-from ttxdsl.insight.why.trials import necessity
-from ttxdsl.insight.why.trials.compiling import Demands
+from ttxdsl.insight.why.trials import compiling, necessity
+from ttxdsl.insight.why.trials.compiling import Demands, demands_of
+from ttxdsl.insight.why.trials.necessity import Annotation
 from ttxdsl.loading.program import parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.propagation import less_traffic
@@ -53,16 +55,16 @@ def test_both_ways_of_stage_6_are_asked_before_bytes_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ):
     module = parse_program(fully_sharded(2))
-    exact: Any = TTStableHLOPipelinePass.bytes_behind_propagation
-    counted: list[int] = []
+    exact: Any = compiling.compile_plainly
+    counted: list[object] = []
 
-    def count(self: TTStableHLOPipelinePass, *arguments: Any) -> int:
-        counted.append(exact(self, *arguments))
-        return counted[-1]
+    def count(*arguments: Any) -> ModuleOp:
+        counted.append(exact(*arguments))
+        return exact(*arguments)
 
     monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)  # both ways are tried
-    monkeypatch.setattr(TTStableHLOPipelinePass, "bytes_behind_propagation", count)
-    demands = Demands(module, [], TTStableHLOPipelinePass())
+    monkeypatch.setattr(compiling, "compile_plainly", count)
+    demands = demands_of(module, [], TTStableHLOPipelinePass())
     nothing = (-1,)
     assert demands.lack(nothing, ["d"])
     assert not counted
@@ -74,6 +76,22 @@ def test_both_ways_of_stage_6_are_asked_before_bytes_are_counted(
     assert not all(lacking.values())
 
 
+def test_what_a_measured_change_moves_is_known(
+    compiled: list[Sequence[object]], monkeypatch: pytest.MonkeyPatch
+):
+    """It is what compiling the change as far as stage 8 says, and is not asked again."""
+    monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)  # both ways are tried
+    explainer = explain.Explainer(parse_program(fully_sharded(3)))
+    trials = explainer._counterfactuals
+    edits = [edit for _, edit in trials.annotations.with_axis("d")]
+    trials.figures_of([(edit,) for edit in edits])
+    for edit in edits:
+        exact = demands_of(explainer.module, [edit], TTStableHLOPipelinePass())
+        assert trials.demands[edit.change,].chosen == exact.chosen
+    explainer._necessities._moved([Annotation("d", "", edits[0])])
+    assert not compiled
+
+
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[object]]:
     """The changes that programs are compiled with."""
@@ -81,9 +99,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[object]]:
 
     def counted(module: Any, edits: Sequence[object], pipeline: Any) -> Demands:
         changes.append(edits)
-        return Demands(module, edits, pipeline)
+        return demands_of(module, edits, pipeline)
 
-    monkeypatch.setattr(necessity, "Demands", counted)
+    monkeypatch.setattr(necessity, "demands_of", counted)
     return changes
 
 

@@ -4,17 +4,19 @@ In place of stages 6 and 8 is what does the same and takes notes (`recording.py`
 that are there by another package take none: of them what came of it is known.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property
 from typing import Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from ttxdsl.analysis.attribution.origins import Origins
 from ttxdsl.analysis.usage.collectives import collective_ops
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.trials.edits import Edit, changed
@@ -29,6 +31,7 @@ from ttxdsl.sharding.axes import common_prefix, is_prefix
 from ttxdsl.transforms.pipeline import (
     PROPAGATION_STAGE,
     RESHARDS_STAGE,
+    UNSEEN,
     Hooks,
     Stage,
     TTStableHLOPipelinePass,
@@ -37,6 +40,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
 )
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
+from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
@@ -81,7 +85,7 @@ def compile_and_record(
     recorded = Recorded(original, module, stages[PROPAGATION_STAGE - 1], invented)
     numbered = recorded.numbered
     numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
-    ours = isinstance(stages[RESHARDS_STAGE - 1], InsertExplicitReshardsPass)
+    ours = can_take_notes(pipeline)
     hooks = Hooks(
         before=None if watch is None else watch.before,
         propagate=lambda module: recorded.propagate(module, context),
@@ -153,23 +157,103 @@ def as_stage_4_annotates(
 def compile_plainly(
     original: ModuleOp,
     pipeline: TTStableHLOPipelinePass,
+    moves: "Moves | None" = None,
 ) -> ModuleOp:
     """The same program without notes: what a change is judged by.
+
+    Args:
+        original: the program; it is not changed.
+        pipeline: its options.
+        moves: takes note of what is moved; its stage 8 is then run.
 
     Raises:
         CompileError: the program cannot be compiled.
     """
     module = original.clone()
+    hooks = UNSEEN
+    if moves is not None:
+        hooks = replace(UNSEEN, insert_reshards=moves.insert_reshards)
     with collect_remarks():
-        _to_the_end(pipeline).apply(make_context(), module)
+        for _ in _to_the_end(pipeline).run(make_context(), module, hooks):
+            pass
+    if moves is not None:
+        moves.chosen = moves.of(module)
     return module
 
 
-class Demands:
-    """The moves of stages 7 and 8 in a changed program: for which ops, along which axes.
+class Moves:
+    """What stages 7 and 8 move in copies of a program, for which of its ops.
 
-    Where stage 6 chooses one of two ways by the bytes that devices send, both are compiled
-    as far as stage 8. Bytes are counted only if the two differ in what is asked.
+    Args:
+        original: the program whose ops are meant.
+
+    Attributes:
+        chosen: what the copy moves that was compiled to its end.
+    """
+
+    def __init__(self, original: ModuleOp):
+        self._original = original
+        self._numbered = Origins()
+        self._of: dict[Block, frozenset[Moved]] = {}
+        self.chosen: frozenset[Moved] = frozenset()
+
+    def number(self, copy: ModuleOp) -> None:
+        """Mark the ops of a copy, before it is changed."""
+        self._numbered.mark_like(zip(copy.walk(), self._original.walk(), strict=True))
+
+    def insert_reshards(self, module: ModuleOp) -> None:
+        """Run stage 8 on such a copy, or one of it, and take note."""
+        notes: dict[Operation, Insertion] = {}
+        RecordingInserter(module, notes).run()
+        moved = _moved(module, notes, self._numbered, self._original)
+        self._of[module.body.block] = moved
+
+    def of(self, module: ModuleOp) -> frozenset[Moved]:
+        """Return what a module moves; nothing if it was not to go through stage 8."""
+        return self._of.get(module.body.block, frozenset())
+
+
+class Demands:
+    """The moves of stages 7 and 8 in a program: for which ops, along which axes.
+
+    Args:
+        ways: the moves of each way that stage 6 may choose.
+        choose: returns those of the way that it chooses, which takes a whole compilation.
+    """
+
+    def __init__(
+        self,
+        ways: Collection[frozenset[Moved]],
+        choose: Callable[[], frozenset[Moved]] | None = None,
+    ):
+        self._ways = ways
+        self._choose = choose
+
+    def lack(self, op: tuple[int, ...] | None, axes: Iterable[str]) -> bool:
+        """Return True if nothing is sent any more for an op along one of the axes."""
+        answers = {
+            any((op, axis) not in moved for axis in axes) for moved in self._ways
+        }
+        if len(answers) == 1:
+            return answers.pop()
+        return any((op, axis) not in self.chosen for axis in axes)
+
+    @cached_property
+    def chosen(self) -> frozenset[Moved]:
+        """The moves of the way that stage 6 chooses."""
+        if self._choose is None:
+            (moved,) = self._ways
+            return moved
+        return self._choose()
+
+
+def demands_of(
+    original: ModuleOp, edits: Sequence[Edit], pipeline: TTStableHLOPipelinePass
+) -> Demands:
+    """Return the moves of stages 7 and 8 in a changed program.
+
+    Where stage 6 chooses one of two ways by the bytes that devices send, both go as far as
+    stage 8. Bytes are counted only if the two differ in what is asked.
 
     Args:
         original: the program.
@@ -179,81 +263,42 @@ class Demands:
     Raises:
         CompileError: the program cannot be compiled so far.
     """
-
-    def __init__(
-        self,
-        original: ModuleOp,
-        edits: Sequence[Edit],
-        pipeline: TTStableHLOPipelinePass,
-    ):
-        self._original = original
-        self._edits = edits
-        self._pipeline = pipeline
-        self._chosen: frozenset[Moved] | None = None
-        self._of: dict[PropagationPass, frozenset[Moved]] = {}
-        stage_6 = pipeline.stages()[PROPAGATION_STAGE - 1]
-        if not isinstance(stage_6, LessTrafficPropagatePass):
-            self._chosen = _demands(original, edits, pipeline)
-            return
-        ways: list[PropagationPass] = []
-
-        def by_priority(module: ModuleOp) -> None:
-            (_, propagation), *_ = candidates = stage_6.candidates(module)
-            ways.extend(way for way, _ in candidates)
-            propagation.finish(keep_rules=stage_6.keep_sharding_rules)
-
-        moved = _demands(original, edits, pipeline, by_priority)
-        if len(ways) == 1:
-            self._chosen = moved
-            return
-        self._of = {ways[0]: moved}
-        for way in ways[1:]:
-            self._of[way] = _demands(
-                original, edits, pipeline, partial(way.apply, make_context())
-            )
-
-    def lack(self, op: tuple[int, ...] | None, axes: Iterable[str]) -> bool:
-        """Return True if nothing is sent any more for an op along one of the axes."""
-        answers = {
-            way: any((op, axis) not in moved for axis in axes)
-            for way, moved in self._of.items()
-        }
-        if self._chosen is None and len(set(answers.values())) == 1:
-            return next(iter(answers.values()))
-        return any((op, axis) not in self.chosen for axis in axes)
-
-    @property
-    def chosen(self) -> frozenset[Moved]:
-        """The moves of the alternative that stage 6 chooses."""
-        if self._chosen is None:
-            self._chosen = _demands(self._original, self._edits, self._pipeline)
-        return self._chosen
-
-
-def _demands(
-    original: ModuleOp,
-    edits: Sequence[Edit],
-    pipeline: TTStableHLOPipelinePass,
-    propagate: Callable[[ModuleOp], None] | None = None,
-) -> frozenset[Moved]:
-    """Return what is moved, with something in the place of stage 6; see `Demands`."""
-    numbered = Origins()
-
-    def number(copy: ModuleOp) -> None:
-        numbered.mark_like(zip(copy.walk(), original.walk(), strict=True))
-
-    module = changed(original, edits, number)
+    moves = Moves(original)
+    module = changed(original, edits, moves.number)
+    stage_6 = pipeline.stages()[PROPAGATION_STAGE - 1]
     context = make_context()
-    found: dict[Operation, Insertion] = {}
+    others: list[tuple[PropagationPass, Propagation]] = []
+
+    def by_priority(module: ModuleOp) -> None:
+        assert isinstance(stage_6, LessTrafficPropagatePass)
+        (_, first), *rest = stage_6.candidates(module, apart=True)
+        others.extend(rest)
+        first.finish(keep_rules=stage_6.keep_sharding_rules)
+
+    both = isinstance(stage_6, LessTrafficPropagatePass)
     hooks = Hooks(
-        propagate=propagate,
-        insert_reshards=lambda module: RecordingInserter(module, found).run(),
+        propagate=by_priority if both else None, insert_reshards=moves.insert_reshards
     )
+    short = replace(_to_the_end(pipeline), last_stage=RESHARDS_STAGE)
+    ways: set[frozenset[Moved]] = set()
     with collect_remarks():
-        short = replace(_to_the_end(pipeline), last_stage=RESHARDS_STAGE)
         for _ in short.run(context, module, hooks):
             pass
-    return _moved(module, found, numbered, original)
+        ways.add(moves.of(module))
+        for way, second in others:
+            with suppress(CompileError):  # then it is not chosen
+                second.finish(keep_rules=way.keep_sharding_rules)
+                for _ in short.go_on(context, second.module, hooks):
+                    pass
+                ways.add(moves.of(second.module))
+
+    def choose() -> frozenset[Moved]:
+        moves = Moves(original)
+        module = changed(original, edits, moves.number)
+        compile_plainly(module, pipeline, moves)
+        return moves.chosen
+
+    return Demands(ways, choose if len(ways) > 1 else None)
 
 
 def _moved(
@@ -289,6 +334,12 @@ def _moved_axes(op: sdy.ReshardOp | sdy.AllReduceOp) -> set[str]:
             kept = common_prefix(old, new)
             names.update(axis.name for axis in old if axis not in kept)
     return names
+
+
+def can_take_notes(pipeline: TTStableHLOPipelinePass) -> bool:
+    """Return True if stage 8 is the one that the recording one does the same as."""
+    stage_8 = pipeline.stages()[RESHARDS_STAGE - 1]
+    return isinstance(stage_8, InsertExplicitReshardsPass)
 
 
 def _to_the_end(pipeline: TTStableHLOPipelinePass) -> TTStableHLOPipelinePass:

@@ -23,7 +23,12 @@ from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.causes.collectives import TracedCollective, WhyCollectives
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.places import Places, sharding_text
-from ttxdsl.insight.why.trials.compiling import compile_plainly
+from ttxdsl.insight.why.trials.compiling import (
+    Demands,
+    Moves,
+    can_take_notes,
+    compile_plainly,
+)
 from ttxdsl.insight.why.trials.edits import Edit, changed
 from ttxdsl.insight.why.trials.recording import Demand, Recorded
 from ttxdsl.ir.tensors import shape_of
@@ -59,13 +64,14 @@ def _figures(
     pipeline: TTStableHLOPipelinePass,
     machine: Machine,
     trip_count: int | None,
+    moves: Moves | None = None,
 ) -> Figures | None:
     """Return the costs of a program made here; None if it cannot be compiled."""
     try:
         module = make()
         for op in ops_of_type(module, FuncOp, sdy.ShardingConstraintOp):
             op.verify(verify_nested_ops=False)  # what edits change or add
-        compiled = compile_plainly(module, pipeline)
+        compiled = compile_plainly(module, pipeline, moves)
     except (DiagnosticException, ParseError):
         return None
     return measure(compiled, module, machine, trip_count)
@@ -101,6 +107,8 @@ class Counterfactuals:
         self.tries = tries
         self.trip_count = trip_count
         self.base = measure(recorded.compiled, recorded.original, machine, trip_count)
+        self.demands: dict[tuple[Change, ...], Demands] = {}
+        """What is moved with changes that were compiled here."""
         self._known: dict[tuple[Change, ...], Figures | None] = {}
 
     def of(
@@ -183,9 +191,11 @@ class Counterfactuals:
         }
         found = spread(
             list(new.values()),
-            lambda made: self._measuring(partial(changed, original, made))(),
-            lambda made: self._measuring(
-                partial(parse_program, program_text(changed(original, made)))
+            self._measured_here,
+            lambda made: partial(
+                _figures,
+                partial(parse_program, program_text(changed(original, made))),
+                *self._options,
             ),
             jobs=jobs,
             executor=executor,
@@ -193,15 +203,22 @@ class Counterfactuals:
         self._known.update(zip(new, found, strict=True))
         return [self._known[key] for key in keys]
 
-    def _measuring(self, make: Callable[[], ModuleOp]) -> Callable[[], Figures | None]:
-        """The call that compiles and measures the program with a change."""
-        return partial(
-            _figures,
-            make,
-            self.pipeline,
-            self.machine,
-            self.trip_count,
-        )
+    def _measured_here(self, made: tuple[Edit, ...]) -> Figures | None:
+        """Compile and measure the program with changes, and keep what it moves."""
+        original = self.recorded.original
+        if not can_take_notes(self.pipeline):
+            return _figures(partial(changed, original, made), *self._options)
+        moves = Moves(original)
+        make = partial(changed, original, made, moves.number)
+        figures = _figures(make, *self._options, moves)
+        if figures is not None:
+            changes = tuple(edit.change for edit in made)
+            self.demands[changes] = Demands((moves.chosen,))
+        return figures
+
+    @property
+    def _options(self) -> tuple[TTStableHLOPipelinePass, Machine, int | None]:
+        return self.pipeline, self.machine, self.trip_count
 
     # Candidates
 

@@ -7,7 +7,7 @@ program is compiled as far as stage 8, which decides what is sent.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.causes.collectives import TracedCollective
-from ttxdsl.insight.why.trials.compiling import Demands
+from ttxdsl.insight.why.trials.compiling import Demands, demands_of
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Moved, Recorded
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -39,6 +39,7 @@ class Necessities:
         annotations: what is written in it.
         pipeline: the options it was compiled with.
         tries: how often to compile it with changes, at most.
+        known: what is moved with changes that were compiled for their costs.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class Necessities:
         annotations: Annotations,
         pipeline: TTStableHLOPipelinePass,
         tries: int,
+        known: Mapping[tuple[Change, ...], Demands],
     ):
         self.recorded = recorded
         self.annotations = annotations
         self.pipeline = pipeline
         self.left = tries
         self._ops = sum(1 for _ in recorded.original.walk())
+        self._measured = known
         self._known: dict[frozenset[Change], Demands | None] = {}
         self._proven: dict[Change, Annotation] = {}
 
@@ -136,13 +139,16 @@ class Necessities:
 
     def _moved(self, made: Sequence[Annotation]) -> Demands | None:
         """Return the moves without some annotations; None if it cannot be compiled."""
-        key = frozenset(one.edit.change for one in made)
+        changes = tuple(one.edit.change for one in made)
+        if (measured := self._measured.get(changes)) is not None:
+            return measured
+        key = frozenset(changes)
         if key not in self._known:
             if made and self.left <= 0:
                 raise _Enough
             self.left -= 1 if made else 0
             try:
-                self._known[key] = Demands(
+                self._known[key] = demands_of(
                     self.recorded.original,
                     [one.edit for one in made],
                     self.pipeline,
