@@ -25,6 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.differential.campaign import Check, Outcome, Result, Runner
+from ttxdsl.ir.collector import few_collections
 
 CPU_SECONDS = 20.0
 """What a case may take; most take a hundredth."""
@@ -114,7 +115,8 @@ def described(error: BaseException) -> str:
 def checked(check: Check, seed: int) -> Result:
     """What came of one seed within `limits`, whatever it was."""
     try:
-        with limits(), warnings.catch_warnings():
+        # as commands run, also where a check reads what they printed
+        with limits(), few_collections(), warnings.catch_warnings():
             warnings.simplefilter("error")
             # users do not see it, and where it is raised depends on the collector
             warnings.simplefilter("ignore", ResourceWarning)

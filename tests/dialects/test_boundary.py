@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 import ttxdsl
 from tests.transforms.run_pass import run_passes
@@ -14,6 +17,7 @@ from ttxdsl.api import Program
 from ttxdsl.cli.main import main
 from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import boundary
 from ttxdsl.loading.program import parse_program
 
 TYPES = ("i32", "!stablehlo.future<tensor<8xf32>>", "vector<4xf32>", "none", "index",
@@ -142,3 +146,19 @@ def test_several_blocks_through_commands(
 def test_several_blocks_through_passes(name: str):
     with pytest.raises(CompileError, match="has more than one block"):
         run_passes(SEVERAL_BLOCKS, name)
+
+
+def test_a_type_that_many_values_have_is_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    looked: list[object] = []
+    is_plain = boundary._is_plain_tensor
+
+    def counted(type_: Attribute) -> bool:
+        looked.append(type_)
+        return is_plain(type_)
+
+    monkeypatch.setattr(boundary, "_is_plain_tensor", counted)
+    type_ = TensorType(f32, [8])
+    boundary.require_tensors([FuncOp.external("f", [type_] * 50, [type_] * 50)])
+    assert len(looked) == 1

@@ -76,9 +76,13 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
     Raises:
         UnsupportedError: naming the function, the argument or result, and its type.
     """
+    plain: set[int] = set()  # identities: most values are of the same few objects
     for function in functions:
         for value, type_ in _boundary(function):
+            if id(type_) in plain:
+                continue
             if _is_plain_tensor(type_):
+                plain.add(id(type_))
                 continue
             name = f"{value} of '@{function.sym_name.data}' is of type {type_}"
             if isinstance(type_, TupleType):

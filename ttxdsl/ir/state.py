@@ -1,7 +1,8 @@
 """The state of a module as a list, to tell whether a pass changed it."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -15,15 +16,29 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 
 from ttxdsl.ir.traversal import all_ops, operands_of
 
+Part: TypeAlias = Callable[[str, Attribute], Attribute | None]
 
-def state_of(module: ModuleOp) -> list[object]:
-    """Return all that a module prints: its ops in order with all that they have."""
+
+def _whole(name: str, attribute: Attribute) -> Attribute:
+    return attribute
+
+
+def state_of(module: ModuleOp, part: Part = _whole) -> list[object]:
+    """Return all that a module prints: its ops in order with all that they have.
+
+    Args:
+        module: the module.
+        part: returns what counts of an attribute or property, by its name; None if
+            nothing does.
+    """
     state: list[object] = []
     for op in all_ops(module):
-        properties, attributes = op.properties, op.attributes
         state += (op, op.parent, *op.results, None, *operands_of(op))
         state += [value.type for value in op.results]
-        state += (*properties, *properties.values(), *attributes, *attributes.values())
+        for fields in (op.properties, op.attributes):
+            for name, attribute in fields.items():
+                if (counted := part(name, attribute)) is not None:
+                    state += (name, counted)
         for region in op.regions:
             for block in region.blocks:
                 state += (block, *block.args, *(value.type for value in block.args))

@@ -172,6 +172,8 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import (
 )
 from ttxdsl.universe import named_pass
 
+LAST_READING_STAGE = 4
+"""The last stage that looks at the shardings that the program came with."""
 FIRST_SHARDING_STAGE = 5
 PROPAGATION_STAGE = 6
 RESHARDS_STAGE = 8
@@ -405,7 +407,9 @@ class TTStableHLOPipelinePass(ModulePass):
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         held = [*costs]
-        written = _written_shardings(module)
+        written = WrittenShardings([], False)
+        if self.first_stage <= LAST_READING_STAGE:
+            written = _written_shardings(module)
         if self.first_stage == 1 and written.names_several_meshes(module):
             from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
@@ -575,7 +579,8 @@ class Version:
             pipeline: its options.
             number: of the stage.
             module: the program, as the stages before left it.
-            written: the shardings that it came with.
+            written: the shardings that it came with; none after stage 4 of a run that
+                began after it.
         """
         match number:
             case 1 if is_to_split(pipeline, module, written):

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block
 
 import ttxdsl
 from ttxdsl.analysis.calls.function_attributes import entry_function
@@ -23,7 +24,9 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr as CHANNEL
 from ttxdsl.interpreters.kernels.elements import tensor_of
 from ttxdsl.interpreters.runtime.run import run_module
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms import pipeline
 from ttxdsl.transforms.partition.ops import indexing, reduction
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
@@ -596,3 +599,46 @@ def test_windows_of_which_empty_lists_say_nothing(text: str):
     (wanted,) = program.simulate(inputs)
     for form in (program.partition(), program.lower("ttnn")):
         np.testing.assert_allclose(form.simulate(inputs)[0], wanted, rtol=1e-4)
+
+
+def test_arguments_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that is inserted copies all before it."""
+    monkeypatch.delattr(Block, "insert_arg")
+    count = 20
+    arguments = ", ".join(
+        f'%a{at}: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}'
+        for at in range(count)
+    )
+    names = ", ".join(f"%a{at}" for at in range(count))
+    types = ", ".join(["tensor<8xf32>"] * count)
+    module = parse_program(
+        f"{MESH}func.func @main({arguments}) -> ({types}) {{\n"
+        f"  return {names} : {types}\n}}"
+    )
+    TTStableHLOPipelinePass().apply(make_context(), module)
+    (wrapper,) = ops_of_type(module, sdy.ManualComputationOp)
+    shapes = {tensor_of(arg.type)[0] for arg in wrapper.body.block.args}
+    assert shapes == {(4,)}
+
+
+def test_written_shardings_are_read_by_the_stages_that_need_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: list[ModuleOp] = []
+    read = pipeline._written_shardings
+
+    def counted(module: ModuleOp) -> pipeline.WrittenShardings:
+        reads.append(module)
+        return read(module)
+
+    monkeypatch.setattr(pipeline, "_written_shardings", counted)
+    module = parse_program(
+        f"{MESH}func.func @main(%a: tensor<8xf32> "
+        '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {\n'
+        "  return %a : tensor<8xf32>\n}"
+    )
+    for number in range(1, 14):
+        TTStableHLOPipelinePass(first_stage=number, last_stage=number).apply(
+            make_context(), module
+        )
+    assert len(reads) == 4

@@ -13,6 +13,7 @@ the `lower_*` files.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import cast
 
 from xdsl.context import Context
@@ -80,6 +81,7 @@ from ttxdsl.dialects.ttcore import (
     ShardStatusAttr,
 )
 from ttxdsl.ir.collector import discard_block, without_collections
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import Tensor, shape_of, tensor_type
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes
@@ -166,6 +168,8 @@ class _ModuleLowering:
         """Arguments that have their local types, for tt-mlir, and how they lie."""
         self.staying: dict[SSAValue, Placement] = {}
         """Results that stay on the devices, for tt-mlir, and how they lie."""
+        self._placements = IdentityMemo[Placement]()
+        """By sharding and mesh, as many values share them."""
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
@@ -244,12 +248,17 @@ class _ModuleLowering:
         self, sharding: TensorSharding, mesh: Mesh, where: Operation
     ) -> Placement:
         """Return a tensor's placement on the axes of the devices."""
-        placement = _placement(sharding, mesh, where)
-        dims = tuple(
-            -1 if at is None else placement.shard_dims[at]
-            for at in self._device_axes(mesh)
-        )
-        return replace(placement, shard_dims=dims)
+        key = id(sharding), id(mesh)
+        known = self._placements.get(key)
+        if known is None:
+            placement = _placement(sharding, mesh, where)
+            dims = tuple(
+                -1 if at is None else placement.shard_dims[at]
+                for at in self._device_axes(mesh)
+            )
+            placed = replace(placement, shard_dims=dims)
+            known = self._placements.keep(key, placed, sharding, mesh)
+        return known
 
     def _only_mesh(self) -> tuple[Mesh | None, str]:
         """The module's first mesh with axes, and its name."""
@@ -265,20 +274,21 @@ class _ModuleLowering:
             UnsupportedError: two shardings speak of different meshes.
         """
         known: tuple[Mesh | None, str] | None = None
-        for sharding in (*op.in_shardings.data, *op.out_shardings.data):
-            mesh = sdy.get_mesh(op, sharding)
+        shardings = (*op.in_shardings.data, *op.out_shardings.data)
+        for name, _ in groupby(sharding.mesh for sharding in shardings):
+            mesh = sdy.get_mesh(op, name)
             if not mesh.axes:
                 continue
             if known is not None and known[0] != mesh:
                 raise UnsupportedError(
                     f"it speaks of two meshes, {known[0]} and {mesh}", op
                 )
-            known = (mesh, self._name(sharding, mesh))
+            known = (mesh, self._name(name, mesh))
         return known or self._only_mesh()
 
-    def _name(self, sharding: TensorSharding, mesh: Mesh) -> str:
-        if isinstance(sharding.mesh, str):
-            return sharding.mesh
+    def _name(self, name: str | Mesh, mesh: Mesh) -> str:
+        if isinstance(name, str):
+            return name
         named = (name for name, other in self.meshes.items() if other == mesh)
         return next(named, DEFAULT_MESH)
 

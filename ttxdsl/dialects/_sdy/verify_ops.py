@@ -559,12 +559,15 @@ def _verify_dictionaries(
 ) -> None:
     if dictionaries is None:
         return
+    checked: set[tuple[int, int]] = set()  # identities: most are of the same objects
     for index, (entries, type) in enumerate(
         zip(dictionaries.data, types, strict=False)
     ):
         sharding = entries.data.get(access.SHARDING)
-        if sharding is None:
+        pair = id(sharding), id(type)
+        if sharding is None or pair in checked:
             continue
+        checked.add(pair)
         try:
             if not isinstance(sharding, TensorShardingAttr):
                 raise VerifyException(

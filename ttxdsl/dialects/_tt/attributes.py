@@ -26,6 +26,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
+from ttxdsl.ir.memo import IdentityMemo
 
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 SI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.SIGNED]]
@@ -102,7 +103,8 @@ def _require_i32(values: Iterable[int]) -> None:
             raise NumberError(f"{value} does not fit in 32 bits")
 
 
-_remember = lru_cache(maxsize=1 << 14)
+_MOST_KEPT = 1 << 14
+_remember = lru_cache(maxsize=_MOST_KEPT)
 """Attributes never change, and programs ask for the same few over and over."""
 
 
@@ -159,10 +161,19 @@ def _dense(element: IntegerType, values: tuple[int, ...]) -> DenseInts:
     return DenseArrayBase.from_list(element, values)
 
 
+_values = IdentityMemo[tuple[int, ...]]()
+"""By the identity of the array: programs have few, which ops share."""
+
+
 def ints(attr: Sizes) -> tuple[int, ...]:
     """The integers, however they are written."""
     if isinstance(attr, DenseArrayBase):
-        return attr.get_values()
+        known = _values.get(id(attr))
+        if known is None:
+            if len(_values) >= _MOST_KEPT:
+                _values.clear()
+            known = _values.keep(id(attr), attr.get_values(), attr)
+        return known
     if isinstance(attr, ShapeAttr):
         return attr.values()
     return tuple(element.value.data for element in attr)

@@ -116,7 +116,8 @@ def check_steps(
     for count, step in enumerate(steps, 1):
         if on_step is not None:
             on_step(step)
-        before.append(current.clone())
+        if minimize:
+            before.append(current.clone())
         with collect_remarks() as told:
             failure = judge.take(step, current)
         remarks.extend(told)

@@ -18,6 +18,7 @@ from ttxdsl.costs.units import number_ranges
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import mesh_table
+from ttxdsl.insight.check.computation import Computation
 from ttxdsl.insight.check.failure import (
     Failure,
     Mode,
@@ -35,7 +36,7 @@ from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.runtime.regions import LimitError
 from ttxdsl.interpreters.runtime.run import Runner
-from ttxdsl.ir.state import is_same, state_of
+from ttxdsl.ir.state import is_same
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.transforms.partition.layout import without_trivial
@@ -61,6 +62,7 @@ class Judge:
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
     _undecided: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+    _computation: Computation = field(default_factory=Computation)
     _runner: Runner | None = None
     """The runner of the program that the last step made."""
 
@@ -76,14 +78,14 @@ class Judge:
     def take(self, step: Step, module: ModuleOp) -> Failure | None:
         """Take a step, changing the module in place; None if all is well.
 
-        A program that the step leaves as it is computes what it did.
+        A program of which the step leaves all that a run reads computes what it did.
 
         Raises:
             CompileError: the step refuses the program, which is no fault of it.
         """
         self._remember_axes(module)
         split = _shardings(module) if step.number == COLLECTIVES_STAGE else None
-        before, self._runner = state_of(module), None
+        before, self._runner = self._computation.of(module), None
         failure = self._apply(step, module)
         if failure is None and split is not None:
             failure = _compare_shardings(step, split, _shardings(module))
@@ -91,7 +93,7 @@ class Judge:
             self.reshards = step
         if failure is not None:
             return failure
-        if is_same(before, state_of(module)):
+        if is_same(before, self._computation.of(module)):
             return None
         self._remember_axes(module)
         for trial in self.trials:

@@ -7,6 +7,7 @@ whole tensors all the same.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -17,19 +18,39 @@ from xdsl.ir import Attribute
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
-from ttxdsl.dialects.boundary import unpadded_shape
+from ttxdsl.dialects.boundary import UNPADDED_SHAPE, unpadded_shape
 from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
 from ttxdsl.interpreters.mesh.axes import Dims
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.mesh.scattered import Scattered
 from ttxdsl.interpreters.runtime.engine import Devices
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.sharding.axes import AxisRef
 
 Array = NDArray[Any]
 Shards = Mapping[str, tuple[int, ...]]
 """The fields of `mesh_shard` that say how a whole tensor lies on the devices."""
 Entries = ArrayAttr[DictionaryAttr] | None
+
+
+_whole = IdentityMemo[bool]()
+"""By the identity of the entries of all arguments or results of a function."""
+_MOST_KEPT = 1 << 6
+
+
+def _all_whole(entries: Entries) -> bool:
+    """Return whether all arguments (or results) are the whole tensors of their types."""
+    if entries is None:
+        return True
+    known = _whole.get(id(entries))
+    if known is None:
+        if len(_whole) >= _MOST_KEPT:
+            _whole.clear()
+        marks = {SHARDS_ATTRIBUTE, UNPADDED_SHAPE}
+        known = all(marks.isdisjoint(entry.data) for entry in entries.data)
+        _whole.keep(id(entries), known, entries)
+    return known
 
 
 def _shards(entries: Entries, at: int) -> Shards | None:
@@ -49,7 +70,7 @@ def shards_of(attributes: Mapping[str, Attribute]) -> Shards:
 
 def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
     """Return the type of the whole tensor that an argument or result is a part of."""
-    if not isinstance(type, TensorType):
+    if _all_whole(entries) or not isinstance(type, TensorType):
         return type
     tensor = _placed_type(cast("TensorType[Attribute]", type), entries, at)
     shape = unpadded_shape(entries, at, tensor.get_shape())
@@ -79,11 +100,18 @@ def _mesh(devices: Devices, function: FuncOp) -> DeviceMesh:
 
 def axes_by_dim(mesh: DeviceMesh, rank: int, dims: Sequence[int | None]) -> Dims:
     """Return the axes that split each dimension, of the one that each axis splits."""
+    return _axes_by_dim(mesh.names, rank, tuple(dims))
+
+
+@lru_cache
+def _axes_by_dim(
+    names: tuple[str, ...], rank: int, dims: tuple[int | None, ...]
+) -> Dims:
     split: list[list[AxisRef]] = [[] for _ in range(rank)]
     for axis, dim in enumerate(dims):
         if dim is not None and dim >= 0:
-            split[dim].append(AxisRef(mesh.names[axis]))
-    return split
+            split[dim].append(AxisRef(names[axis]))
+    return tuple(map(tuple, split))
 
 
 def distribute(mesh: DeviceMesh, shards: Shards, value: Array, rank: int) -> Array:
@@ -137,6 +165,8 @@ def unpadded(function: FuncOp, at: int, value: Array | Scattered) -> Array | Sca
 
 def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
     """Return what the devices have of the whole tensor given for argument `at`."""
+    if _all_whole(function.arg_attrs):
+        return value
     value, shards = padded(function, at, value), _shards(function.arg_attrs, at)
     if shards is None:
         return value
@@ -151,6 +181,8 @@ def to_whole(
     Raises:
         ReplicaMismatchError: devices differ that should hold the same part.
     """
+    if _all_whole(function.res_attrs):
+        return value
     whole: Array | Scattered = value
     if (shards := _shards(function.res_attrs, at)) is not None:
         rank = len(shards["shard_shape"])

@@ -8,10 +8,11 @@ Source: DESIGN.md section 7.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from math import prod
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.interpreters.kernels.contraction import is_apart
@@ -72,6 +73,99 @@ def copied(x: Array) -> Array:
     return copy if copy.shape == x.shape else np.broadcast_to(copy, x.shape)
 
 
+_Refs = tuple[AxisRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """The atoms of a mesh by what they do with a value.
+
+    Attributes:
+        atoms: the axes of the mesh, cut.
+        used: for each dimension the atoms that split it, major first.
+        splitting: all of these.
+        summed: those along which devices hold partial values, in order.
+    """
+
+    atoms: AxisAtoms
+    used: tuple[tuple[int, ...], ...]
+    splitting: frozenset[int]
+    summed: tuple[int, ...]
+
+
+@cache
+def _split_of(
+    axes: tuple[tuple[str, int], ...], dims: tuple[_Refs, ...], unreduced: _Refs
+) -> _Split:
+    atoms = layout_of(axes, (*chain.from_iterable(dims), *unreduced))
+    used = tuple(tuple(atom for ref in d for atom in atoms.runs[ref]) for d in dims)
+    summed = tuple(chain.from_iterable(atoms.runs[ref] for ref in unreduced))
+    return _Split(atoms, used, frozenset(chain.from_iterable(used)), summed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How the parts that devices have of values of one shape are views of these.
+
+    Attributes:
+        split: how they are split.
+        shape: the shape with every dimension cut in its parts; without the atoms that
+            take one of the parts, unless devices already hold values of their own.
+        diagonals: pairs of such an atom and the parts that it takes.
+        order: of the dimensions then: the atoms, and one part's.
+    """
+
+    split: _Split
+    shape: tuple[int, ...]
+    diagonals: tuple[tuple[int, int], ...]
+    order: tuple[int, ...]
+
+
+@cache
+def _cut_of(
+    axes: tuple[tuple[str, int], ...],
+    dims: tuple[_Refs, ...],
+    unreduced: _Refs,
+    shape: tuple[int, ...],
+) -> _Cut:
+    """Return the cut of values of a shape, whose first dimensions are the axes.
+
+    Raises:
+        InterpretationError: a dimension that its axes do not divide.
+    """
+    split = _split_of(axes, dims, unreduced)
+    sizes, extents = split.atoms.sizes, split.atoms.extents(shape[: len(axes)])
+    cut: dict[object, int] = {
+        ("atom", atom): extent
+        for atom, extent in enumerate(extents)
+        if extent > 1 or atom not in split.splitting
+    }
+    for dim, (refs, used, size) in enumerate(
+        zip(dims, split.used, shape[len(axes) :], strict=True)
+    ):
+        parts = prod(sizes[atom] for atom in used)
+        if size % parts:
+            raise InterpretationError(
+                f"dimension {dim} of size {size} is not divisible by the {parts} "
+                f"parts that {{{', '.join(map(str, refs))}}} makes of it"
+            )
+        cut.update((("part", atom), sizes[atom]) for atom in used)
+        cut["local", dim] = size // parts
+    there, diagonals = list(cut), list[tuple[int, int]]()
+    for atom in sorted(split.splitting):
+        own, part = ("atom", atom), ("part", atom)
+        if own in cut:
+            diagonals.append((there.index(own), there.index(part)))
+            there = [one for one in there if one not in (own, part)] + [part]
+    wanted = [
+        ("part" if atom in split.splitting else "atom", atom)
+        for atom in range(len(sizes))
+    ]
+    wanted += [("local", dim) for dim in range(len(dims))]
+    order = tuple(map(there.index, wanted))
+    return _Cut(split, tuple(cut.values()), tuple(diagonals), order)
+
+
 @dataclass(frozen=True)
 class MeshShards(MeshAxes):
     """A mesh that splits values into shards and puts these together again."""
@@ -86,52 +180,20 @@ class MeshShards(MeshAxes):
         Raises:
             InterpretationError: a dimension that its axes do not divide.
         """
-        rank = len(dims)
-        x = self.lift(x, rank)
-        layout = layout_of(
-            self.axes, (*(ref for refs in dims for ref in refs), *unreduced)
-        )
-        atoms = layout.sizes
-        split_at: dict[int, int] = {}
-        local_at: list[int] = []
-        shape = layout.extents(x.shape[: self.rank])
-        for dim, refs in enumerate(dims):
-            used = [atom for ref in refs for atom in layout.runs[ref]]
-            parts = prod(atoms[atom] for atom in used)
-            size = x.shape[self.rank + dim]
-            if size % parts:
-                raise InterpretationError(
-                    f"dimension {dim} of size {size} is not divisible by the {parts} "
-                    f"parts that {{{', '.join(map(str, refs))}}} makes of it"
-                )
-            for atom in used:
-                split_at[atom] = len(shape)
-                shape.append(atoms[atom])
-            local_at.append(len(shape))
-            shape.append(size // parts)
-        y = x.reshape(shape)
-        new_shape: list[int] = []
-        strides: list[int] = []
-        for atom in range(len(atoms)):
-            extent, stride = y.shape[atom], y.strides[atom]
-            if (at := split_at.get(atom)) is not None:
-                # a device that already holds its own value takes its part of that
-                stride = y.strides[at] + (stride if extent > 1 else 0)
-                extent = y.shape[at]
-            new_shape.append(extent)
-            strides.append(stride)
-        for at in local_at:
-            new_shape.append(y.shape[at])
-            strides.append(y.strides[at])
-        # as plain bytes: as_strided does not know the narrow floats of ml_dtypes
-        raw = y.view(f"V{y.itemsize}")
-        y = as_strided(raw, new_shape, strides, writeable=False).view(y.dtype)
-        for ref in unreduced:
-            for atom in layout.runs[ref]:
-                here = np.arange(atoms[atom]) == 0
-                here = here.reshape((-1,) + (1,) * (y.ndim - atom - 1))
-                y = np.where(here, y, np.zeros((), y.dtype))
-        y = self._merge(y, layout)
+        x = self.lift(x, len(dims))
+        cut = _cut_of(self.axes, tuple(map(tuple, dims)), tuple(unreduced), x.shape)
+        y = x.reshape(cut.shape)
+        for own, part in cut.diagonals:
+            y = np.diagonal(y, 0, own, part)
+        y = y.transpose(cut.order)
+        y.flags.writeable = False
+        atoms = cut.split.atoms
+        for atom in cut.split.summed:
+            here = np.arange(atoms.sizes[atom]) == 0
+            here = here.reshape((-1,) + (1,) * (y.ndim - atom - 1))
+            y = np.where(here, y, np.zeros((), y.dtype))
+        if len(atoms.sizes) > self.rank:
+            y = self._merge(y, atoms)
         # a view is what products take best: they become one for all devices
         return settled(y, self.rank) if is_apart() else y
 
@@ -166,38 +228,33 @@ class MeshShards(MeshAxes):
         Raises:
             ReplicaMismatchError: they do not.
         """
-        rank = len(dims)
-        x = self.lift(x, rank)
-        leaving = set(self.names if axes is None else axes)
-        layout = layout_of(
-            self.axes, (*(ref for refs in dims for ref in refs), *unreduced)
-        )
+        x = self.lift(x, len(dims))
+        leaving = self.names if axes is None else frozenset(axes)
+        split = _split_of(self.axes, tuple(map(tuple, dims)), tuple(unreduced))
+        layout = split.atoms
         atoms, axis_of = layout.sizes, layout.axis_of
         y = x.reshape((*layout.extents(x.shape[: self.rank]), *x.shape[self.rank :]))
-        used = [[atom for ref in refs for atom in layout.runs[ref]] for refs in dims]
-        split = {atom for run in used for atom in run}
-        summed = {atom for ref in unreduced for atom in layout.runs[ref]}
         for atom in range(len(atoms)):
-            if atom in split or self.names[axis_of[atom]] not in leaving:
+            if atom in split.splitting or self.names[axis_of[atom]] not in leaving:
                 continue
-            if atom in summed:
+            if atom in split.summed:
                 wide = list(y.shape)
                 wide[atom] = atoms[atom]
                 y = _COMBINE[reduction](np.broadcast_to(y, wide), (atom,))
             elif y.shape[atom] > 1:
                 y = self._agreed(y, atom, layout)
         wide = list(y.shape)
-        for atom in split:
+        for atom in split.splitting:
             wide[atom] = atoms[atom]
-        y = np.broadcast_to(y, wide)
-        order = [atom for atom in range(len(atoms)) if atom not in split]
+        if y.shape != (*wide,):
+            y = np.broadcast_to(y, wide)
+        order = [atom for atom in range(len(atoms)) if atom not in split.splitting]
         shape = [1] * self.rank
         for atom in order:
-            shape[axis_of[atom]] *= y.shape[atom]
-        for dim, run in enumerate(used):
-            local = len(atoms) + dim
+            shape[axis_of[atom]] *= wide[atom]
+        for local, run in enumerate(split.used, len(atoms)):
             order += [*run, local]
-            shape.append(prod(y.shape[at] for at in (*run, local)))
+            shape.append(prod([wide[at] for at in run]) * wide[local])
         return y.transpose(order).reshape(shape)
 
     def whole(

@@ -7,6 +7,7 @@ decisions cross over between them. An engine that compiles the program has only 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,7 +82,7 @@ class Devices(Protocol):
 class VirtualDevices:
     """All devices are in this process, in the leading dimensions of its arrays."""
 
-    mesh = DeviceMesh
+    mesh = staticmethod(lru_cache(DeviceMesh))
 
     def __init__(self, apart: bool = False) -> None:
         self.apart = apart

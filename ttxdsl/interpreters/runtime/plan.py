@@ -165,6 +165,8 @@ class _Run:
 
         Views that nobody here looks at come after it: here they would be copies.
         """
+        if not self.steps:
+            return []
         steps, keeps, waiting = self.steps, self.keeps, self.waiting
         self.__init__()
         inside, after = list[PlannedOp](), list[PlannedOp]()
@@ -364,7 +366,6 @@ class RegionPlan:
         unused: places in the frame of arguments that nobody uses.
         frame: values that are known before a pass.
         repeats: whether values that follow from constants are kept for other passes.
-        single: the steps one by one, for a plain run.
         groups: what a planned run does; empty until there is one.
     """
 
@@ -374,7 +375,6 @@ class RegionPlan:
     unused: tuple[int, ...]
     frame: list[Any]
     repeats: bool
-    single: list[OpGroup]
     groups: list[OpGroup] = field(default_factory=list[OpGroup])
 
     def compile(

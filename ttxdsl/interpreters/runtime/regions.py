@@ -44,6 +44,7 @@ from ttxdsl.interpreters.runtime.fusion import compute_group, free
 from ttxdsl.interpreters.runtime.memory.pool import Spare, release
 from ttxdsl.interpreters.runtime.plan import OpGroup, PlannedOp, RegionPlan
 from ttxdsl.ir.captures import Captures
+from ttxdsl.ir.traversal import operands_of
 
 Array = NDArray[Any]
 Values = tuple[Any, ...]
@@ -195,20 +196,22 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
     for op in block.ops:
         for result in op.results:
             places[result] = len(places)
-        captured = (captures_of(interpreter, region) for region in op.regions)
-        inner[op] = tuple(dict.fromkeys(chain.from_iterable(captured)))
-        for value in (*op.operands, *inner[op]):
+        if op.regions:
+            captured = (captures_of(interpreter, region) for region in op.regions)
+            inner[op] = tuple(dict.fromkeys(chain.from_iterable(captured)))
+        for value in (*operands_of(op), *inner.get(op, ())):
             last[value] = op
     dying: dict[Operation, list[SSAValue]] = {}
     for value, op in last.items():
         dying.setdefault(op, []).append(value)
     steps: list[PlannedOp] = []
+    end, repeats = block.last_op, not isinstance(region.parent, FuncOp)
     for op in block.ops:
         dead = dying.get(op, [])
         dead += [result for result in op.results if result not in last]
-        results = tuple((result, *expected(result.type)) for result in op.results)
-        leaves = isinstance(region.parent, FuncOp) and all(
-            last.get(result, block.last_op) is block.last_op and result.has_one_use()
+        results = tuple([(result, *expected(result.type)) for result in op.results])
+        leaves = not repeats and all(
+            last.get(result, end) is end and result.has_one_use()
             for result in op.results
         )
         steps.append(
@@ -218,12 +221,12 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
                 tuple(dead),
                 shadow=on_floats(op),
                 returns=op.has_trait(IsTerminator),
-                last_use=_last_used(op, set(dead)),
+                last_use=_last_used(op, dead),
                 leaves=leaves,
-                uses=tuple(places[value] for value in op.operands),
-                makes=tuple(places[value] for value in op.results),
-                frees=tuple(places[value] for value in dead),
-                captured=tuple((value, places[value]) for value in inner[op]),
+                uses=tuple([places[value] for value in operands_of(op)]),
+                makes=tuple([places[value] for value in op.results]),
+                frees=tuple([places[value] for value in dead]),
+                captured=tuple([(value, places[value]) for value in inner.get(op, ())]),
             )
         )
     unused = tuple(places[arg] for arg in block.args if arg not in last)
@@ -233,8 +236,7 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
         len(block.args),
         unused,
         frame=[None] * len(places),
-        repeats=not isinstance(region.parent, FuncOp),
-        single=[OpGroup((step,)) for step in steps],
+        repeats=repeats,
     )
 
 
@@ -246,14 +248,15 @@ def plan_of(interpreter: Interpreter, region: Region) -> RegionPlan:
     return plan
 
 
-def _last_used(op: Operation, dead: set[SSAValue]) -> tuple[int, ...]:
-    if len(op.results) != 1 or not all(map(_takes_scalars, op.regions)):
+def _last_used(op: Operation, dead: Sequence[SSAValue]) -> tuple[int, ...]:
+    if len(op.results) != 1 or not dead or not all(map(_takes_scalars, op.regions)):
         return ()
+    dying = set(dead)
     wanted = op.results[0].type
     return tuple(
         at
         for at, operand in enumerate(op.operands)
-        if operand in dead and operand.type == wanted
+        if operand in dying and operand.type == wanted
     )
 
 
@@ -322,7 +325,8 @@ def run_region(
         if handed:
             cast(list[Any], args).clear()
         del args
-        for group in plan.groups if planned else plan.single:
+        single = (OpGroup((step,)) for step in plan.steps)
+        for group in plan.groups if planned else single:
             state.running = group
             if group.inputs and compute_group(group, frame, _located):
                 continue

@@ -38,7 +38,6 @@ from ttxdsl.transforms.partition.localizer import (
     Local,
     Localizer,
     is_barrier,
-    local_type,
 )
 from ttxdsl.transforms.partition.table import localizer_of
 from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
@@ -110,8 +109,8 @@ def localize_wrapper(
     """
     mesh = _mesh_of_wrapper(wrapper, meshes)
     old = wrapper.body.block
-    new, prefix = Block(), Block()
-    emitter = Emitter(new, wrapper.location)
+    prefix = Block()
+    emitter = Emitter(Block(), wrapper.location)
     writer = CollectiveWriter(
         emitter, Emitter(prefix, UNKNOWN_LOC), slices, first_channel
     )
@@ -119,14 +118,18 @@ def localize_wrapper(
     writer.write_bodies_later()
     ctx = Localizer(localizer_of, meshes, mesh, emitter, writer, strict=strict)
 
-    for argument, sharding in zip(old.args, wrapper.in_shardings.data, strict=True):
-        name = f"argument {argument.index}"
-        layout = ctx.layout_of(argument.type, sharding, wrapper, name)
-        value = new.insert_arg(
-            local_type(argument.type, layout), len(new.args), argument.location
-        )
-        partial = unreduced_parts(sharding, mesh)
-        ctx.define(argument, Local(value, layout, partial))
+    shardings = wrapper.in_shardings.data
+    layouts = [
+        ctx.layout_of(argument.type, sharding, wrapper, f"argument {argument.index}")
+        for argument, sharding in zip(old.args, shardings, strict=True)
+    ]
+    new = Block(arg_types=map(ctx.local_type, old.arg_types, layouts))
+    emitter.block = new
+    for argument, value, layout, sharding in zip(
+        old.args, new.args, layouts, shardings, strict=True
+    ):
+        value.location = argument.location
+        ctx.define(argument, Local(value, layout, unreduced_parts(sharding, mesh)))
 
     end = old.last_op
     if not isinstance(end, sdy.ReturnOp):

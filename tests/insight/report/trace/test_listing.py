@@ -266,3 +266,21 @@ def test_the_text_of_an_attribute_is_made_once(monkeypatch: pytest.MonkeyPatch) 
     for _ in range(5):
         log_of(module)
     assert len(made) <= 1
+
+
+def test_functions_are_printed_once_a_listing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take several lines, so that there is no pattern of them to look for."""
+    printed: list[FuncOp] = []
+    print_func = FuncOp.print
+
+    def counted(self: FuncOp, printer: Printer) -> None:
+        printed.append(self)
+        print_func(self, printer)
+
+    monkeypatch.setattr(FuncOp, "print", counted)
+    module = parse_program(
+        "func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {\n"
+        "  return %a : tensor<8xf32>\n}"
+    )
+    listing_of(module)
+    assert len(printed) == 1

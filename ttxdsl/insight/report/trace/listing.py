@@ -14,10 +14,12 @@ from operator import is_
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
+from ttxdsl.dialects.sdy import ManualComputationOp
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops, operands_of
 
@@ -67,6 +69,8 @@ _numbers = IdentityMemo[int]()
 """Of attributes: equal ones have the same, so that layers that are alike share patterns."""
 _equal: dict[object, int] = {}
 _MOST_KEPT = 1 << 15
+_SEVERAL_LINES = (FuncOp, ManualComputationOp, ModuleOp, UnregisteredOp)
+"""Ops that never are one line, or (unregistered ones) may print as anything."""
 _LONGEST_BODY = 4
 """Ops in a region that may be printed on the line of its op (`applies stablehlo.add`)."""
 
@@ -77,7 +81,7 @@ _State = tuple[object, ...]
 
 def _pattern_of(op: Operation) -> _Shape:
     """Return how an op that takes one line is printed, and the values that it names."""
-    if op.successors or isinstance(op, UnregisteredOp):
+    if op.successors or isinstance(op, _SEVERAL_LINES):
         return None
     numbers: dict[SSAValue, int] = {}
     objects: list[object] = []

@@ -337,14 +337,16 @@ class _Account:
 
 def types_bytes(types: Iterable[Attribute]) -> int:
     """Return the memory of values of these types; none without a static shape."""
-    pairs = map(expected, types)
-    return sum(
-        prod(shape) * dtype.itemsize for shape, dtype in pairs if dtype is not None
-    )
+    return sum(map(_type_bytes, types))
+
+
+def _type_bytes(type: Attribute) -> int:
+    shape, dtype = expected(type)
+    return 0 if dtype is None else prod(shape) * dtype.itemsize
 
 
 def _size(value: SSAValue) -> int:
-    return types_bytes((value.type,))
+    return _type_bytes(value.type)
 
 
 def _ratio(whole: SSAValue, part: SSAValue) -> int:
