@@ -18,6 +18,7 @@ from ttxdsl.insight.check.steps import Step
 from ttxdsl.insight.check.trials import Trial, trials_of
 from ttxdsl.interpreters.compare import Special, special_numbers
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.loading.program import make_context, program_text
 
 
@@ -118,7 +119,7 @@ def check_steps(
             on_step(step)
         if minimize:
             before.append(current.clone())
-        with collect_remarks() as told:
+        with collect_remarks() as told, without_collections():
             failure = judge.take(step, current)
         remarks.extend(told)
         if failure is None:
