@@ -19,6 +19,7 @@ FINISHED = (
     "conversion",
     "diagnostics",
     "dialects",
+    "insight/doctor",
     "ir",
     "loading",
     "rules",

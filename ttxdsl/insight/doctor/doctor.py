@@ -180,23 +180,27 @@ def _ordered(
     limit: int,
     excess: Callable[[int], int],
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Those to compile and the rest: what everybody tries, then most by time, a quarter
-    by memory; those whose arguments alone fit come before others.
+    """Return the candidates to compile, in order, and the rest.
+
+    First come the layouts that are always tried, then most by estimated time and a
+    quarter by memory. Candidates whose arguments alone fit the memory precede others.
     """
     always = list(dict.fromkeys(always))[:limit]
     limit -= len(always)
     known = set(always)
     by_time = sorted(
-        (one for one in candidates if one[0] not in known),
-        key=lambda one: (excess(one[2]), one[1], one[2]),
+        (candidate for candidate in candidates if candidate[0] not in known),
+        key=lambda candidate: (excess(candidate[2]), candidate[1], candidate[2]),
     )
     first = by_time[: limit - limit // 4]
-    taken = {id(one) for one in first}
-    others = [one for one in by_time if id(one) not in taken]
-    lightest = sorted(others, key=lambda one: (one[2], one[1]))[: limit - len(first)]
-    taken |= {id(one) for one in lightest}
-    rest = [one[0] for one in by_time if id(one) not in taken]
-    return [*always, *(one[0] for one in (*first, *lightest))], rest
+    taken = {id(candidate) for candidate in first}
+    others = [candidate for candidate in by_time if id(candidate) not in taken]
+    lightest = sorted(others, key=lambda candidate: (candidate[2], candidate[1]))[
+        : limit - len(first)
+    ]
+    taken |= {id(candidate) for candidate in lightest}
+    rest = [candidate[0] for candidate in by_time if id(candidate) not in taken]
+    return [*always, *(candidate[0] for candidate in (*first, *lightest))], rest
 
 
 def _candidates(
@@ -212,8 +216,8 @@ def _candidates(
     """Return candidates to compile, those left out, and the most axes considered."""
     most = limit or default_limit(analysis.ops)
     if has_shardings(module):
-        found = resized(module, devices, all_axes=all_axes)
-        return found[:most], found[most:], None
+        resized_candidates = resized(module, devices, all_axes=all_axes)
+        return resized_candidates[:most], resized_candidates[most:], None
     function = entry_function(module)
     sizes = [
         type_bytes(argument.type, argument) for argument in function.body.block.args
@@ -239,7 +243,7 @@ def _candidates(
     trains = trains_parameters(analysis, results_of_arguments(function), sizes)
     always = sorted(
         schemes(analysis, devices, sizes, seconds, trains=trains),
-        key=lambda one: excess(argument_bytes(one, sizes)),
+        key=lambda scheme: excess(argument_bytes(scheme, sizes)),
     )
     if limit is None:
         most += len(always)
@@ -275,14 +279,19 @@ def _rank(
     memory: int | None,
 ) -> tuple[Row, ...]:
     rows = [
-        Row(candidate, found, memory is None or found.peak_bytes <= memory, False)
-        for candidate, found in measured
+        Row(
+            candidate,
+            measurement,
+            memory is None or measurement.peak_bytes <= memory,
+            False,
+        )
+        for candidate, measurement in measured
     ]
     ranked: list[Row] = []
     for row in sorted(rows, key=lambda row: rank_of(row)[1:]):
-        found = row.measurement
+        measurement = row.measurement
         least = min((r.measurement.peak_bytes for r in ranked if r.front), default=None)
-        front = least is None or found.peak_bytes < least
+        front = least is None or measurement.peak_bytes < least
         ranked.append(replace(row, front=front))
     return tuple(sorted(ranked, key=rank_of))
 
@@ -294,8 +303,8 @@ def _add(
 ) -> None:
     """Add what was measured; constraints that change nothing are not worth writing."""
 
-    def without_constraints(one: Candidate) -> Candidate:
-        return replace(one, kept=(), products=())
+    def without_constraints(original: Candidate) -> Candidate:
+        return replace(original, kept=(), products=())
 
     plain = without_constraints(candidate)
     for at, (other, known) in enumerate(measured):
@@ -310,12 +319,12 @@ def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
 
     Rows with equal keys stay in the order of the groups.
     """
-    found = row.measurement
+    measurement = row.measurement
     return (
         not row.fits,
-        found.seconds,
-        found.peak_bytes,
-        found.bytes_sent,
+        measurement.seconds,
+        measurement.peak_bytes,
+        measurement.bytes_sent,
         len(row.candidate.axes),
     )
 
@@ -430,13 +439,13 @@ def diagnose(
             module, candidate, machine, trip_count, compiler=compiler
         )
 
-    def note(found: Measurement | str) -> None:
+    def note(answer: Measurement | str) -> None:
         nonlocal done
         candidate = chosen[done]
-        if isinstance(found, str):
-            refused.append(Refusal(candidate, found))
+        if isinstance(answer, str):
+            refused.append(Refusal(candidate, answer))
         else:
-            _add(measured, candidate, found)
+            _add(measured, candidate, answer)
         done += 1
         if on_step is not None:
             on_step(done, len(chosen))
@@ -448,15 +457,15 @@ def diagnose(
         rest = spread(
             chosen[done:],
             here,
-            lambda one: partial(
-                _compiled_anew, text(), one, machine, trip_count, compiler
+            lambda tried: partial(
+                _compiled_anew, text(), tried, machine, trip_count, compiler
             ),
             jobs=jobs,
             executor=executor,
         )
         with nullcontext() if until is None else ending_at(until):
-            for found in rest:
-                note(found)
+            for answer in rest:
+                note(answer)
                 if until is not None and monotonic() >= until:
                     raise TimeIsOverError
     except TimeIsOverError:

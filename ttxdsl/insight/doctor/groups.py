@@ -70,11 +70,11 @@ class Family:
 
     def splits(self, parts: int) -> tuple[ArgumentDim, ...]:
         """The argument dimensions that can be split so, the first of each argument."""
-        found: dict[int, ArgumentDim] = {}
+        split: dict[int, ArgumentDim] = {}
         for dim in self.arguments:
             if dim.size % parts == 0:
-                found.setdefault(dim.argument, dim)
-        return tuple(found.values())
+                split.setdefault(dim.argument, dim)
+        return tuple(split.values())
 
     def padding(self, parts: int) -> float:
         """Return the share of memory that is padding if shards are filled up."""
@@ -94,9 +94,10 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product whose result has the batch: which op it is, in the order of a walk through
-    the function, which dimension of how many the batch is, which families its result
-    has, and where the op stands, in which function.
+    """A product whose result has the batch.
+
+    Its fields are the op's number in a walk through the function, the batch's dimension
+    and the rank, the families of its result, and the op's position and function.
     """
 
     op: int
@@ -222,8 +223,8 @@ def _collect(
         name = argument_name(function, index)
         for dim, size in enumerate(shape_of(argument)):
             if size > 1:
-                found = ArgumentDim(index, dim, name, size)
-                groups[sets.find((argument, dim))].arguments.append(found)
+                argument_dim = ArgumentDim(index, dim, name, size)
+                groups[sets.find((argument, dim))].arguments.append(argument_dim)
     return list(groups.values()), index_of
 
 
@@ -360,7 +361,7 @@ def _names(families: Sequence[Sequence[_Group]], function: FuncOp) -> list[str]:
 
 
 class _Counts:
-    """Operations by who shares them, bytes by who splits them and what moves them."""
+    """Operations and bytes, counted by the families that shard them."""
 
     def __init__(self, family_of: dict[Dim, int]):
         self.family_of = family_of
@@ -420,19 +421,19 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
     joined = JoinedDimensions.of(function, sharding_rule, least=2)
     groups, index_of = _collect(function, joined)
     members = _families(groups)
-    families = [[groups[at] for at in one] for one in members]
+    families = [[groups[at] for at in member] for member in members]
     batch = _batch_family(families)
     if batch is not None:  # it comes first, in names and on meshes
         members.insert(0, members.pop(batch))
         families.insert(0, families.pop(batch))
-    family_at = {at: index for index, one in enumerate(members) for at in one}
+    family_at = {at: index for index, member in enumerate(members) for at in member}
     family_of = {dim: family_at[at] for dim, at in index_of.items() if at in family_at}
     names = _names(families, function)
-    found: list[Family] = []
+    families_of_groups: list[Family] = []
     for name, family in zip(names, families, strict=True):
         needs = Counter(t.need for g in family for t in g.touches if t.need)
         arguments = _arguments(family)
-        found.append(
+        families_of_groups.append(
             Family(
                 name=name,
                 size=gcd(*(group.size for group in family)),
@@ -453,7 +454,7 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
     for argument in function.body.block.args:  # of some no op is seen to touch a value
         counts.touched[counts.split_by(argument)] += 0
     return Analysis(
-        families=tuple(found),
+        families=tuple(families_of_groups),
         work=dict(counts.work),
         touched=dict(counts.touched),
         traffic=counts.traffic(),

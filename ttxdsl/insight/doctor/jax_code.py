@@ -1,4 +1,4 @@
-"""A mesh with what its axes split, as JAX code: what the doctor found, to be pasted."""
+"""JAX code of the doctor's mesh and of the axes of each argument, to be pasted."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,18 +83,18 @@ def jax_code(
     yield f"mesh = jax.make_mesh(({shape}), {_tuple_text(names)},"
     yield f"                     axis_types=(jax.sharding.AxisType.Auto,) * {count})"
     specs = partition_specs(candidate, arguments)
-    found: dict[tuple[str, str], list[str]] = {}
+    names_by_code: dict[tuple[str, str], list[str]] = {}
     starred: dict[str, set[str]] = {}
     for name, spec in specs.items():
         text, star = spec_text(spec), _NUMBER.sub("*", name)
         starred.setdefault(star, set()).add(text)
-        found.setdefault((star, text), []).append(name)
+        names_by_code.setdefault((star, text), []).append(name)
     lines: list[tuple[str, str]] = []
-    for (star, text), alike in found.items():
+    for (star, text), alike in names_by_code.items():
         if text == "P()":
             continue
-        one = len(alike) > 1 and len(starred[star]) == 1
-        lines.extend((path, text) for path in ([star] if one else alike))
+        is_one = len(alike) > 1 and len(starred[star]) == 1
+        lines.extend((path, text) for path in ([star] if is_one else alike))
     whole = sum(not any(spec) for spec in specs.values())
     yield "specs = {" + (f"  # and P() for {whole} others" if whole else "")
     for path, text in lines[:most]:

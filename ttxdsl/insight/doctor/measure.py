@@ -68,7 +68,7 @@ def measure(
     memory, time, runs = usage.memory, usage.timeline, usage.runs
     return Measurement(
         operations=operations_of(module, runs),
-        bytes_sent=sum(one.bytes_per_device for one in usage.collectives),
+        bytes_sent=sum(collective.bytes_per_device for collective in usage.collectives),
         collectives=tuple(counts_of(usage.collectives).items()),
         seconds=time.seconds,
         link_seconds=time.link_seconds,
@@ -99,17 +99,17 @@ def compile_candidate(
         with collect_remarks() as remarks:
             TTStableHLOPipelinePass().apply(make_context(), copy)
         copy.verify()
-        found = measure(copy, machine, trip_count, compiler=compiler)
+        measurement = measure(copy, machine, trip_count, compiler=compiler)
     except CompileError as error:
         return error.message.partition("\n")[0]
     except DiagnosticException as error:
         return str(error).strip().partition("\n")[0]
     told = (remark for remark in fold_remarks(remarks) if remark.severity == "warning")
-    return replace(found, warnings=tuple(told))
+    return replace(measurement, warnings=tuple(told))
 
 
 def require_sizes(module: ModuleOp) -> None:
-    """Refuse programs whose bytes nobody can count.
+    """Raise for programs with values of unknown size.
 
     Raises:
         CompileError: a value has a dimension of unknown size.
@@ -120,7 +120,9 @@ def require_sizes(module: ModuleOp) -> None:
         for function in entry_functions(module)
         for argument in function.body.block.args
     ]
-    values += (("a result", one, op) for op in module.walk() for one in op.results)
+    values += (
+        ("a result", result, op) for op in module.walk() for result in op.results
+    )
     for name, value, op in values:
         if any(size < 0 for size in shape_of(value)):
             raise CompileError(

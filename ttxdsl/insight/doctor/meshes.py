@@ -40,7 +40,7 @@ MOST_MESHES = 20_000
 _MESH = "mesh"
 
 _MOST_SIZES = 20_000
-"""Of a mesh whose axes are given: each is a candidate, of which few are compiled."""
+"""The most candidates of a mesh whose axes are given; few are compiled."""
 _SHARDING = "sdy.sharding"
 
 
@@ -102,8 +102,8 @@ def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
     hidden layer of a transformer, which Megatron splits by one axis. Of those, the sets
     that cannot be made larger are tried.
     """
-    divided = [at for at, one in enumerate(analysis.families) if one.splits(size)]
-    # what a loop goes through is split where nothing else can be
+    divided = [at for at, family in enumerate(analysis.families) if family.splits(size)]
+    # the dimension that a loop iterates over is sharded only if no other can be
     able = [at for at in divided if not analysis.families[at].stacked] or divided
     apart: dict[int, set[int]] = {at: {at} for at in able}
     for together in analysis.touched:
@@ -111,7 +111,7 @@ def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
             apart[at] |= together
     single = [(at,) for at in able]
     largest = sorted(_largest_sets(able, apart))
-    return [*single, *(one for one in largest if len(one) > 1)]
+    return [*single, *(bundle for bundle in largest if len(bundle) > 1)]
 
 
 def _largest_sets(
@@ -183,9 +183,11 @@ def all_assignments(
 ) -> tuple[list[tuple[Axis, ...]], int]:
     """The meshes of as many axes as can be looked through, and how many axes that is."""
     for most_axes in range(MOST_AXES, 1, -1):
-        found = list(islice(assignments(analysis, devices, most_axes), MOST_MESHES + 1))
-        if len(found) <= MOST_MESHES:
-            return found, most_axes
+        meshes = list(
+            islice(assignments(analysis, devices, most_axes), MOST_MESHES + 1)
+        )
+        if len(meshes) <= MOST_MESHES:
+            return meshes, most_axes
     return list(assignments(analysis, devices, 1)), 1
 
 
@@ -335,7 +337,7 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
             )
             entry[_SHARDING] = sdy.TensorShardingAttr(TensorSharding(_MESH, dims))
     set_argument_attributes(function, entries)
-    # state comes back as it went in
+    # state is returned with the sharding of its argument
     results = result_attributes(function)
     for argument, result in results_of_arguments(function).items():
         if _SHARDING in entries[argument]:
@@ -346,7 +348,7 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
 
 
 def _keep_batch(function: FuncOp, candidate: Candidate) -> None:
-    """Put constraints behind products: the batch is split, the rest as it comes."""
+    """Constrain results of products: the batch is sharded, other dimensions are open."""
     ops = list(function.body.walk())
     axes = tuple(map(AxisRef, candidate.kept))
     for product in candidate.products:

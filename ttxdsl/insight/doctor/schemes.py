@@ -87,11 +87,11 @@ def schemes(
         )
         if tensor is not None:
             both.append((seconds((rows, tensor)), rows, tensor))
-    both.sort(key=lambda one: one[0])
+    both.sort(key=lambda priced: priced[0])
     for _, rows, tensor in both[:_TENSOR_PARALLEL]:
         tensors.append(candidate_of(analysis, [rows, tensor]))
         mixed += sharded(rows.size, (tensor,))
-    alone = _tensor_parallel(analysis, devices, sizes, lambda one: seconds((one,)))
+    alone = _tensor_parallel(analysis, devices, sizes, lambda axes: seconds((axes,)))
     if alone is not None:
         tensors.append(candidate_of(analysis, [alone]))
     if devices % 2 == 0 and devices > 2 and batch.splits(devices):
@@ -101,10 +101,10 @@ def schemes(
         yield from (*whole, *fully, *tensors, *mixed, *experts)
         return
     ordered = (*fully, *experts, *mixed)
-    yield from (one for one in (*fully, *experts) if one.kept)
-    yield from (one for one in mixed if one.kept)
+    yield from (scheme for scheme in (*fully, *experts) if scheme.kept)
+    yield from (scheme for scheme in mixed if scheme.kept)
     yield from whole
-    yield from (one for one in ordered if not one.kept)
+    yield from (scheme for scheme in ordered if not scheme.kept)
     yield from tensors
 
 
@@ -176,16 +176,16 @@ def _experts(analysis: Analysis, sizes: Sequence[int]) -> int | None:
 
 
 def _leading(analysis: Analysis, family: Family) -> tuple[ArgumentDim, ...]:
-    """Those of parameters with only layers before them and a matrix behind."""
+    """Return the parameters' dimensions with only layers before and a matrix after."""
     inputs = _inputs(analysis)
     stacked = {
         (dim.argument, dim.dim)
-        for one in analysis.families
-        if one.stacked
-        for dim in one.arguments
+        for stacked_family in analysis.families
+        if stacked_family.stacked
+        for dim in stacked_family.arguments
     }
     ranks: Counter[int] = Counter(
-        dim.argument for one in analysis.families for dim in one.arguments
+        dim.argument for member in analysis.families for dim in member.arguments
     )
     return tuple(
         dim
@@ -205,9 +205,9 @@ def _narrowed(analysis: Analysis, family: int) -> Analysis:
 
 
 def _beside(
-    seconds: Callable[[tuple[Axis, ...]], float], rows: Axis, one: Axis
+    seconds: Callable[[tuple[Axis, ...]], float], rows: Axis, columns: Axis
 ) -> float:
-    return seconds((rows, one))
+    return seconds((rows, columns))
 
 
 def _tensor_parallel(
@@ -298,11 +298,14 @@ def _with_batch_kept(
     names: Sequence[str],
     at_home: set[int],
 ) -> Iterator[Candidate]:
-    """A candidate, and with products that keep the batch; not those of experts, which
-    are at home on the same axis.
+    """Return a candidate as it is and with products that keep the batch.
+
+    Products of experts are left out: they are sharded along the same axis already.
     """
     yield candidate
-    products = tuple(one for one in analysis.products if not at_home & one.families)
+    products = tuple(
+        product for product in analysis.products if not at_home & product.families
+    )
     if products:
         yield replace(candidate, kept=tuple(names), products=products)
 

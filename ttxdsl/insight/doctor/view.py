@@ -21,7 +21,7 @@ _MOST_GROUPS = 10
 _MOST_GROUP_LINES, _MOST_MESH_LINES = 14, 20
 """Of the two tables, so that a screen has all of the report."""
 MOST_ROWS, _FEWEST_ROWS = 8, 4
-"""Of the meshes, if nobody says how many."""
+"""The number of meshes to show by default."""
 _MOST_LINES = 6
 """Of the code, for arguments and for constraints."""
 _MOST_OFF_TOP = 3
@@ -104,15 +104,15 @@ def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
         table.add_column("padding", justify="right", no_wrap=True)
     table.add_column("collectives", min_width=22)
     for place, row in rows:
-        found = row.measurement
-        kinds = ", ".join(f"{count} {kind}" for kind, count in found.collectives)
+        measurement = row.measurement
+        kinds = ", ".join(f"{count} {kind}" for kind, count in measurement.collectives)
         table.add_row(
             f"{place}{'*' if row.front else ' '}",
             _mesh_cell(row),
-            seconds_text(found.seconds),
-            bytes_text(found.bytes_sent),
+            seconds_text(measurement.seconds),
+            bytes_text(measurement.bytes_sent),
             _memory_cell(row),
-            bytes_text(found.argument_bytes),
+            bytes_text(measurement.argument_bytes),
             f"{diagnosis.share(row):.1f}" if diagnosis.operations else "-",
             *(
                 [_padding_text(row.candidate.padding) if row.candidate.padding else ""]
@@ -166,7 +166,7 @@ def _memory_cell(row: Row) -> Text:
 def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
     """The first rows, and the front wherever it stands."""
     numbered = list(enumerate(diagnosis.rows, 1))
-    front = [one for one in numbered[top:] if one[1].front and one[1].fits]
+    front = [row for row in numbered[top:] if row[1].front and row[1].fits]
     return [*numbered[:top], *front[:_MOST_OFF_TOP]]
 
 
@@ -208,7 +208,7 @@ def print_diagnosis(
     hidden = len(diagnosis.analysis.families) - len(_shown(diagnosis))
     if hidden:
         console.print(f"{hidden} more groups cannot be split evenly at all")
-    uneven = [one for one in _shown(diagnosis) if one.size % diagnosis.devices]
+    uneven = [shown for shown in _shown(diagnosis) if shown.size % diagnosis.devices]
     if uneven:
         console.print(_padding_table(diagnosis, uneven))
     else:
@@ -220,15 +220,15 @@ def print_diagnosis(
         shapes = _shape_table(diagnosis)
         console.print_table(shapes, ["least memory", "lightest", "padding"])
     of = " of those compiled" if diagnosis.untried else ""
-    said = [
+    notes = [
         f"* no other mesh{of} takes less time and less memory",
         f"time: {diagnosis.machine}",
     ]
     if any(column.header == "shared by" for column in meshes.columns):
         text = "shared by: how many devices' worth of operations the devices share"
-        said.insert(1, text)
+        notes.insert(1, text)
     if any(row.measurement.unknown_loops for row in diagnosis.rows):
-        said.append(f"ops {UNKNOWN_LOOPS}")
+        notes.append(f"ops {UNKNOWN_LOOPS}")
     unpriced = {
         kind
         for row in diagnosis.rows
@@ -236,20 +236,20 @@ def print_diagnosis(
         if kind.startswith("@")
     }
     if unpriced:
-        said.append(f"not counted: what {', '.join(sorted(unpriced))} may send")
+        notes.append(f"not counted: what {', '.join(sorted(unpriced))} may send")
     if diagnosis.keeps_shardings:
-        said.append("the program's own shardings, on its mesh with other sizes")
+        notes.append("the program's own shardings, on its mesh with other sizes")
     else:
-        said.append(
+        notes.append(
             "an axis splits one group, or several (+) that no value has two of; fsdp:"
             f" the batch and parameters; up to {diagnosis.most_axes} axes"
         )
     if diagnosis.memory is not None and not all(row.fits for row in diagnosis.rows):
-        said.append(f"! does not fit into {bytes_text(diagnosis.memory)}")
+        notes.append(f"! does not fit into {bytes_text(diagnosis.memory)}")
     if any(row.candidate.padding for _, row in rows):
-        said.append("padding: what does not divide is computed whole instead")
+        notes.append("padding: what does not divide is computed whole instead")
     if len(rows) < len(diagnosis.rows):
-        said.append(f"{len(diagnosis.rows) - len(rows)} more compiled: --top, --json")
+        notes.append(f"{len(diagnosis.rows) - len(rows)} more compiled: --top, --json")
     if diagnosis.untried:
         why = {
             "time": "there was no time: --seconds",
@@ -257,13 +257,13 @@ def print_diagnosis(
             None: "for their estimated time and memory:"
             f" --candidates {len(diagnosis.untried) + compiled}",
         }[diagnosis.ended]
-        said.append(
+        notes.append(
             f"{len(diagnosis.untried)} of {len(diagnosis.untried) + compiled}"
             f" candidates not compiled, {why}"
         )
     for reason, count in _reasons(diagnosis).items():
-        said.append(f"{count} refused: {reason}")
-    for line in said:
+        notes.append(f"{count} refused: {reason}")
+    for line in notes:
         console.print(f"  {line}", soft_wrap=True)
     if diagnosis.rows and diagnosis.rows[0].candidate.splits is not None:
         console.print("The first one in JAX, by the paths of arguments:")
@@ -281,11 +281,11 @@ def print_diagnosis(
 
 def _reasons(diagnosis: Diagnosis) -> dict[str, int]:
     """Refusals by reason, the meshes named."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for refusal in diagnosis.refused:
         text = f"({refusal.candidate}) {refusal.reason}"
-        found[text] = found.get(text, 0) + 1
-    return found
+        counts[text] = counts.get(text, 0) + 1
+    return counts
 
 
 def _specs(diagnosis: Diagnosis, row: Row) -> dict[str, Any] | None:
@@ -344,9 +344,9 @@ def diagnosis_data(diagnosis: Diagnosis) -> dict[str, Any]:
             for argument, result in diagnosis.becomes.items()
         },
         "refused": [
-            {"mesh": dict(one.candidate.axes), "reason": one.reason}
-            for one in diagnosis.refused
+            {"mesh": dict(refusal.candidate.axes), "reason": refusal.reason}
+            for refusal in diagnosis.refused
         ],
-        "not_compiled": [dict(one.axes) for one in diagnosis.untried],
+        "not_compiled": [dict(candidate.axes) for candidate in diagnosis.untried],
         "ended": diagnosis.ended,
     }

@@ -89,8 +89,8 @@ class Prescriptions(Displayed):
             figures.peak_bytes
             for figures in (
                 *(self.before, self.after),
-                *(one.after for one in self.prescriptions),
-                *(one.after for one in self.tried),
+                *(prescription.after for prescription in self.prescriptions),
+                *(trial.after for trial in self.tried),
             )
             if figures is not None and figures.peak_bytes is not None
         ]

@@ -29,10 +29,10 @@ def _swallows(frame: FrameType | None) -> bool:
 
 @contextmanager
 def ending_at(end: float) -> Generator[None]:
-    """Raise `TimeIsOverError` inside when the time comes, in the midst of a compilation.
+    """Raise `TimeIsOverError` inside when the time is over, also within a compilation.
 
-    Outside of the main thread, or where there are no timers or somebody else's runs,
-    nothing is raised: then the search ends with the compilation that it is at.
+    Nothing is raised outside of the main thread, without timers, or while another timer
+    runs: the search then ends after the current compilation.
     """
     if (
         threading.current_thread() is not threading.main_thread()

@@ -98,8 +98,11 @@ class _Files:
         text = self._texts[file]
         assert text is not None
         new = text
-        # of two at one place, what closes the inner and what opens the outer goes first
-        for at, _, code in sorted(inserted, key=lambda one: one[:2], reverse=True):
+        # at one position, the end of an inner expression precedes the start of an outer
+        # one
+        for at, _, code in sorted(
+            inserted, key=lambda insertion: insertion[:2], reverse=True
+        ):
             new = new[:at] + code + new[at:]
         lines = new.splitlines(keepends=True)
         at = _behind_imports(self._trees[file])
@@ -167,7 +170,7 @@ class _Files:
                 self._trees[file] = ast.parse(text)
                 self._texts[file] = text
             except (OSError, ValueError, SyntaxError):
-                pass  # it is not there, or is not what the program was traced from
+                pass  # the file is missing or has changed since the program was traced
         return self._texts[file]
 
 

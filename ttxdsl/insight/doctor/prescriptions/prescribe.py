@@ -37,7 +37,7 @@ from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 SECONDS = 60.0
-"""To search if nobody says how long."""
+"""Seconds to search by default."""
 
 
 def own_mesh(module: ModuleOp) -> tuple[str, Mesh]:
@@ -180,7 +180,7 @@ def prescribe(
     search = Search(runner, ranking, before, ops, on_step)
     interrupted = False
     try:
-        # compiling with notes, and half of it again, is what was done until here
+        # a plain compilation takes about a third of the time until here
         took = (monotonic() - start) / 3
         with ending_at(start + seconds), runner.running(took):
             search.run(candidates.all)
@@ -190,9 +190,9 @@ def prescribe(
         interrupted = True
     prescriptions, together = search.prescriptions()
     alone = [
-        (number, one.after)
-        for number, one in enumerate(prescriptions, 1)
-        if not one.on_top_of
+        (number, prescription.after)
+        for number, prescription in enumerate(prescriptions, 1)
+        if not prescription.on_top_of
     ]
     return Prescriptions(
         mesh=mesh,

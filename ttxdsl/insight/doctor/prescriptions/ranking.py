@@ -92,7 +92,7 @@ class Ranking:
         return [item for equal in self.classes(items, figures) for item in equal]
 
     def is_better(self, after: Figures, other: Figures) -> bool:
-        """Return True if a program comes before another."""
+        """Return True if one program ranks before another."""
         pair: Sequence[Figures] = (other, after)
         return self.ranked(pair, lambda item: item)[0] is after and after != other
 

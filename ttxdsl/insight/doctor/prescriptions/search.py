@@ -96,7 +96,7 @@ class TrialRunner:
     def run(
         self, work: Sequence[tuple[Edit, ...]], *, compiles: bool
     ) -> Iterator[Figures | Estimate | None]:
-        """Yield what programs with changes cost, in their order.
+        """Yield the costs of programs with changes, in their order.
 
         Raises:
             TimeIsOverError: before it is done with all.
@@ -201,7 +201,7 @@ class Search:
         return self._chain[-1].after if self._chain else self._before
 
     def run(self, candidates: Callable[[], Iterator[Candidate]]) -> None:
-        """Search until there is no candidate left.
+        """Search until no candidate is left.
 
         Raises:
             TimeIsOverError: there is no time; what was found until then is kept.
@@ -272,7 +272,7 @@ class Search:
             All candidates that help alone, the best first.
         """
         ranked = self._ranked(self._alone)
-        helping = [one for one in ranked if self._helps(self._before, one.after)]
+        helping = [trial for trial in ranked if self._helps(self._before, trial.after)]
         if helping and (
             not self._chain or self._ranking.is_better(helping[0].after, self.after)
         ):
@@ -280,13 +280,15 @@ class Search:
         return helping
 
     def _combine(self) -> None:
-        """Extend the best candidate by what helps on top of it."""
+        """Extend the best candidate by changes that help on top of it."""
         helping = self._begin_chain()
         if not helping:
             return
         ranked = self._ranked(self._alone)
-        # what helps alone first; what did nothing alone may help once another is there
-        others = [one for one in ranked if not self._helps(self._before, one.after)]
+        # changes that help alone come first; the others may help on top of a change
+        others = [
+            trial for trial in ranked if not self._helps(self._before, trial.after)
+        ]
         queue = self._to_add([*helping, *others])
         tries = self._compiled_a_round
         while queue and tries > 0 and len(self._chain) < MOST_PRESCRIPTIONS:
@@ -294,7 +296,11 @@ class Search:
             tries -= len(batch)
             given = [link.candidate for link in self._chain]
             edits = [
-                tuple(edit for one in (*given, link.candidate) for edit in one.edits)
+                tuple(
+                    edit
+                    for candidate in (*given, link.candidate)
+                    for edit in candidate.edits
+                )
                 for link in batch
             ]
             key = tuple(map(id, given))
@@ -310,9 +316,9 @@ class Search:
             if better:
                 best = self._ranked(better)[0]
                 self._chain.append(best)
-                again = [one.candidate for one in better if one is not best]
+                again = [trial.candidate for trial in better if trial is not best]
                 queue = self._to_add(
-                    [*(one for one in batch if one.candidate in again), *queue]
+                    [*(trial for trial in batch if trial.candidate in again), *queue]
                 )
 
     def _to_add(self, links: Sequence[MeasuredChange]) -> list[MeasuredChange]:
@@ -338,13 +344,15 @@ class Search:
         return self._ranking.helps(before, after)
 
     def _ranked(self, measured: Sequence[MeasuredChange]) -> list[MeasuredChange]:
-        by_extent = sorted(measured, key=lambda one: len(one.candidate.edits))
+        by_extent = sorted(measured, key=lambda trial: len(trial.candidate.edits))
         return self._ranking.ranked(by_extent, _after)
 
     def _report_step(self) -> None:
         self._compiled += 1
         if self._on_step is not None:
-            helping = sum(self._helps(self._before, one.after) for one in self._alone)
+            helping = sum(
+                self._helps(self._before, trial.after) for trial in self._alone
+            )
             self._on_step(self._compiled, helping)
 
     # The answer
@@ -352,28 +360,30 @@ class Search:
     def prescriptions(self) -> tuple[list[Prescription], tuple[int, ...]]:
         """Return what helps, the best first, and the numbers of those together."""
         ranked = self._ranked(self._alone)
-        helping = [one for one in ranked if self._helps(self._before, one.after)]
+        helping = [trial for trial in ranked if self._helps(self._before, trial.after)]
         in_chain = {id(link.candidate) for link in self._chain}
-        shown = [one for one in helping if id(one.candidate) in in_chain]
+        shown = [trial for trial in helping if id(trial.candidate) in in_chain]
         later = [
             link
             for link in self._chain
-            if all(link.candidate is not one.candidate for one in shown)
+            if all(link.candidate is not trial.candidate for trial in shown)
         ]
-        for one in helping:
+        for trial in helping:
             if len(shown) + len(later) >= MOST_PRESCRIPTIONS:
                 break
-            if not any(dominates(other.after, one.after) for other in shown):
-                shown.append(one)
+            if not any(dominates(other.after, trial.after) for other in shown):
+                shown.append(trial)
         shown = self._ranked(shown)
-        numbers = {id(one.candidate): at for at, one in enumerate((*shown, *later), 1)}
+        numbers = {
+            id(trial.candidate): at for at, trial in enumerate((*shown, *later), 1)
+        }
         answers = [
             Prescription(
-                *(one.candidate.kind, one.candidate.write, one.candidate.places),
-                *(self._before, one.after),
-                instead=self._instead(one, helping),
+                *(trial.candidate.kind, trial.candidate.write, trial.candidate.places),
+                *(self._before, trial.after),
+                instead=self._instead(trial, helping),
             )
-            for one in shown
+            for trial in shown
         ]
         for link in later:
             at = self._chain.index(link)
@@ -407,11 +417,18 @@ class Search:
 
     def tried(self, prescriptions: Sequence[Prescription]) -> list[Trial]:
         """Return what was compiled and is not prescribed, the best first."""
-        shown = {(one.write, one.places) for one in prescriptions}
-        measured = [(one.candidate, one.after) for one in self._ranked(self._alone)]
+        shown = {
+            (prescription.write, prescription.places) for prescription in prescriptions
+        }
+        measured = [
+            (trial.candidate, trial.after) for trial in self._ranked(self._alone)
+        ]
         return [
             Trial(candidate.kind, candidate.write, candidate.places, after)
-            for candidate, after in (*measured, *((one, None) for one in self._refused))
+            for candidate, after in (
+                *measured,
+                *((refused, None) for refused in self._refused),
+            )
             if (candidate.write, candidate.places) not in shown
         ]
 
@@ -421,7 +438,7 @@ def _after(measured: MeasuredChange) -> Figures:
 
 
 def _seconds(pending: _Pending) -> tuple[float, ...]:
-    """Sort by estimated time, memory, extent; what has no estimate comes last."""
+    """Return the key to sort changes by: time, memory, extent; without estimate last."""
     extent = len(pending.candidate.edits), pending.number
     if pending.estimate is None:
         return inf, inf, *extent

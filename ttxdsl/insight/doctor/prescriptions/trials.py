@@ -51,7 +51,7 @@ class Meter:
     compiler: Compiler | None = None
 
     def figures(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
-        """Return what a compiled program costs."""
+        """Return the costs of a compiled program."""
         return measure(
             compiled, whole, self.machine, self.trip_count, compiler=self.compiler
         )
@@ -119,14 +119,14 @@ def _estimated(
     for node in graph.nodes:
         if node.rule is None or node.erased or not computes(node.op):
             continue
-        made = sum(
+        bytes_of_results = sum(
             type_bytes(result.type, result) // _parts(graph, [result], sizes)
             for result in node.op.results
             if is_tensor(result)
         )
-        held += made
+        held += bytes_of_results
         work = operations(node.op) // _parts_of_node(graph, node, sizes)
-        seconds += runs.of(node.op).count * machine.seconds(work, made)
+        seconds += runs.of(node.op).count * machine.seconds(work, bytes_of_results)
     return Estimate(seconds, held)
 
 

@@ -38,7 +38,7 @@ def _cells(before: Figures, after: Figures) -> tuple[str, ...]:
         (seconds_text(before.program_seconds), seconds_text(after.program_seconds)),
         (_memory_text(before), _memory_text(after)),
     ]
-    return tuple(one if one == other else f"{one} → {other}" for one, other in texts)
+    return tuple(old if old == other else f"{old} → {other}" for old, other in texts)
 
 
 def _where(places: Sequence[SourcePlace]) -> str:
@@ -58,13 +58,17 @@ def _table(answer: Prescriptions) -> Table:
     table.add_column("where", overflow="fold")
     for column in ("sent", "launches", "time", "memory"):
         table.add_column(column, justify="right", no_wrap=True)
-    for number, one in enumerate(answer.prescriptions, 1):
-        note = f", on top of {_numbers(one.on_top_of)}" if one.on_top_of else ""
+    for number, prescription in enumerate(answer.prescriptions, 1):
+        note = (
+            f", on top of {_numbers(prescription.on_top_of)}"
+            if prescription.on_top_of
+            else ""
+        )
         table.add_row(
             str(number),
-            f"{one.kind}{note}",
-            _where(one.places),
-            *_cells(one.before, one.after),
+            f"{prescription.kind}{note}",
+            _where(prescription.places),
+            *_cells(prescription.before, prescription.after),
         )
     if len(answer.together) > 1:
         table.add_row(
@@ -129,13 +133,13 @@ def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:
     table.add_column("where", overflow="fold")
     for column in ("sent", "launches", "time", "memory"):
         table.add_column(column, justify="right", no_wrap=True)
-    for one in tried:
-        text, _, more = one.write.partition("\n")
+    for trial in tried:
+        text, _, more = trial.write.partition("\n")
         text = shortened(text, _LONGEST) + (" …" if more else "")
         cells = ("refused", "", "", "")
-        if one.after is not None:
-            cells = _cells(answer.before, one.after)
-        table.add_row(text, _where(one.places), *cells)
+        if trial.after is not None:
+            cells = _cells(answer.before, trial.after)
+        table.add_row(text, _where(trial.places), *cells)
     return table
 
 
@@ -172,7 +176,7 @@ def print_prescriptions(
             for line in _code(number, prescription):
                 console.print(f"  {line}", soft_wrap=True)
     elif compiled:
-        kinds = sorted({one.kind for one in answer.tried})
+        kinds = sorted({trial.kind for trial in answer.tried})
         console.print(
             f"nothing helps: {compiled} changes compiled ({', '.join(kinds)})"
         )
@@ -197,7 +201,10 @@ def print_prescriptions(
     if whole and answer.tried:
         console.print_table(_tried_table(answer.tried, answer), ["launches"])
     if not any(
-        map(answer.fits, (answer.after, *(one.after for one in answer.prescriptions)))
+        map(
+            answer.fits,
+            (answer.after, *(cheapest.after for cheapest in answer.prescriptions)),
+        )
     ):
         text = (
             f"nothing fits into {bytes_text(answer.memory or 0)}: the least that any"
@@ -207,7 +214,7 @@ def print_prescriptions(
 
 
 def figures_data(figures: Figures) -> dict[str, Any]:
-    """Return what a program costs, for JSON."""
+    """Return a program's costs as JSON data."""
     return {
         "bytes": figures.bytes,
         "launches": figures.launches,
@@ -236,7 +243,9 @@ def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
         "machine": machine_data(answer.machine),
         "memory_limit": answer.memory,
         "before": figures_data(answer.before),
-        "prescriptions": [_prescription_data(one) for one in answer.prescriptions],
+        "prescriptions": [
+            _prescription_data(prescription) for prescription in answer.prescriptions
+        ],
         "together": {
             "prescriptions": answer.together,
             "before": figures_data(answer.before),
@@ -246,12 +255,14 @@ def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
         "least_memory": answer.least_memory,
         "tried": [
             {
-                "kind": one.kind,
-                "write": one.write,
-                "places": [asdict(place) for place in one.places],
-                "after": None if one.after is None else figures_data(one.after),
+                "kind": prescription.kind,
+                "write": prescription.write,
+                "places": [asdict(place) for place in prescription.places],
+                "after": None
+                if prescription.after is None
+                else figures_data(prescription.after),
             }
-            for one in answer.tried
+            for prescription in answer.tried
         ],
         "untried": answer.untried,
         "interrupted": answer.interrupted,
@@ -287,9 +298,11 @@ def choice_data(
     }
     prescriptions: list[dict[str, Any]] = [first]
     together: list[int] = [1]
-    for one in further.prescriptions if further is not None else ():
-        on_top_of = (1, *(number + 1 for number in one.on_top_of))
-        prescriptions.append({**_prescription_data(one), "on_top_of": on_top_of})
+    for prescription in further.prescriptions if further is not None else ():
+        on_top_of = (1, *(number + 1 for number in prescription.on_top_of))
+        prescriptions.append(
+            {**_prescription_data(prescription), "on_top_of": on_top_of}
+        )
     if further is not None and further.together:
         together += [number + 1 for number in further.together]
         after = figures_data(further.after)

@@ -32,7 +32,7 @@ _FORESTS, _TREE = 12, 200
 _FIRST_SWEEPS, _SWEEPS, _POLISH = 15, 3, 3
 """Exchanges of messages at first and in a round, and forests that are improved after."""
 _DAMPING = 0.5
-"""The part of a message that stays."""
+"""The weight of the old message in an update."""
 _REPAIRS = 8
 """How often prices rise for one choice that takes too much memory."""
 _STEP, _CYCLE = 2.0, 60
@@ -108,13 +108,13 @@ class _Messages:
         self._rows = np.cumsum(row_widths) - row_widths
         begins = np.repeat(self._starts, heights)
         self._columns = ranges(begins, row_widths).astype(np.int32)
-        # what a block's rows give is the message of the same edge the other way
+        # a block's rows yield the message of the same edge in the other direction
         back = np.concatenate((np.arange(edges) + edges, np.arange(edges)))
         self._turned = ranges(self._starts[back], heights)
         self._messages = np.zeros(int(widths.sum()))
 
     def beliefs(self, unary: Floats) -> Floats:
-        """Return the price of each strategy with what a node is told by all others."""
+        """Return the price of each strategy of a node plus its neighbours' messages."""
         return unary + np.bincount(self._slots, self._messages, len(unary))
 
     def sweep(self, unary: Floats, prices: Floats) -> None:
@@ -216,7 +216,7 @@ class Descent:
         return self._base + self._problem.unary(prices)
 
     def _note(self, chosen: Ints) -> Floats:
-        """Keep a choice if it is the best so far; return what memory it takes."""
+        """Keep a choice if it is the best so far; return its memory."""
         cost, usage = self.cost(chosen), self._problem.usage(chosen)
         over = self._over(usage)
         self._quiet += 1
@@ -239,7 +239,7 @@ class Descent:
         limit: float,
         is_over: Callable[[], bool],
     ) -> None:
-        """Raise prices where a choice takes too much memory until it is feasible."""
+        """Raise the price of memory until a choice is feasible."""
         raised = prices.copy()
         # until there is a choice at all, one that is nearly feasible is worth more
         repairs = _REPAIRS if self._best is not None else 5 * _REPAIRS
@@ -277,7 +277,7 @@ class Descent:
     # Forests
 
     def _forest(self) -> _Forest:
-        """Return a forest; the first ones are made, later ones are those again."""
+        """Return a forest: the first calls build new ones, later calls reuse them."""
         number, self._improved = self._improved, self._improved + 1
         if number < _FORESTS:
             self._forests.append(self._grow())
@@ -301,16 +301,16 @@ class Descent:
 
         for node in order:
             roots = [find(other) for other, _ in self._links[node] if inside[other]]
-            total = 1 + sum(size[one] for one in roots)
+            total = 1 + sum(size[tree] for tree in roots)
             if len(set(roots)) == len(roots) and total <= _TREE:
                 inside[node] = True
                 size[node] = total
-                for one in roots:
-                    root[one] = node
+                for tree in roots:
+                    root[tree] = node
         return self._layered(order, inside)
 
     def _layered(self, order: list[int], inside: list[bool]) -> _Forest:
-        visited = [not one for one in inside]
+        visited = [not member for member in inside]
         roots: list[int] = []
         levels: list[list[int]] = []
         for start in order:
@@ -358,7 +358,7 @@ class Descent:
         )
 
     def _improve(self, chosen: Ints, unary: Floats) -> None:
-        """Give the nodes of a forest their best strategies, the others held."""
+        """Give the nodes of a forest their best strategies while all others stay fixed."""
         forest = self._forest()
         counts, sums = self._counts, unary.copy()
         rows = self._rows(forest.outside, chosen)

@@ -106,7 +106,7 @@ class Presolve:
         decides = bool((allowed.sum(1) == 1).all()), bool((allowed.sum(0) == 1).all())
         degrees = len(self._nodes[first].edges), len(self._nodes[second].edges)
         if all(decides):
-            # the node with more edges stays
+            # the node with more edges is kept
             decides = degrees[0] >= degrees[1], degrees[0] < degrees[1]
         if decides[0] and self._is_worth(first, second):
             self._merge(first, second, allowed.argmax(1))
@@ -174,7 +174,7 @@ class Presolve:
         self._edges[at, other] = None
 
     def _merge(self, at: int, other: int, decided: Ints) -> None:
-        """Take in a node whose strategy is decided by that of this node."""
+        """Merge a node whose strategy follows from this node's."""
         node, gone = self._nodes[at], self._nodes[other]
         between = self._disconnect(at, other)
         rows = np.arange(len(decided))

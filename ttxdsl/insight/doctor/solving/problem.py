@@ -73,7 +73,7 @@ class Problem:
         Raises:
             ValueError: an edge's prices are not as many as its ends have strategies.
         """
-        prices = [np.minimum(np.asarray(one, float), FORBIDDEN) for one in costs]
+        prices = [np.minimum(np.asarray(cost, float), FORBIDDEN) for cost in costs]
         joined: dict[tuple[int, int], Floats] = {}
         for ends, values in edges:
             shape = tuple(len(prices[end]) for end in ends)
@@ -116,7 +116,7 @@ class Problem:
         """All usages behind each other, where each holding's start, and their fields."""
         usages = [holding.usages for holding in self.holdings]
         starts = np.cumsum([0, *map(len, usages)])[:-1]
-        rows = [(one.node, one.begin, one.end) for one in self.holdings]
+        rows = [(hold.node, hold.begin, hold.end) for hold in self.holdings]
         nodes, begins, ends = np.array(rows, dtype=int).reshape(-1, 3).T
         return np.concatenate([*usages, np.zeros(0)]), starts, nodes, begins, ends
 

@@ -45,8 +45,8 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
     is_small = sum(matrix.size for *_, matrix in smaller.edges) <= _MOST_EXACT
     left = end - monotonic()
     until = monotonic() + (_FIRST * left if is_small else left)
-    found, _ = Descent(smaller, seed).solve(lambda: monotonic() >= until)
-    chosen = presolve.expand(found)
+    choices, _ = Descent(smaller, seed).solve(lambda: monotonic() >= until)
+    chosen = presolve.expand(choices)
     solution = Solution(chosen, problem.cost(chosen), problem.is_feasible(chosen))
     if not is_small:
         return solution
@@ -59,8 +59,8 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
         ) from error
     if exact is None:
         return solution
-    found, is_optimal = exact
-    chosen = presolve.expand(found)
+    choices, is_optimal = exact
+    chosen = presolve.expand(choices)
     cost = problem.cost(chosen)
     if not problem.is_feasible(chosen) or (
         solution.is_feasible and cost > solution.cost

@@ -1,9 +1,9 @@
-"""Changes of a program that may make it cheaper, for its own mesh, the likely ones first.
+"""Changes of a program that may make it cheaper on its own mesh, likely ones first.
 
-A candidate is one thing to write in the source: a constraint on what a line makes, in all
-layers alike, another annotation of an argument with what has to change with it, another
-mesh of the same devices. None
-is said to help here: `ttxdsl.insight.doctor.prescriptions.prescribe` compiles them.
+A candidate is an edit of the source: a constraint on the values of a line, in all
+layers alike; another annotation of an argument, with the changes that follow; or
+another mesh of the same devices. `ttxdsl.insight.doctor.prescriptions.prescribe`
+compiles them to see which help.
 """
 
 import re
@@ -92,9 +92,9 @@ class Candidates:
     # Shardings
 
     def _propagate_data(self) -> dict[SSAValue, TensorSharding]:
-        """Return how values are split if only the arguments that are no state are.
+        """Return the shardings if only the arguments that are not state are sharded.
 
-        That is what data parallelism alone gives: in it parameters fight with nothing.
+        That is data parallelism without conflicts from parameters.
         """
         state = results_of_arguments(self._function)
         mapped: dict[SSAValue, SSAValue] = {}
@@ -206,7 +206,7 @@ class Candidates:
         yield from self._constraints_everywhere(lines)
         rows = [list(self._constraints_of(line)) for line in lines]
         for column in zip_longest(*rows):
-            yield from (one for one in column if one is not None)
+            yield from (candidate for candidate in column if candidate is not None)
 
     def _constraints_everywhere(self, lines: Sequence[Line]) -> Iterator[Candidate]:
         """Yield one constraint of all that the batch alone would split like that.
@@ -229,12 +229,12 @@ class Candidates:
     def _constraint(self, held: Sequence[tuple[Line, TensorSharding]]) -> Candidate:
         """Return a constraint on the values of lines, which all have the same spec."""
         shardings: dict[SSAValue, TensorSharding] = {}
-        made: list[OpResult] = []
+        results: list[OpResult] = []
         for line, sharding in held:
-            made += line.values
+            results += line.values
             for value in (*line.values, *line.cotangents):
                 shardings.setdefault(value, sharding)
-        places = self._lines.places(made)
+        places = self._lines.places(results)
         edits = tuple(
             Edit(
                 Change(
@@ -256,7 +256,7 @@ class Candidates:
             if not self._fits(shape_of(first), sharding):
                 continue
             if [list(dim.axes) for dim in sharding.dims] == own:
-                continue  # propagation gives it that
+                continue  # propagation chose that sharding
             yield self._constraint([(line, sharding)])
 
     def spellings(self) -> Iterator[Candidate]:
@@ -342,7 +342,7 @@ class Candidates:
             if group[0] not in optimizer  # that changes with its parameter
         ]
         for column in zip_longest(*rows):
-            yield from (one for one in column if one is not None)
+            yield from (candidate for candidate in column if candidate is not None)
 
     def _arguments_of(self, group: Sequence[int]) -> Iterator[Candidate]:
         """Yield other annotations of arguments that are alike, as those of layers."""
@@ -381,7 +381,7 @@ class Candidates:
         shape, dims = self._argument_shape(index), self._argument_dims(index)
         order = sorted(range(len(shape)), key=lambda at: (len(dims[at]), -shape[at]))
         fitting = (self._along(index, axis, dim) for dim in order)
-        return next((one for one in fitting if one is not None), None)
+        return next((candidate for candidate in fitting if candidate is not None), None)
 
     def _near(self, index: int) -> Iterator[list[list[AxisRef]]]:
         """Yield an argument's axes with one taken away, moved, or added."""

@@ -37,7 +37,7 @@ def layouts(
         machine: whose links may differ along axes.
     """
     if mesh.device_ids:
-        return  # somebody chose where each device is
+        return  # the user placed each device
     axes = tuple(mesh.axes)
     orders = list(_orders(axes)) if _links_differ(machine, mesh) else []
     sizes = list(_sizes(axes, _named_axes(module)))
@@ -107,7 +107,7 @@ def _named_axes(module: ModuleOp) -> set[str]:
 def _sizes(
     axes: tuple[tuple[str, int], ...], named: set[str]
 ) -> Iterator[tuple[tuple[str, int], ...]]:
-    """Yield the axes with a prime factor of one moved to another, then all of it."""
+    """Yield the axes with a prime factor of one axis moved to another, then all of it."""
     seen = {axes}
     sizes = dict(axes)
     whole: list[tuple[tuple[str, int], ...]] = []
@@ -140,7 +140,7 @@ def _primes(number: int) -> list[int]:
 def _orders(
     axes: tuple[tuple[str, int], ...],
 ) -> Iterator[tuple[tuple[str, int], ...]]:
-    """Yield other orders of the axes of several devices; the others stay behind them."""
+    """Yield other orders of the axes of several devices; axes of one device come last."""
     several = [axis for axis in axes if axis[1] > 1]
     others = [axis for axis in axes if axis[1] == 1]
     if 1 < len(several) <= _MOST_ORDERED:

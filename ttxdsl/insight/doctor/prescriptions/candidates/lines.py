@@ -26,7 +26,7 @@ _NOTHING_TO_HOLD = (
     stablehlo.IotaOp,
     stablehlo.OptimizationBarrierOp,
 )
-"""Ops whose results are made anywhere for nothing, or that no line of a source makes."""
+"""Ops whose results cost nothing, or that no source line computes."""
 _DEPTH = 3
 """Of operands of operands by which ops without a line of a source are told apart."""
 _RECOMPUTED = "rematted_computation"
@@ -168,15 +168,15 @@ class Lines:
         return tuple(places.values())
 
     def _is_last(self, value: OpResult) -> bool:
-        """Return True for a value that its expression gives, not one inside of it."""
+        """Return True for the value of a whole expression, not of a part of it."""
         frame = self._frame(value.op)
         return all(self._frame(use.operation) != frame for use in value.uses)
 
     def _line_of(self, op: Operation) -> object:
-        """Return what ops of one line share.
+        """Return the key that ops of one source line share.
 
-        Without debug information, ops that are made alike from what is made alike stand
-        for a line, as those of repeated layers.
+        Without debug information, ops with equal properties and equal definitions of
+        their operands count as one line, such as those of repeated layers.
         """
         frame = self._frame(op)
         if frame is None or self._is_in_text(frame.position):
@@ -189,7 +189,7 @@ class Lines:
         return file == self._source or file.startswith("<") or file.endswith(".mlir")
 
     def _structure(self, op: Operation, depth: int) -> object:
-        """Return an op's kind and types, with those of what it reads and of its users."""
+        """Return a hash of an op's kind and types, with its operands and users."""
         key = op, depth
         if (known := self._structures.get(key)) is None:
             kinds = tuple((operand.type, _kind(operand)) for operand in op.operands)
@@ -270,7 +270,9 @@ class Lines:
             not is_tensor(result)
             or not shape_of(result)
             or isinstance(op, _NOTHING_TO_HOLD)
-            or (isinstance(op, CallOp) and result.index)  # what JAX saves beside it
+            or (
+                isinstance(op, CallOp) and result.index
+            )  # values that JAX saves for the backward pass
         ):
             return False
         if type_bytes(result.type, result) * _SMALLEST_PART < largest:
