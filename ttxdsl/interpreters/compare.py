@@ -44,7 +44,7 @@ class Special(NamedTuple):
 
     @property
     def is_any(self) -> bool:
-        """Whether there are such elements."""
+        """Whether any element is infinite or NaN."""
         return bool(self.nan or self.infinite)
 
     @property
@@ -87,7 +87,7 @@ class Comparison:
     tolerance: float
     differing: int
     worst: tuple[int, ...] | None
-    found: object = None
+    actual: object = None
     expected: object = None
     first: tuple[int, ...] | None = None
     special: Special = _NONE
@@ -125,7 +125,7 @@ class Comparison:
             return f"equal ({figures})"
         return (
             f"{self.differing} elements differ, most at {list(self.worst or ())}: "
-            f"{self.found} instead of {self.expected} ({figures})"
+            f"{self.actual} instead of {self.expected} ({figures})"
         )
 
 
@@ -139,7 +139,7 @@ COMPARED_BYTES = 96
 
 
 def compare(
-    found: Array,
+    actual: Array,
     expected: Array,
     *,
     reduction_length: int = 1,
@@ -147,7 +147,7 @@ def compare(
     atol: float | None = None,
     allowed: Array | None = None,
 ) -> Comparison:
-    """Hold `found` against `expected`, which has the same shape and type.
+    """Hold `actual` against `expected`, which has the same shape and type.
 
     An element is right if it is equal (NaN equals NaN, infinities have signs) or off by
     at most `rtol` of its expected size or `atol`. Where sums cancel, the error is not
@@ -158,15 +158,15 @@ def compare(
     Raises:
         ValueError: other shapes or types.
     """
-    if found.shape != expected.shape or found.dtype != expected.dtype:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         raise ValueError(
-            f"shape {found.shape} and type {found.dtype} instead of "
+            f"shape {actual.shape} and type {actual.dtype} instead of "
             f"{expected.shape} and {expected.dtype}"
         )
-    rtol = tolerance(found.dtype, reduction_length) if rtol is None else rtol
-    if np.array_equal(found, expected):  # most are, and this takes a tenth of the time
-        return Comparison(0.0, 0.0, 1.0, rtol, 0, None, special=special_numbers(found))
-    a, b = _exact(found), _exact(expected)
+    rtol = tolerance(actual.dtype, reduction_length) if rtol is None else rtol
+    if np.array_equal(actual, expected):  # most are, and this takes a tenth of the time
+        return Comparison(0.0, 0.0, 1.0, rtol, 0, None, special=special_numbers(actual))
+    a, b = _exact(actual), _exact(expected)
     with np.errstate(all="ignore"):
         equal = (a == b) | ((a != a) & (b != b))
         finite = np.isfinite(a) & np.isfinite(b)
@@ -195,7 +195,7 @@ def compare(
         tolerance=rtol,
         differing=int(wrong.sum()),
         worst=worst,
-        found=None if worst is None else found[worst],
+        actual=None if worst is None else actual[worst],
         expected=None if worst is None else expected[worst],
         first=first,
         special=special_numbers(a, b),
@@ -221,9 +221,9 @@ def _exact(x: Array) -> Array:
     return x.astype(np.float64)
 
 
-def correlation(found: Array, expected: Array) -> float:
+def correlation(actual: Array, expected: Array) -> float:
     """Pearson's correlation of the elements that are finite in both."""
-    a, b = _exact(found).reshape(-1), _exact(expected).reshape(-1)
+    a, b = _exact(actual).reshape(-1), _exact(expected).reshape(-1)
     finite = np.isfinite(a) & np.isfinite(b)
     a, b = a[finite], b[finite]
     if a.size == 0:

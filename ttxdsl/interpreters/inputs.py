@@ -51,7 +51,7 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DTy
 def random_inputs(
     function: FuncOp, seed: int, demands: Sequence[ValueDemand] | None = None
 ) -> list[Array]:
-    """Return one array an argument, of numbers that the program computes numbers with.
+    """Return random arguments for which the program computes finite numbers.
 
     Args:
         function: whose arguments they are.
@@ -159,13 +159,16 @@ def _definite(x: Array) -> Array:
 def write_random_inputs(
     function: FuncOp, seed: int, folder: Path, demands: Sequence[ValueDemand]
 ) -> list[Array]:
-    """Write what `random_inputs` returns to files, of which none is read whole.
+    """Write the arrays of `random_inputs` to files; none is read whole.
 
-    The files are in `folder`; the arrays, which may be written, stay when it is removed.
+    The files are in `folder`. The arrays are writable, and outlive the folder.
     """
     generator = np.random.default_rng(seed)
     arrays = _mapped(function, folder, "w+")
-    return [_fill(generator, *one) for one in zip(arrays, demands, strict=True)]
+    return [
+        _fill(generator, *array_and_demand)
+        for array_and_demand in zip(arrays, demands, strict=True)
+    ]
 
 
 def map_random_inputs(function: FuncOp, folder: Path) -> list[Array]:
@@ -197,7 +200,7 @@ def tagged_inputs(function: FuncOp, *, fractions: bool = False) -> list[Array]:
             tags %= modulus
         values = tags.reshape(shape).astype(dtype)
         if fractions and dtype.kind not in "biu" and values.size > 1:
-            # np.ldexp knows no complex numbers
+            # np.ldexp has no complex numbers
             values *= dtype.type(0.5 ** int(tags.max()).bit_length())
         inputs.append(values)
     return inputs

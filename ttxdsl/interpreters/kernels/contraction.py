@@ -105,13 +105,19 @@ def _layout(
         batch: Sequence[int],
         *sides: Sequence[int],
     ) -> _Side:
-        """Matrices, each of `sides` one dimension; those in `gone` are of extent 1.
-
-        Batching dimensions stay as they are: to merge them might take a copy.
-        """
-        order = (*stay, *batch, *(dim for one in sides for dim in one), *gone)
+        """Return matrices: `sides` become one dimension each, `gone` have extent 1."""
+        order = (
+            *stay,
+            *batch,
+            *(dim for dims_of_side in sides for dim in dims_of_side),
+            *gone,
+        )
         around = (x[dim] for dim in (*stay, *batch))
-        return _Side(x, order, (*around, *(prod(x[d] for d in one) for one in sides)))
+        return _Side(
+            x,
+            order,
+            (*around, *(prod(x[d] for d in dims_of_side) for dims_of_side in sides)),
+        )
 
     own = [lhs[i] for i in (*lhs_batch, *left, *lhs_free)]
     others = [rhs[i] for i in (*right, *rhs_free)]
@@ -173,8 +179,8 @@ class Contraction:
         layout = self._layout_of(lhs, rhs)
         x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
         shape = tuple(layout.sizes[at] for at in layout.order)
-        found = Summands(matrix(x), matrix(y), layout.sizes, layout.order, shape)
-        return found if found.is_large else np.asarray(found)
+        summands = Summands(matrix(x), matrix(y), layout.sizes, layout.order, shape)
+        return summands if summands.is_large else np.asarray(summands)
 
     def _layout_of(self, lhs: Array, rhs: Array) -> _Layout:
         shapes = lhs.shape, rhs.shape
@@ -212,7 +218,8 @@ _APART: ContextVar[bool] = ContextVar("apart", default=False)
 def apart(wanted: bool = True) -> Generator[None]:
     """Compute each device's product by itself.
 
-    BLAS adds in another order in a larger product: numbers are those of a device alone.
+    BLAS adds in another order in a larger product; here each has the numbers of one
+    device.
     """
     before = _APART.set(wanted)
     try:
@@ -231,7 +238,7 @@ def rounded(x: Array, precision: Attribute) -> Array:
     try:
         dtype = elements.element_dtype(precision)
     except UnsupportedError:
-        # a type without values of its own (tf32): read as it is
+        # tf32 has no values of its own: its numbers are used as they are
         return x
     return x.astype(dtype) if dtype.itemsize < x.dtype.itemsize else x
 

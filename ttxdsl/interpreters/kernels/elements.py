@@ -130,23 +130,23 @@ def element_dtype(element: Attribute) -> DType:
     Raises:
         UnsupportedError: types without one (f80, f128, tf32, odd widths).
     """
-    if (found := _FLOATS.get(type(element))) is not None:
-        return found
+    if (dtype := _FLOATS.get(type(element))) is not None:
+        return dtype
     match element:
         case IntegerType():
             width = element.width.data
             if width == 1:
                 return BOOL
             signed = element.signedness.data != Signedness.UNSIGNED
-            if (found := _INTEGERS.get((width, signed))) is not None:
-                return found
+            if (dtype := _INTEGERS.get((width, signed))) is not None:
+                return dtype
         case IndexType():
             return _dtype(np.int64)
         case QuantizedType():
-            # what is stored; `quantized.py` knows what it stands for
+            # the stored integers; `quantized.py` converts them to real numbers
             width = element.data.storage_type.width.data
-            if (found := _INTEGERS.get((width, element.data.is_signed))) is not None:
-                return found
+            if (dtype := _INTEGERS.get((width, element.data.is_signed))) is not None:
+                return dtype
         case ComplexType():
             part = element_dtype(cast(Attribute, element.element_type))
             if part in (F32, F64):
@@ -186,14 +186,14 @@ _MOST_KEPT = 1 << 14
 def _read(type: Attribute) -> tuple[tuple[int, ...], DType]:
     if not isinstance(type, TensorType):
         raise UnsupportedError(f"a value of type {type} is not a ranked tensor")
-    found = cast("TensorType[Attribute]", type)
-    shape = tuple(max(size, -1) for size in found.get_shape())
+    tensor_type = cast("TensorType[Attribute]", type)
+    shape = tuple(max(size, -1) for size in tensor_type.get_shape())
     if len(shape) > MOST_DIMENSIONS:
         raise UnsupportedError(
             f"a tensor of {len(shape)} dimensions cannot be run: NumPy's arrays have at"
             f" most {MOST_DIMENSIONS}"
         )
-    return shape, element_dtype(found.element_type)
+    return shape, element_dtype(tensor_type.element_type)
 
 
 def rank_of(type: Attribute) -> int:

@@ -69,14 +69,14 @@ def _round_away(x: Array) -> Array:
 def _logistic(x: Array) -> Array:
     if is_complex(x.dtype):
         return np.reciprocal(1 + np.exp(-x))
-    one = x.dtype.type(1)
-    return one / (one + np.exp(-x))
+    unit = x.dtype.type(1)
+    return unit / (unit + np.exp(-x))
 
 
 def _leading_zeros(x: Array) -> Array:
     bits = BITS[x.dtype]
     value = unsigned_view(x).astype(np.uint64)
-    # smear the highest set bit downwards; the ones are then what does not lead
+    # set all bits below the highest set one: the zeros that are left lead
     for shift in (1, 2, 4, 8, 16, 32):
         value = value | (value >> np.uint64(shift))
     return (bits - np.bitwise_count(value).astype(np.int64)).astype(x.dtype)
@@ -160,8 +160,8 @@ def _remainder(x: Array, y: Array) -> Array:
     if not is_integer(x.dtype):
         return np.fmod(x, y)
     zero = y == 0
-    one = np.ones((), y.dtype)
-    safe = np.where(zero | (y == -1) if y.dtype.kind == "i" else zero, one, y)
+    ones = np.ones((), y.dtype)
+    safe = np.where(zero | (y == -1) if y.dtype.kind == "i" else zero, ones, y)
     return np.where(zero, x, np.fmod(x, safe))
 
 
@@ -204,7 +204,7 @@ def _arithmetic_shift(x: Array, y: Array) -> Array:
 
 
 def _lexicographic(pick_first: Callable[[Array, Array], Array]) -> Kernel:
-    """Of complex numbers: the one whose (real, imaginary) pair comes first or last."""
+    """Return the complex number whose (real, imaginary) pair is the least or greatest."""
 
     def run(x: Array, y: Array) -> Array:
         return np.where(pick_first(x, y), x, y)
@@ -225,20 +225,20 @@ def has_negative_zero(x: Array) -> bool:
 def _maximum(x: Array, y: Array) -> Array:
     if is_complex(x.dtype):
         return _lexicographic(lambda a, b: _complex_compare(a, b, "GE"))(x, y)
-    found = np.maximum(x, y)
-    if not found.all() and (has_negative_zero(x) or has_negative_zero(y)):
+    maximum = np.maximum(x, y)
+    if not maximum.all() and (has_negative_zero(x) or has_negative_zero(y)):
         # of two zeros NumPy takes one or the other; IEEE 754's maximum is their sum
-        found = np.where((x == 0) & (y == 0), x + y, found)
-    return found
+        maximum = np.where((x == 0) & (y == 0), x + y, maximum)
+    return maximum
 
 
 def _minimum(x: Array, y: Array) -> Array:
     if is_complex(x.dtype):
         return _lexicographic(lambda a, b: _complex_compare(a, b, "LE"))(x, y)
-    found = np.minimum(x, y)
-    if not found.all() and (has_negative_zero(x) or has_negative_zero(y)):
-        found = np.where((x == 0) & (y == 0), -(-x - y), found)
-    return found
+    minimum = np.minimum(x, y)
+    if not minimum.all() and (has_negative_zero(x) or has_negative_zero(y)):
+        minimum = np.where((x == 0) & (y == 0), -(-x - y), minimum)
+    return minimum
 
 
 def _atan2(x: Array, y: Array) -> Array:
@@ -404,7 +404,7 @@ def convert(x: Array, dtype: DType) -> Array:
 
 
 def bitcast_convert(x: Array, dtype: DType) -> Array:
-    """Return the bits of `x` as another type; a trailing dimension appears or goes."""
+    """Return the bits of `x` as another type; a trailing dimension is added or removed."""
     if (
         x.dtype == BOOL
         or dtype == BOOL
@@ -412,7 +412,7 @@ def bitcast_convert(x: Array, dtype: DType) -> Array:
     ):
         return _bitcast_bits(x, dtype)
     old, new = x.dtype.itemsize, dtype.itemsize
-    x = np.asarray(x, order="C")  # `ascontiguousarray` makes a number a vector
+    x = np.asarray(x, order="C")  # `ascontiguousarray` turns a scalar into a vector
     if old == new:
         return x.view(dtype)
     if old > new:
@@ -573,7 +573,7 @@ def pad(
     out_of: list[slice] = []
     for n, before, gap, size in zip(local, low, interior, shape, strict=True):
         step = gap + 1
-        # the elements of x whose place lies inside the result
+        # the elements of x that the result has
         first = max(0, -(before // step)) if before < 0 else 0
         last = min(n, (size - 1 - before) // step + 1) if size else 0
         count = max(0, last - first)

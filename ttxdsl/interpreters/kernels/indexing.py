@@ -273,11 +273,11 @@ def scatter(
     *,
     in_place: bool = False,
 ) -> Arrays:
-    """`inputs` with `updates` combined into them where the indices say.
+    """Combine `updates` into `inputs` at the indices.
 
-    Elements that fall outside are dropped. `update` is the body; None stands for the
-    body that answers with the update itself, of which the last one stays. With
-    `in_place` nobody else looks at the inputs, and results may be these, written into.
+    Elements that fall outside are dropped. `update` is the body; None stands for a body
+    that returns the update, of which the last one wins. With `in_place` the inputs have
+    no other owner, and results may be written into them.
     """
     rank, index_rank, update_rank = ranks
     count = len(inputs)
@@ -416,7 +416,7 @@ def scatter_in_place(
     `dim`, is not inside, or the result has more leading extents than `x`.
     """
     lead, axis = x.ndim - rank, index.ndim - rank + dim
-    # what was broadcast is seen by its strides, without a look at the elements
+    # strides show a broadcast without reading its elements
     repeats = all(
         at == axis or size == 1 or not step
         for at, (size, step) in enumerate(zip(index.shape, index.strides, strict=True))

@@ -1,9 +1,9 @@
-"""Routines of linear algebra that custom calls name, of one matrix, by SciPy's LAPACK.
+"""Linear algebra routines of custom calls, for one matrix, by SciPy's LAPACK.
 
 Calls give what LAPACK gives: factors packed into one matrix, pivots from 1, reflectors
 beside their factors, and `info`. JAX's own ops around a call unpack them, and put NaN
-where `info` says that it failed. What a routine leaves of an operand that it destroys,
-and what it is not asked for, is zeros.
+where `info` says that it failed. Operands that a routine overwrites, and results that
+are not requested, are zeros.
 
 Sources: LAPACK's descriptions of its routines; `jax.lax.linalg` for the order of
 operands and results, and for the options.
@@ -23,7 +23,7 @@ from ttxdsl.dialects import stablehlo
 
 Array = NDArray[Any]
 Results = tuple[Array | int | None, ...]
-"""Of one matrix, in the order of the call's results; None for what nobody reads."""
+"""The results of a call for one matrix; None for results that nothing reads."""
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 """LAPACK's letters for element types, by NumPy's."""
@@ -84,7 +84,7 @@ class Call:
         return (*results, int(info))
 
     def has(self, name: str) -> bool:
-        """Whether the call says this option."""
+        """Whether the call has an option."""
         return name in self._options()
 
     def flag(self, name: str) -> bool:
@@ -96,7 +96,7 @@ class Call:
         return int(self._option(name))
 
     def letter_of(self, name: str, known: str) -> str:
-        """Return an option that is a letter, as a number, of those known.
+        """Return an option that is a letter, given as its character code.
 
         Raises:
             UnsupportedError: it is another.
@@ -105,7 +105,7 @@ class Call:
         if code not in map(ord, known):
             raise UnsupportedError(
                 f"custom call @{self.target} has {name} = {code}, which is none of "
-                + ", ".join(f"{ord(one)} ({one})" for one in known),
+                + ", ".join(f"{ord(number)} ({number})" for number in known),
                 self.op,
             )
         return chr(code)
@@ -240,10 +240,15 @@ def _sytrd(call: Call, a: Array) -> Results:
 
 def _syevd(call: Call, a: Array) -> Results:
     vectors = not call.has("mode") or call.letter_of("mode", "NV") == "V"
-    values, made, info = call.run("syevd", a, compute_v=vectors, lower=call.lower)
-    if len(call.results) == 2 and info:  # nobody would see that it failed
-        made, values = np.full_like(made, np.nan), np.full_like(values, np.nan)
-    return (made if vectors else None, values, info)[: len(call.results)]
+    values, eigenvectors, info = call.run(
+        "syevd", a, compute_v=vectors, lower=call.lower
+    )
+    if len(call.results) == 2 and info:  # a failure would go unnoticed
+        eigenvectors, values = (
+            np.full_like(eigenvectors, np.nan),
+            np.full_like(values, np.nan),
+        )
+    return (eigenvectors if vectors else None, values, info)[: len(call.results)]
 
 
 def _sides(call: Call) -> tuple[bool, bool]:
@@ -299,14 +304,14 @@ def _any_order(*value: Any) -> bool:
 def _gees(call: Call, a: Array) -> Results:
     vectors = call.letter_of("mode", "NV") == "V"
     call.letter_of("sort", "N")
-    t, chosen, *values, made, info = call.roomy(
+    t, chosen, *values, schur_vectors, info = call.roomy(
         "gees", _any_order, a, compute_v=vectors, sort_t=0
     )
-    return t, made if vectors else None, *values, chosen, info
+    return t, schur_vectors if vectors else None, *values, chosen, info
 
 
 def _singular(call: Call, name: str, a: Array) -> tuple[Any, ...]:
-    """`u`, values, adjoint of `v`, and `info`; None for what is not asked for."""
+    """Return `u`, values, adjoint of `v`, and `info`; None for results not requested."""
     if call.has("mode"):
         mode = call.letter_of("mode", "ASN")
         vectors, full = mode != "N", mode == "A"
@@ -351,7 +356,7 @@ def _trsm(call: Call, a: Array, b: Array) -> Results:
 
 
 def _gtsv(call: Call, below: Array, diagonal: Array, above: Array, b: Array) -> Results:
-    """Diagonals have the length of the matrix; what lies outside of it is not read."""
+    """Solve a tridiagonal system; the diagonals are padded to the matrix's size."""
     if len(diagonal) == 1:
         with np.errstate(all="ignore"):
             return None, diagonal, None, b / diagonal, int(diagonal[0] == 0)
@@ -365,7 +370,7 @@ def _gtsv(call: Call, below: Array, diagonal: Array, above: Array, b: Array) -> 
 def _gtsv_solution(
     call: Call, below: Array, diagonal: Array, above: Array, b: Array
 ) -> Results:
-    """Of cuSPARSE, which says nothing of how it went."""
+    """Solve a tridiagonal system as cuSPARSE does: without `info`; NaN if it fails."""
     *_, x, info = _gtsv(call, below, diagonal, above, b)
     return (np.full_like(b, np.nan) if info else x,)
 
@@ -396,7 +401,7 @@ def _gtsv_perturbed(
         d[i + 1] -= factor * first[i]
         first[i + 1] -= factor * second[i]
         x[i + 1] -= factor * x[i]
-    largest = max(np.abs(one).max() for one in (d, first, second))
+    largest = max(np.abs(band).max() for band in (d, first, second))
     least = max(limits.eps * largest, limits.tiny)
     for i in reversed(range(n)):
         if i + 1 < n:

@@ -1,7 +1,7 @@
 """Products of matrices by BLAS, in stretches that threads share where they are large.
 
-Also of those that a collective combines and nobody else reads: devices' products are
-combined while they are in a core's cache, and never whole.
+Products that a collective combines and nothing else reads are never materialized: the
+devices' products are combined while they are in a core's cache.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 
 
 def matrix(x: Array) -> Array:
-    """`x` such that BLAS takes its last two dimensions as they lie in memory."""
+    """Return `x` with last two dimensions that BLAS takes without a copy."""
     item = x.itemsize
     rows, columns = x.strides[-2:]
     height, width = x.shape[-2:]
@@ -41,7 +41,7 @@ def matrix(x: Array) -> Array:
 
 
 def reshaped(x: Array, shape: Sequence[int]) -> Array:
-    """`x` in another shape; threads share the copy if that takes a large one."""
+    """Return `x` in another shape; threads share the work if that needs a large copy."""
     if x.size < LARGE:
         return x.reshape(shape)
     try:
@@ -121,21 +121,21 @@ class _Cut:
         rows, columns = x.shape[-2], y.shape[-1]
         self.lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
         self.x, self.y = (
-            one
-            if one.shape[:-2] == self.lead
-            else np.broadcast_to(one, (*self.lead, *one.shape[-2:]))
-            for one in (x, y)
+            operand
+            if operand.shape[:-2] == self.lead
+            else np.broadcast_to(operand, (*self.lead, *operand.shape[-2:]))
+            for operand in (x, y)
         )
         self.shape = rows, columns
         self.by_rows = rows >= columns
         self.lines, self.across = max(rows, columns), min(rows, columns)
-        self.one = rows * x.shape[-1] * columns
+        self.multiplications = rows * x.shape[-1] * columns
         """Multiplications of a product."""
 
     @property
     def is_large(self) -> bool:
         """Whether it is worth it that threads share them."""
-        return self.one * prod(self.lead) >= 2 * _SHARE
+        return self.multiplications * prod(self.lead) >= 2 * _SHARE
 
     def lines_of(self, part: Stretch) -> tuple[Stretch, Stretch, Stretch]:
         """Return the stretches of left sides, right sides and products for one of lines."""
@@ -148,11 +148,13 @@ def multiplied(x: Array, y: Array) -> Array:
     """Products […, M, K] x […, K, N] of one type, by all threads if they are large."""
     cut = _Cut(x, y)
     if not cut.is_large:
-        with nullcontext() if cut.one <= _SMALL else blas_alone():
+        with nullcontext() if cut.multiplications <= _SMALL else blas_alone():
             return np.matmul(x, y)
     out = empty((*cut.lead, *cut.shape), x.dtype)
-    turn = max(_SHARE, cut.one * prod(cut.lead) // _TURNS)
-    size = max(min(-(-cut.lines // 2), _LINES), turn * cut.lines // max(cut.one, 1))
+    turn = max(_SHARE, cut.multiplications * prod(cut.lead) // _TURNS)
+    size = max(
+        min(-(-cut.lines // 2), _LINES), turn * cut.lines // max(cut.multiplications, 1)
+    )
 
     def work(part: Stretch) -> None:
         left, right, here = cut.lines_of(part)
@@ -171,7 +173,7 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
     cut = _Cut(x, y)
     kept = [1 if axis in axes else n for axis, n in enumerate(cut.lead)]
     out = empty((*kept, *cut.shape), x.dtype)
-    # what waits stays in a core's cache, if that leaves BLAS enough lines
+    # waiting summands stay in a core's cache, if that leaves BLAS enough lines
     lines = prod(kept) * cut.lines
     size = max(SIZE // max(cut.across, 1), min(-(-lines // _TURNS), _LINES))
     parts = stretches((*kept, cut.lines), size)
@@ -184,12 +186,17 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
 
     def work(part: Stretch) -> None:
         _, _, here = cut.lines_of(part)
-        summands = (slice(None) if at in axes else one for at, one in enumerate(part))
+        summands = (
+            slice(None) if at in axes else index for at, index in enumerate(part)
+        )
         left, right, _ = cut.lines_of(tuple(summands))
         target = out[here]
         memory = rooms.pop()
         # the first one is combined with all others
-        room = [*(one[: target.size].reshape(target.shape) for one in memory), target]
+        room = [
+            *(block[: target.size].reshape(target.shape) for block in memory),
+            target,
+        ]
         _combine(cut.x[left], cut.y[right], sorted(axes), ufunc, room)
         rooms.append(memory)
 
@@ -270,7 +277,7 @@ class Summands:
         return len(self.shape)
 
     def reshape(self, shape: tuple[int, ...]) -> "Summands":
-        """Return the same elements with other dimensions behind those of the mesh."""
+        """Return the same elements with other dimensions after those of the mesh."""
         return replace(self, shape=shape)
 
     @property
@@ -291,16 +298,16 @@ class Summands:
         places = [self.order[axis] for axis in axes]
         if any(at >= self.x.ndim - 2 for at in places):
             return None
-        found = _combined(self.x, self.y, places, ufunc)
+        result = _combined(self.x, self.y, places, ufunc)
         sizes = [1 if at in places else n for at, n in enumerate(self.sizes)]
         shape = [1 if at in axes else n for at, n in enumerate(self.shape)]
-        return found.reshape(sizes).transpose(self.order).reshape(shape)
+        return result.reshape(sizes).transpose(self.order).reshape(shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """Every device's product."""
-        found = multiplied(self.x, self.y).reshape(self.sizes)
-        found = found.transpose(self.order).reshape(self.shape)
-        return found if dtype is None else found.astype(dtype, copy=False)
+        product = multiplied(self.x, self.y).reshape(self.sizes)
+        product = product.transpose(self.order).reshape(self.shape)
+        return product if dtype is None else product.astype(dtype, copy=False)
 
 
 Operand = Array | Summands

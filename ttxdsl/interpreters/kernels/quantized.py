@@ -66,8 +66,8 @@ def with_parameters(how: Quantization, scale: Array, zero: Array) -> Quantizatio
         raise UnsupportedError("scales or zero points that differ by device")
     return replace(
         how,
-        scales=tuple(float(one) for one in scale.reshape(-1)),
-        zero_points=tuple(int(one) for one in zero.reshape(-1)),
+        scales=tuple(float(number) for number in scale.reshape(-1)),
+        zero_points=tuple(int(number) for number in zero.reshape(-1)),
     )
 
 
@@ -83,12 +83,12 @@ def to_floats(op: Operation, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def from_floats(op: Operation, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Results of `op` on floats, quantized where the op's own are."""
-    found: list[Any] = []
+    quantized: list[Any] = []
     for value, result in zip(values, op.results, strict=True):
         how = quantization_of(result.type)
         if how is None:
-            found.append(value)
+            quantized.append(value)
             continue
         shape, dtype = tensor_of(result.type)
-        found.append(quantize(np.asarray(value), how, len(shape), dtype))
-    return tuple(found)
+        quantized.append(quantize(np.asarray(value), how, len(shape), dtype))
+    return tuple(quantized)

@@ -97,7 +97,7 @@ def _threefry_32(state: Array, shape: Sequence[int]) -> tuple[Array, int]:
     counters = state[..., 1:2] + np.arange(count, dtype=np.uint64)
     pair = threefry(key, _words(counters))
     stacked = np.stack(
-        [one.reshape((*lead, *half)) for one in pair], len(lead) + at + 1
+        [words.reshape((*lead, *half)) for words in pair], len(lead) + at + 1
     )
     whole = [*shape]
     whole[at] = 2 * half[at]

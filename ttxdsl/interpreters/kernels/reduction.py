@@ -54,7 +54,7 @@ UFUNCS: dict[str, np.ufunc] = {
 IDEMPOTENT = frozenset({"maximum", "minimum", "and", "or"})
 
 _OF_ZEROS: dict[np.ufunc, float] = {np.maximum: 0.0, np.minimum: -0.0}
-"""The zero that IEEE 754 takes of zeros of both signs; NumPy takes any."""
+"""The zero that IEEE 754 picks of zeros of both signs; NumPy picks either."""
 
 _FEW = 32
 """Windows of at most so many elements are reduced as they are, not by doubling."""
@@ -109,7 +109,7 @@ def reduce_named(
     outside = order[: next(at for at, dim in enumerate(order) if dim in axes)]
     if not outside:
         return _reduced(ufunc, x, axes, zero)
-    # cut outside of what is reduced, the order in which NumPy adds stays the same
+    # cuts outside of the reduced dimensions leave NumPy's order of additions as it is
     whole = empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
     whole = whole.transpose(np.argsort(order))
 
@@ -320,10 +320,10 @@ class AllReducer:
         """Reduced over `axes`, which keep extent 1."""
         names = self.reducer.names
         if isinstance(x, Summands):
-            found = None
+            result = None
             if names is not None and names[0] not in IDEMPOTENT:
-                found = x.combined(axes, UFUNCS[names[0]])
-            return self(np.asarray(x), axes) if found is None else found
+                result = x.combined(axes, UFUNCS[names[0]])
+            return self(np.asarray(x), axes) if result is None else result
         reduced = x if names is None else x.astype(compute_dtype(x.dtype), copy=False)
         # the last axis first: that is row-major order
         for axis in sorted(axes, reverse=True):

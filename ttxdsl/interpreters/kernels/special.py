@@ -89,7 +89,7 @@ def log1p(x: Array) -> Array:
 
 
 def power(x: Array, y: Array) -> Array:
-    """x to the power of y; of complex zero, what the limits say."""
+    """Return x to the power of y; of complex zero, the limit."""
     if x.dtype.kind != "c":
         return np.power(x, y)
     # NumPy's complex64 power loses half of its digits

@@ -172,7 +172,7 @@ class DeviceMesh(MeshShards):
     def all_to_all(
         self, x: Array, rank: int, split_dim: int, concat_dim: int, groups: Groups
     ) -> Array:
-        """Part j along `split_dim` goes to member j, which concatenates what it gets."""
+        """Send part j along `split_dim` to member j; concatenate the received parts."""
         axes = whole_axes(self.sizes, groups)
         if axes is not None:
             sizes = [self.sizes[axis] for axis in axes]
@@ -254,7 +254,9 @@ class DeviceMesh(MeshShards):
         idle = [
             axes is not None
             and axis not in axes
-            and all(one.ndim < self.rank or one.shape[axis] == 1 for one in values)
+            and all(
+                value.ndim < self.rank or value.shape[axis] == 1 for value in values
+            )
             for axis in range(self.rank)
         ]
         return x[tuple(slice(0, 1) if once else slice(None) for once in idle)]

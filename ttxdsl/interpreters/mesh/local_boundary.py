@@ -1,9 +1,9 @@
 """Arguments and results whose types are not those of the whole tensors.
 
-Those that are on the devices, of programs written for tt-mlir, have local types;
-`ttxdsl.shards` says how the whole tensor lies, in the words of `mesh_shard`. Those that
-`pad-borders` let grow say what they were in `ttxdsl.unpadded_shape`. A run takes and gives
-whole tensors all the same.
+Programs for tt-mlir have local types for data on the devices; `ttxdsl.shards` places
+the whole tensor in the terms of `mesh_shard`. Values that `pad-borders` padded have
+their old shape in `ttxdsl.unpadded_shape`. A run takes and returns whole tensors in
+both cases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from ttxdsl.sharding.axes import AxisRef
 
 Array = NDArray[Any]
 Shards = Mapping[str, tuple[int, ...]]
-"""The fields of `mesh_shard` that say how a whole tensor lies on the devices."""
+"""The fields of `mesh_shard` that place a whole tensor on the devices."""
 Entries = ArrayAttr[DictionaryAttr] | None
 
 
@@ -164,7 +164,7 @@ def unpadded(function: FuncOp, at: int, value: Array | Scattered) -> Array | Sca
 
 
 def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
-    """Return what the devices have of the whole tensor given for argument `at`."""
+    """Return the devices' shards of the whole tensor given for argument `at`."""
     if _all_whole(function.arg_attrs):
         return value
     value, shards = padded(function, at, value), _shards(function.arg_attrs, at)

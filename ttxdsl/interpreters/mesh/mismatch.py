@@ -21,18 +21,18 @@ class ReplicaMismatchError(CompileError, InterpretationError):
         self,
         coordinates: dict[str, int],
         index: tuple[int, ...],
-        found: object,
+        actual: object,
         expected: object,
         replica: dict[str, int] | None = None,
     ):
         self.coordinates = coordinates
         self.index = index
-        self.found = found
+        self.found = actual
         self.expected = expected
         self.replica = replica or {}
         place = ", ".join(f"{name}={at}" for name, at in coordinates.items())
         super().__init__(
-            f"replicas differ: device ({place}) holds {found} at local index "
+            f"replicas differ: device ({place}) holds {actual} at local index "
             f"{list(index)} where its replica holds {expected}"
         )
 

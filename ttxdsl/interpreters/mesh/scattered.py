@@ -1,7 +1,7 @@
-"""A whole value that stays with the processes that hold its parts.
+"""A whole value whose parts stay with the processes that hold them.
 
-It is what a value is between the devices and the outside where each process has only
-some devices: results of a program, which are put together for whoever wants them whole.
+Where each process has only some devices, results of a program have this form; they are
+put together only for a caller that wants them whole.
 """
 
 from collections.abc import Callable
@@ -37,12 +37,15 @@ class Scattered:
         """Return the first elements along each dimension."""
         parts: list[Part] = []
         for index, part in self.parts:
-            ends = [min(one.stop, size) for one, size in zip(index, shape, strict=True)]
+            ends = [
+                min(bounds.stop, size)
+                for bounds, size in zip(index, shape, strict=True)
+            ]
             kept = tuple(
-                slice(one.start, max(one.start, end))
-                for one, end in zip(index, ends, strict=True)
+                slice(bounds.start, max(bounds.start, end))
+                for bounds, end in zip(index, ends, strict=True)
             )
-            sizes = [one.stop - one.start for one in kept]
+            sizes = [bounds.stop - bounds.start for bounds in kept]
             if all(sizes):
                 parts.append((kept, part[tuple(map(slice, sizes))]))
 

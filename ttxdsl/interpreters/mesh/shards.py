@@ -45,10 +45,11 @@ _COMBINE = {
 
 
 def settled(x: Array, lead: int) -> Array:
-    """`x` with each device's value row by row in a place of its own, if need be a copy.
+    """Return `x` with each device's value contiguous, copied if needed.
 
-    How NumPy adds depends on how an array lies in memory: like this it is the same for
-    a device whoever else is there. What is repeated is not copied.
+    NumPy's order of additions depends on an array's strides: in this form it is the
+    same for a device whatever the mesh. Values that broadcast over devices are not
+    copied.
     """
     once = _once(x)
     span, apart = x.itemsize, True

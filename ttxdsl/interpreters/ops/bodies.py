@@ -136,9 +136,9 @@ def sort_by(
     dim %= rank
     lead = max((x.ndim - rank for x in arrays), default=0)
     if not captures_of(interpreter, comparator):
-        found = _sort_key(interpreter, comparator, arrays)
-        if found is not None:
-            key, descending = found
+        ordering = _sort_key(interpreter, comparator, arrays)
+        if ordering is not None:
+            key, descending = ordering
             return indexing.sort_by_key(arrays, rank, dim, key, descending)
 
     def before(left: Sequence[Array], right: Sequence[Array]) -> Array:
@@ -153,20 +153,19 @@ def _sort_key(
 ) -> tuple[Array, bool] | None:
     """Return the array to sort by and whether downwards; None for other comparators.
 
-    Where a NaN goes that is compared with a plain LT or GT nobody says, as no order
-    holds it. It is the largest of all, as in a sort of ttir, so that every form of a
-    program has the same answer.
+    A plain LT or GT does not order NaN. It is the largest here, as in ttir's sort, so
+    that every form of a program has the same answer.
     """
     keys = sort_keys(comparator)
     if keys is None or len(keys) != 1 or len(keys[0].operands) != 1:
         return None
-    (found,) = keys
-    key = _evaluate(interpreter, found.value, arrays[found.operands[0]])
+    (sort_key,) = keys
+    key = _evaluate(interpreter, sort_key.value, arrays[sort_key.operands[0]])
     if is_complex(key.dtype):
         return None
-    if is_float(key.dtype) and found.in_total_order:
+    if is_float(key.dtype) and sort_key.in_total_order:
         key = total_order_key(key)
-    return widen(key), found.descending
+    return widen(key), sort_key.descending
 
 
 def _evaluate(interpreter: Interpreter, value: SSAValue, x: Array) -> Array:

@@ -21,31 +21,31 @@ class CheckError(LocatedError):
     """An assertion of the program does not hold."""
 
 
-def _fail(op: Operation, wrong: Array, found: Array, expected: Array) -> None:
+def _fail(op: Operation, wrong: Array, actual: Array, expected: Array) -> None:
     """Raise for the first wrong element, if there is one."""
     if not wrong.any():
         return
     at = np.unravel_index(int(wrong.argmax()), wrong.shape)
-    found, expected = np.broadcast_arrays(found, expected)
+    actual, expected = np.broadcast_arrays(actual, expected)
     raise CheckError(
         f"{int(wrong.sum())} of {wrong.size} elements differ, the first at "
-        f"{[int(i) for i in at]}: {found[at]} instead of {expected[at]}",
+        f"{[int(i) for i in at]}: {actual[at]} instead of {expected[at]}",
         op,
     )
 
 
-def expect_eq(op: Operation, found: Array, expected: Array) -> None:
+def expect_eq(op: Operation, actual: Array, expected: Array) -> None:
     """Every element is equal; NaN equals NaN."""
-    _fail(op, ~same_values(found, expected), found, expected)
+    _fail(op, ~same_values(actual, expected), actual, expected)
 
 
 def expect_almost_eq(
-    op: Operation, found: Array, expected: Array, tolerance: float
+    op: Operation, actual: Array, expected: Array, tolerance: float
 ) -> None:
     """Every element differs by at most `tolerance`."""
-    a, b = widen(found), widen(expected)
+    a, b = widen(actual), widen(expected)
     wrong = ~(same_values(a, b) | (np.abs(a - b) <= tolerance))
-    _fail(op, wrong, found, expected)
+    _fail(op, wrong, actual, expected)
 
 
 def _floats_between(a: Array, b: Array) -> Array:
@@ -58,21 +58,21 @@ def _floats_between(a: Array, b: Array) -> Array:
 
 
 def expect_close(
-    op: Operation, found: Array, expected: Array, least: int, most: int
+    op: Operation, actual: Array, expected: Array, least: int, most: int
 ) -> None:
     """So many floats are between; what is not finite must be the same."""
-    if is_complex(found.dtype):
-        expect_close(op, np.real(found), np.real(expected), least, most)
-        expect_close(op, np.imag(found), np.imag(expected), least, most)
+    if is_complex(actual.dtype):
+        expect_close(op, np.real(actual), np.real(expected), least, most)
+        expect_close(op, np.imag(actual), np.imag(expected), least, most)
         return
-    a, b = widen(found), widen(expected)
+    a, b = widen(actual), widen(expected)
     finite = np.isfinite(a) & np.isfinite(b)
     steps = _floats_between(
-        np.where(finite, found, np.zeros((), found.dtype)),
-        np.where(finite, expected, np.zeros((), found.dtype)),
+        np.where(finite, actual, np.zeros((), actual.dtype)),
+        np.where(finite, expected, np.zeros((), actual.dtype)),
     )
     right = np.where(finite, (steps >= least) & (steps <= most), same_values(a, b))
-    _fail(op, ~right, found, expected)
+    _fail(op, ~right, actual, expected)
 
 
 def _tolerance(op: Any) -> float:
@@ -84,14 +84,14 @@ Assertion = tuple[()]
 
 
 @computes(check.ExpectEqOp)
-def _expect_eq(op: check.ExpectEqOp, found: Array, expected: Array) -> Assertion:
-    expect_eq(op, found, expected)
+def _expect_eq(op: check.ExpectEqOp, actual: Array, expected: Array) -> Assertion:
+    expect_eq(op, actual, expected)
     return ()
 
 
 @computes(check.ExpectEqConstOp)
-def _expect_eq_const(op: check.ExpectEqConstOp, found: Array) -> Assertion:
-    expect_eq(op, found, constant(op.value))
+def _expect_eq_const(op: check.ExpectEqConstOp, actual: Array) -> Assertion:
+    expect_eq(op, actual, constant(op.value))
     return ()
 
 

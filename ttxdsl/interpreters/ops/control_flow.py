@@ -68,7 +68,7 @@ def run_while(
         _take_turn(interpreter, loop)
         everywhere = bool(active.all())
         old = () if everywhere else tuple(state)
-        # the body may use the memory of what nobody else has
+        # the body may reuse the memory of values without other owners
         state += always
         new = run_region(interpreter, body, state, "body", handed=True)
         state = list(new if everywhere else _kept(active, new, old, types))
@@ -120,11 +120,11 @@ def run_branches(
         raise InterpretationError("a case without branches")
     last = len(branches) - 1
     index = np.where((index < 0) | (index > last), last, index)
-    found = session(interpreter).devices.distinct(index)
-    if len(found) == 1:
-        return run_region(interpreter, branches[found[0]], args, "branch")
+    numbers = session(interpreter).devices.distinct(index)
+    if len(numbers) == 1:
+        return run_region(interpreter, branches[numbers[0]], args, "branch")
     results: Values | None = None
-    for number in found:
+    for number in numbers:
         region = branches[number]
         here = run_region(interpreter, region, args, "branch")
         end = region.block.last_op

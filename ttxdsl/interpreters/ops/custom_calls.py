@@ -85,7 +85,7 @@ def _first_by_comparator(
 
 
 def _allocate(op: stablehlo.CustomCallOp, *_: Array) -> tuple[Array, ...]:
-    """Zeros: JAX leaves open what is in memory that nobody wrote to."""
+    """Return zeros; JAX leaves the contents of new memory open."""
     return tuple(np.zeros(*tensor_of(result.type)) for result in op.outputs)
 
 
@@ -94,7 +94,7 @@ def _check_eq(op: stablehlo.CustomCallOp, x: Array, wanted: Array) -> tuple[Arra
         check.expect_almost_eq(op, x, wanted, DEFAULT_TOLERANCE)
     else:
         check.expect_eq(op, x, wanted)
-    return tuple(np.ones(tensor_of(one.type)[0], np.bool_) for one in op.outputs)
+    return tuple(np.ones(tensor_of(output.type)[0], np.bool_) for output in op.outputs)
 
 
 def _expected(expect: Callable[..., None], *limits: float) -> CustomCall:
@@ -128,7 +128,7 @@ def _python_callback(
 
 
 CUSTOM_CALLS: dict[str, CustomCall] = {
-    # placement and sharding annotations: the value stays what it is
+    # annotations of placement and sharding: identities
     **dict.fromkeys(
         (
             "Sharding",
@@ -141,7 +141,7 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
         ),
         _computed(_identity),
     ),
-    # what tt-mlir takes of chlo
+    # ops of chlo that tt-mlir takes
     "mhlo.erf": _computed(_erf),
     # JAX's
     "AllocateBuffer": _computed(_allocate),

@@ -42,7 +42,8 @@ def linalg_call(op: stablehlo.CustomCallOp, *args: Array) -> tuple[Array, ...]:
     routine = ROUTINE_OF[op.call_target_name.data]
     rank = batch_rank(op, routine)
     operands, results = (
-        [tensor_of(one.type) for one in values] for values in (op.inputs, op.outputs)
+        [tensor_of(value.type) for value in values]
+        for values in (op.inputs, op.outputs)
     )
     call = Call(
         op,
@@ -67,14 +68,14 @@ def linalg_call(op: stablehlo.CustomCallOp, *args: Array) -> tuple[Array, ...]:
         np.broadcast_to(array, batch + array.shape[len(lead) :])
         for lead, array in matrices
     ]
-    made = [np.zeros(batch + shape, dtype) for shape, dtype in call.results]
+    arrays = [np.zeros(batch + shape, dtype) for shape, dtype in call.results]
     if spread[0].size or routine in _OF_NOTHING:
         for place in np.ndindex(*batch):
-            found = _run(call, routine, [array[place] for array in spread])
-            for whole, one in zip(made, found, strict=True):
-                if one is not None:
-                    whole[place] = one
-    return tuple(made)
+            answers = _run(call, routine, [array[place] for array in spread])
+            for whole, matrix in zip(arrays, answers, strict=True):
+                if matrix is not None:
+                    whole[place] = matrix
+    return tuple(arrays)
 
 
 def _with_batch(
@@ -103,24 +104,24 @@ def _check(call: Call, routine: str) -> None:
         )
     letter = LETTERS.get(call.dtype.char, "")
     wanted = call.target[len("lapack_")] if call.target.startswith("lapack_") else ""
-    found = {compute_dtype(tensor_of(one.type)[1]) for one in call.op.inputs}
-    numbers = {one for one in found if not is_integer(one)} or {call.dtype}
+    dtypes = {compute_dtype(tensor_of(input.type)[1]) for input in call.op.inputs}
+    numbers = {dtype for dtype in dtypes if not is_integer(dtype)} or {call.dtype}
     if (
         wanted not in ("", letter)
         or bool(letter) == (routine == "permutation")
         or numbers != {call.dtype}
     ):
-        listed = ", ".join(sorted(map(str, found)))
+        listed = ", ".join(sorted(map(str, dtypes)))
         raise UnsupportedError(
             f"custom call @{call.target} does not compute with {listed}", call.op
         )
 
 
 def _run(call: Call, routine: str, matrices: list[Array]) -> Results:
-    """Run one place of the batch; the results are such as the call says."""
+    """Run one matrix of the batch; check that the results have the call's types."""
     try:
         with np.errstate(all="ignore"):
-            found = KERNELS[routine](call, *matrices)
+            results = KERNELS[routine](call, *matrices)
     except UnsupportedError:
         raise
     except Exception as refusal:  # those of SciPy's wrappers have no public class
@@ -129,24 +130,24 @@ def _run(call: Call, routine: str, matrices: list[Array]) -> Results:
             f"{refusal}",
             call.op,
         ) from None
-    if len(found) != len(call.results) or not all(
-        one is None or _fits(np.asarray(one), *result)
-        for one, result in zip(found, call.results, strict=True)
+    if len(results) != len(call.results) or not all(
+        value is None or _fits(np.asarray(value), *result)
+        for value, result in zip(results, call.results, strict=True)
     ):
-        made = [
-            None if one is None else f"{np.shape(one)} of {np.asarray(one).dtype}"
-            for one in found
+        forms = [
+            None if value is None else f"{np.shape(value)} of {np.asarray(value).dtype}"
+            for value in results
         ]
         raise UnsupportedError(
-            f"custom call @{call.target} gives {made} a matrix, "
+            f"custom call @{call.target} gives {forms} a matrix, "
             f"but says {[f'{shape} of {dtype}' for shape, dtype in call.results]}",
             call.op,
         )
-    return found
+    return results
 
 
-def _fits(made: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+def _fits(value: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
     alike = (
-        kind(made.dtype) == kind(dtype) for kind in (is_integer, is_float, is_complex)
+        kind(value.dtype) == kind(dtype) for kind in (is_integer, is_float, is_complex)
     )
-    return made.shape == shape and all(alike)
+    return value.shape == shape and all(alike)

@@ -146,21 +146,21 @@ def _parallel(
     )
     programs: list[func.FuncOp] = []
     for name in (name for row in rows for name in row):
-        found = find_symbol(interpreter, name)
-        if not isinstance(found, func.FuncOp):
+        symbol = find_symbol(interpreter, name)
+        if not isinstance(symbol, func.FuncOp):
             raise CompileError(f"@{name} is not a function", op)
-        programs.append(found)
+        programs.append(symbol)
     state = session(interpreter)
     outer = state.infeed
     state.infeed = _names(op.infeed)
     try:
         if len(set(programs)) == 1:
-            found = _run_alike(interpreter, programs[0], grid, list(args))
+            symbol = _run_alike(interpreter, programs[0], grid, list(args))
         else:
-            found = _run_apart(interpreter, op, programs, grid, list(args))
+            symbol = _run_apart(interpreter, op, programs, grid, list(args))
     finally:
         state.infeed = outer
-    return tuple(found)
+    return tuple(symbol)
 
 
 @implements(interp.PrintOp)
@@ -215,7 +215,7 @@ def _send(interpreter: Interpreter, op: stablehlo.SendOp, args: Values) -> Value
 
 @implements(stablehlo.RecvOp)
 def _recv(interpreter: Interpreter, op: stablehlo.RecvOp, args: Values) -> Values:
-    """Out of the channel, what came first."""
+    """Take the oldest value out of the channel."""
     queue = session(interpreter).channels.get(op.channel_handle.data.handle)
     if not queue:
         raise ChannelEmptyError("nothing was sent to this channel", op)

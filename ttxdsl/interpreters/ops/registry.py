@@ -96,7 +96,7 @@ def compiles(
 def _run_compiled(
     otherwise: Run | None, interpreter: Interpreter, op: Operation, args: Values
 ) -> Values:
-    """Run the kernel of an op, which is compiled when it is met first."""
+    """Run the kernel of an op, compiling it at the first call."""
     compiled = compiled_op_of(session(interpreter), op)
     if compiled is not None:
         return (compiled.kernel(*args),)

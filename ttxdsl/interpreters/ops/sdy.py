@@ -1,9 +1,9 @@
 """sdy: shardings on global values, and computations on the devices of a mesh.
 
-Constraints, reshards and sdy's collectives say where a global value lies, not what it
-is: they are identities, also `sdy.all_reduce`, whose operand already is the (global)
-sum. Only a manual computation makes values of the devices, along its manual axes;
-along the others values stay global inside.
+Constraints, reshards and sdy's collectives change the sharding of a global value, not
+its elements: they are identities, also `sdy.all_reduce`, whose operand already is the
+(global) sum. Only a manual computation makes values of the devices, along its manual
+axes; along the others values stay global inside.
 
 Source: Shardy's dialect documentation.
 """
@@ -77,14 +77,14 @@ def device_mesh(
     names = {sharding.mesh for sharding in shardings}
     meshes = {sdy.get_mesh(op, name) for name in names}
     # an empty or maximal mesh has no axes that could matter
-    found = {(mesh.axes, mesh.device_ids) for mesh in meshes if mesh.axes}
-    if len(found) > 1:
+    meshes_by_axes = {(mesh.axes, mesh.device_ids) for mesh in meshes if mesh.axes}
+    if len(meshes_by_axes) > 1:
         raise UnsupportedError(
             "operands and results lie on several meshes",
             op,
             hint="use one mesh for all shardings of a manual computation",
         )
-    return devices.mesh(*found.pop()) if found else devices.mesh()
+    return devices.mesh(*meshes_by_axes.pop()) if meshes_by_axes else devices.mesh()
 
 
 @implements(sdy.ShardingGroupOp)

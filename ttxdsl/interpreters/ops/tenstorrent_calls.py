@@ -52,10 +52,10 @@ class _Call:
     def number(self, name: str, default: float) -> float:
         """Return an option that is a number."""
         try:
-            found = number(self.op, name)
+            value = number(self.op, name)
         except ValueError:
             raise self.refusal(f"is told a {name} that is no number") from None
-        return default if found is None else found
+        return default if value is None else value
 
     def refusal(self, reason: str) -> UnsupportedError:
         """Return the error that it cannot be computed."""
@@ -80,7 +80,7 @@ def _attend(
 
 
 def _behind(stands: Array, keys: int) -> Array:
-    """`[s, t]`: how far each key is behind each query, by where those stand."""
+    """Return `[s, t]`: the distance of each key behind each query, by position."""
     return stands.astype(np.int64)[:, None] - _numbers(keys)
 
 
@@ -109,7 +109,7 @@ def _attention(call: _Call) -> Array:
     query, key, value = (call[name] for name in ("query", "key", "value"))
     one_head = query.ndim == 3
     if one_head:
-        query, key, value = (one[:, None] for one in (query, key, value))
+        query, key, value = (operand[:, None] for operand in (query, key, value))
     y = _attend(call, query, key, value, *_mask(call, query, key.shape[-2]))
     return y[:, 0] if one_head else y
 
@@ -206,8 +206,8 @@ def _fill_cache(call: _Call) -> Array:
 def _sparse_matmul(call: _Call) -> Array:
     a, b, mask = call["a"], call["b"][0], call["sparsity"] != 0
     if not call.flag("is_input_a_sparse"):
-        made = np.einsum("abmk,ekn->abemn", a, b)[:, :, None]
-        return made * mask[:, :, :, :, None, None]
+        product = np.einsum("abmk,ekn->abemn", a, b)[:, :, None]
+        return product * mask[:, :, :, :, None, None]
     return a @ b[None] * mask.reshape(-1, b.shape[0])[:, :, None, None]
 
 
@@ -226,12 +226,12 @@ def _rms_norm(call: _Call) -> Array:
     axes = tuple(range(x.ndim - rank, x.ndim))
     mean = np.mean(np.square(x), axis=axes, keepdims=True)
     # PyTorch's own default is the smallest step of the type
-    made = x / np.sqrt(
+    normal = x / np.sqrt(
         mean + x.dtype.type(call.number("epsilon", np.finfo(x.dtype).eps))
     )
     weight, bias = call.get("weight"), call.get("bias")
-    made = made if weight is None else made * weight
-    return made if bias is None else made + bias
+    normal = normal if weight is None else normal * weight
+    return normal if bias is None else normal + bias
 
 
 def _first(x: Array, axis: int, count: int, largest: bool = True) -> Array:
@@ -332,7 +332,7 @@ def computed_on_devices(
             f"custom call @{target} {_REASONS[target]}: it can be partitioned, not run",
             op,
         )
-    ranks = [len(tensor_of(one.type)[0]) for one in op.operands]
+    ranks = [len(tensor_of(operand.type)[0]) for operand in op.operands]
     leads = [
         array.shape[: array.ndim - rank]
         for array, rank in zip(args, ranks, strict=True)
@@ -342,14 +342,14 @@ def computed_on_devices(
         np.broadcast_to(widen(array), devices + array.shape[len(lead) :])
         for array, lead in zip(args, leads, strict=True)
     ]
-    results = [tensor_of(one.type) for one in op.results]
-    made = [np.zeros(devices + shape, dtype) for shape, dtype in results]
+    results = [tensor_of(result.type) for result in op.results]
+    arrays = [np.zeros(devices + shape, dtype) for shape, dtype in results]
     for place in np.ndindex(*devices):
         operands = {name: spread[at][place] for name, at in places.items()}
         call = _Call(op, target, operands)
-        for whole, one in zip(made, _run(call), strict=True):
-            whole[place] = one
-    return tuple(made)
+        for whole, answer in zip(arrays, _run(call), strict=True):
+            whole[place] = answer
+    return tuple(arrays)
 
 
 def _run(call: _Call) -> tuple[Array, ...]:

@@ -73,7 +73,7 @@ def row_of(x: Array, rank: int, keeps: int, shape: Sequence[int]) -> tuple[int, 
 
 
 def reshaping(before: Sequence[int], shape: Sequence[int]) -> CompiledOp:
-    """Compile an op that gives its operand another shape."""
+    """Compile an op that changes its operand's shape."""
     keeps, rank = same_dims(before, shape), len(before)
 
     def run(x: Array) -> Array:
@@ -109,7 +109,7 @@ def select_in_place(
 ) -> Any:
     """Write a choice between two arrays where it differs from the second one."""
     for array in room:
-        # rows as they lie, so that the result lies as a new one would
+        # C order, as a new array has
         if (
             array is on_false
             and array.flags.c_contiguous

@@ -1,9 +1,10 @@
-"""The two interfaces of what runs a program.
+"""The two interfaces of program execution.
 
-`Engine` is what `ttxdsl run --engine` chooses: it holds one program, places inputs, runs
-the entry function, and takes results. `Devices` is for engines that run op by op with the
-kernels of this package (`run.Runner`): it says where shards lie, and how collectives and
-decisions cross over between them. An engine that compiles the program has only the first.
+`Engine` is the choice of `ttxdsl run --engine`: it holds one program, places inputs,
+runs the entry function, and takes results. `Devices` is for engines that run op by op
+with the kernels of this package (`run.Runner`): it holds the devices' shards, and
+carries out collectives and decisions between them. An engine that compiles the program
+only has the first.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """Fusion of ops that work row by row: a group of them computed on large arrays.
 
-Values inside of a group are never whole: a stretch of the rows goes through all of its ops
-(a softmax, a norm, an activation) while it is in a core's cache, and threads share the
-stretches. Only what is used later takes new memory, or that of an operand which nobody else
-looks at.
+Values inside of a group are never materialized: a stretch of the rows goes through all
+of its ops (a softmax, a norm, an activation) while it is in a core's cache, and threads
+share the stretches. Only outputs take new memory, or that of an operand without other
+owners.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ _REFERENCES = 4
 
 
 def free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
-    """Return the operands that nobody else looks at, also not through a view."""
+    """Return the operands without other owners or views."""
     arrays: list[Array] = []
     for index in at:
         array: Any = inputs[index]
@@ -88,10 +88,10 @@ def compute_group(group: OpGroup, frame: list[Any], located: Located) -> bool:
             try:
                 if row_step.ufunc is None:
                     values[row_step.makes] = row_step.kernel(*args)
-                    if (found := values[row_step.makes].dtype) != row_step.dtype:
-                        raise TypeError(f"gives values of type {found}")
+                    if (dtype := values[row_step.makes].dtype) != row_step.dtype:
+                        raise TypeError(f"gives values of type {dtype}")
                 elif row_step is last:
-                    # nobody reads it from here on
+                    # its last use was above
                     row_step.ufunc(*args, out=writes[row_step.makes][part])
                 else:
                     room = None if row_step.over is None else values[row_step.over]
@@ -130,15 +130,15 @@ def _common_lead(group: OpGroup, inputs: Sequence[Array]) -> tuple[int, ...] | N
         at: x.shape[: x.ndim - rank]
         for (at, rank), x in zip(group.inputs, inputs, strict=True)
     }
-    found = {*leads.values()}
-    if len(found) == 1:
-        return found.pop()
-    found.clear()
+    leads_of_steps = {*leads.values()}
+    if len(leads_of_steps) == 1:
+        return leads_of_steps.pop()
+    leads_of_steps.clear()
     for step in group.steps:
         lead = np.broadcast_shapes(*(leads[at] for at in step.uses))
         leads[step.makes[0]] = lead
-        found.add(lead)
-    return None if len(found) > 1 else found.pop()
+        leads_of_steps.add(lead)
+    return None if len(leads_of_steps) > 1 else leads_of_steps.pop()
 
 
 def _lifted(x: Array, rank: int, rows: tuple[int, ...], group: OpGroup) -> Array:
@@ -182,7 +182,7 @@ def _room_for(
         dying = {at for step in group.steps for at in step.frees}
         places = [at for at, (place, _) in enumerate(group.inputs) if place in dying]
         room = free(inputs, places)
-    found: dict[int, Array] = {}
+    rooms: dict[int, Array] = {}
     for step in group.outputs:
         _, local, dtype = step.results[0]
         shape = (*rows, *local[group.keeps :])
@@ -191,5 +191,5 @@ def _room_for(
             turned = (*order, *range(len(rows), len(shape)))
             out = empty([shape[dim] for dim in turned], dtype)
             out = out.transpose(np.argsort(turned))
-        found[step.makes[0]] = out
-    return found
+        rooms[step.makes[0]] = out
+    return rooms

@@ -23,7 +23,7 @@ _NEVER_TOO_MUCH = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a run.
+    """Limits of a run's memory and iterations.
 
     Attributes:
         memory: bytes that its values may take at once, as `footprint` counts them; three

@@ -33,9 +33,9 @@ class PlannedOp:
     op: Operation
     results: tuple[tuple[SSAValue, tuple[int, ...], DType | None], ...]
     dead: tuple[SSAValue, ...]
-    """Values that nobody uses after the op."""
+    """Values without uses after the op."""
     shadow: Operation | None
-    """For an op on quantized tensors the same on floats."""
+    """The op on floats that computes an op on quantized tensors."""
     returns: bool
     """Whether the op ends the region."""
     last_use: tuple[int, ...]
@@ -105,7 +105,7 @@ class _Run:
     def __init__(self) -> None:
         self.steps: list[PlannedOp] = []
         self.keeps = 0
-        self.made: set[int] = set()
+        self.makes: set[int] = set()
         self.used: set[int] = set()
         self.read: set[int] = set()
         """Values that are used and are no constants."""
@@ -122,14 +122,14 @@ class _Run:
         if keeps is None or (self.steps and not self._fits(step, keeps)):
             return False
         is_view = _is_view(step)
-        related = not self.made.isdisjoint(step.uses) or not (
+        related = not self.makes.isdisjoint(step.uses) or not (
             is_view or self.read.isdisjoint(step.uses)
         )
         if (self.steps or is_view) and not related:
             return False
         self.keeps = min(keeps, self.keeps) if self.steps else keeps
         self.steps.append(step)
-        self.made.update(step.makes)
+        self.makes.update(step.makes)
         self.used.update(step.uses)
         pairs = zip(step.uses, step.op.operands, strict=True)
         self.read.update(at for at, value in pairs if not _is_constant(value))
@@ -139,7 +139,7 @@ class _Run:
         common = min(keeps, self.keeps)
         # where fewer dimensions are common the rows of all are longer
         longer = [step] if common == self.keeps else [*self.steps, step]
-        shapes = [one.results[0][1] for one in longer]
+        shapes = [member.results[0][1] for member in longer]
         first, last = self.steps[0].results[0][1], shapes[-1]
         if not common and (first or last):
             return False
@@ -151,7 +151,7 @@ class _Run:
         """Return the op in its place ahead of the run, if it needs nothing from here."""
         if step.compiled is None or step.compiled.rows is None:
             return None
-        if self.made & {*step.uses}:
+        if self.makes & {*step.uses}:
             return None
         staying = [at for at in step.frees if at in self.used]
         if not staying:
@@ -194,12 +194,12 @@ class _Run:
 
 
 def _group(steps: Sequence[PlannedOp], keeps: int) -> OpGroup:
-    made = {step.makes[0] for step in steps}
+    results = {step.makes[0] for step in steps}
     read = {
         at: rank_of(value.type)
         for step in steps
         for at, value in zip(step.uses, step.op.operands, strict=True)
-        if at not in made
+        if at not in results
     }
     dead = {at for step in steps for at in step.frees}
     outputs = tuple(step for step in steps if step.makes[0] not in dead)
@@ -253,7 +253,7 @@ def _is_repeated_anyway(
         readers: those in the run that read its result.
         short: places of results that are not repeated.
     """
-    (made,), (_, shape, _) = step.makes, step.results[0]
+    (result,), (_, shape, _) = step.makes, step.results[0]
     if not _is_view(step):
         return False
     before, _ = tensor_of(step.op.operands[0].type)
@@ -263,11 +263,12 @@ def _is_repeated_anyway(
         return False  # another shape
 
     def is_whole(at: int, value: SSAValue) -> bool:
-        return at not in short and at != made and tensor_of(value.type)[0] == shape
+        return at not in short and at != result and tensor_of(value.type)[0] == shape
 
-    return any(made in one.frees for one in readers) and all(
-        _ufunc_of(one) is not None and any(map(is_whole, one.uses, one.op.operands))
-        for one in readers
+    return any(result in reader.frees for reader in readers) and all(
+        _ufunc_of(reader) is not None
+        and any(map(is_whole, reader.uses, reader.op.operands))
+        for reader in readers
     )
 
 

@@ -49,7 +49,7 @@ from ttxdsl.ir.traversal import operands_of
 Array = NDArray[Any]
 Values = tuple[Any, ...]
 Rounding = Callable[[Operation, Array], Array]
-"""Makes of a result one that another rounding might have made."""
+"""A function that rounds a result as another implementation may."""
 
 
 _SMALL = 1 << 12
@@ -88,7 +88,7 @@ class Session:
     )
     """The devices of each op whose tensors name their mesh."""
     common_mesh: DeviceMesh | None = None
-    """The devices of all such ops, if they are the same."""
+    """The devices of all such ops, if equal."""
     compiled: dict[Operation, CompiledOp | None] = field(
         default_factory=dict[Operation, CompiledOp | None]
     )
@@ -100,9 +100,9 @@ class Session:
     channels: dict[int, list[Values]] = field(default_factory=dict[int, list[Values]])
     """Values that were sent and not received yet, by channel."""
     infeed: list[str] = field(default_factory=list[str])
-    """Functions whose results the coming infeeds read."""
+    """Functions that return the data of coming infeeds."""
     probes: dict[str, list[Array]] = field(default_factory=dict[str, list[Array]])
-    """The values that each probe has seen."""
+    """The values that each probe recorded."""
     warned: set[Operation] = field(default_factory=set[Operation])
     """Ops of which the user was told once."""
     rounding: Rounding | None = None
@@ -261,7 +261,7 @@ def _last_used(op: Operation, dead: Sequence[SSAValue]) -> tuple[int, ...]:
 
 
 def _takes_scalars(region: Region) -> bool:
-    """Whether it is a body, as of a reduction: what control flow runs may take buffers."""
+    """Whether a region is a body on scalars, as of a reduction, not of control flow."""
     args = (arg for block in region.blocks for arg in block.args)
     return all(expected(arg.type)[0] == () for arg in args)
 
@@ -405,7 +405,7 @@ def _run_step(interpreter: Interpreter, step: PlannedOp, frame: list[Any]) -> No
     for at, (_, shape, dtype), value in zip(
         step.makes, step.results, values, strict=True
     ):
-        # results that nobody here needs whole stay scattered
+        # results that only leave the region stay scattered
         scattered = step.leaves and isinstance(value, Scattered)
         frame[at] = value if scattered else _typed(state, op, value, shape, dtype)
 

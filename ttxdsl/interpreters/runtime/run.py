@@ -50,7 +50,7 @@ JAX_DROPS = (
     "JAX drops arguments that a function does not use, unless it is jitted with"
     " keep_unused=True"
 )
-"""The hint where a program takes fewer arguments than are given."""
+"""The hint for too many arguments."""
 
 
 def register_implementations(interpreter: Interpreter) -> None:
@@ -253,7 +253,7 @@ class Runner:
         return tuple(x if x is None else np.asarray(x) for x in self.leaving(results))
 
     def leaving(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return whole values of what `call` returned, in parts where these lie apart."""
+        """Return the whole values of `call`'s results; scattered ones stay in parts."""
         # a token is nothing
         return tuple(
             x if x is None else to_whole(self.devices, self.function, at, x)

@@ -35,7 +35,7 @@ def _blas() -> Any:
 @cache
 def threads() -> int:
     """Return how many threads share work: as many as BLAS takes."""
-    return max((one["num_threads"] for one in _blas().info()), default=1)
+    return max((pool["num_threads"] for pool in _blas().info()), default=1)
 
 
 @cache
@@ -62,7 +62,7 @@ _alone = _Alone()
 
 @contextmanager
 def blas_alone() -> Generator[None]:
-    """BLAS takes one thread inside; the last to leave gives it the others back."""
+    """Let BLAS use one thread inside; at the last exit it gets its threads back."""
     if threads() == 1:
         yield
         return
@@ -116,7 +116,7 @@ def share(work: Callable[[Stretch], object], parts: Sequence[Stretch]) -> None:
         take(left)
     finally:
         for _ in left:
-            pass  # after an error nobody starts another one
+            pass  # after an error no further task is started
         for helper in started:
             if not helper.cancel():
                 helper.result()
@@ -124,7 +124,7 @@ def share(work: Callable[[Stretch], object], parts: Sequence[Stretch]) -> None:
 
 
 SIZE = 1 << 17
-"""Elements of a stretch: with what is computed on the way it stays in a core's cache."""
+"""Elements of a stretch: with its temporaries it fits a core's cache."""
 
 LARGE = 1 << 18
 """Elements of an array from which on stretches are worth it."""

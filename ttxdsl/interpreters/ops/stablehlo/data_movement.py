@@ -52,7 +52,7 @@ def _broadcast(op: hlo.BroadcastOp) -> Kernel:
 
 @compiles(hlo.BroadcastInDimOp)
 def _broadcast_in_dim(op: hlo.BroadcastInDimOp) -> Kernel:
-    before, shape = (tensor_of(one.type)[0] for one in (op.operand, op.result))
+    before, shape = (tensor_of(value.type)[0] for value in (op.operand, op.result))
     dims = op.broadcast_dimensions.get_values()
     if -1 in before:
         return partial(elementwise.broadcast_in_dim, shape=shape, dims=dims)

@@ -61,7 +61,7 @@ def _convert(op: hlo.ConvertOp) -> CompiledOp:
 
 @computes(hlo.UniformQuantizeOp)
 def _uniform_quantize(op: hlo.UniformQuantizeOp, x: Array) -> Array:
-    """Real numbers, or those of another quantization, to stored integers."""
+    """Convert real numbers, or those of another quantization, to stored integers."""
     shape, dtype = tensor_of(op.result.type)
     (x,) = quantized.to_floats(op, (x,))
     how = quantization_of(op.result.type)

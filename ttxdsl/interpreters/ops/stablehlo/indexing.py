@@ -13,7 +13,8 @@ from ttxdsl.interpreters.ops.registry import computes
 from ttxdsl.interpreters.ops.stablehlo.data_movement import shape_value
 
 _FILL_OUT_OF_BOUNDS = "tt.fill_out_of_bounds"
-"""On a gather of what tt-mlir made of a split operand: each device has some rows."""
+"""Attribute of a gather from an operand that tt-mlir split: each device has some rows.
+"""
 
 
 @computes(hlo.GatherOp)

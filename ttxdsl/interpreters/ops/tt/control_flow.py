@@ -50,12 +50,12 @@ def _get_device(_: Interpreter, op: Any, args: Values) -> Values:
     return (None,)
 
 
-# ops that stand for others
+# ops of extensions
 
 
 @interpreted(*(addition.mnemonic for addition in ADDITIONS))
 def _addition(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    """Run the op that it stands for."""
+    """Run the op that an extension op stands for."""
     stands_for = session(interpreter).stands_for
     if op not in stands_for:
         stands_for[op] = op.as_source()
@@ -66,7 +66,7 @@ def _addition(interpreter: Interpreter, op: Any, args: Values) -> Values:
 
 
 def _is_on_devices(op: Operation) -> bool:
-    """Return True if a tensor of an op says which mesh it is on."""
+    """Return True if a tensor of an op names its mesh."""
     values = (*op.operands, *op.results)
     return any(device_mesh_name(value.type) is not None for value in values)
 

@@ -108,7 +108,7 @@ def same(_: Any, x: Array) -> Array:
 
 @interpreted("deallocate")
 def _deallocate(_: Interpreter, op: Any, args: Values) -> Values:
-    """Do nothing: `lifetimes` sees to the use of what is freed."""
+    """Do nothing: `lifetimes` reports uses of freed values."""
     return ()
 
 

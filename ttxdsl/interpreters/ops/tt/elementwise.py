@@ -136,15 +136,15 @@ def _pow_scalar(op: Any, x: Array) -> Array:
 @computed("gelu_bw")
 def _gelu_bw(op: Any, gradient: Array, x: Array) -> Array:
     x = widen(x)
-    half, one = x.dtype.type(0.5), x.dtype.type(1)
+    half, unit = x.dtype.type(0.5), x.dtype.type(1)
     if op.approximate is not None and op.approximate.data == "tanh":
         root = x.dtype.type(np.sqrt(2 / np.pi))
         inner = np.tanh(root * (x + x.dtype.type(0.044715) * x**3))
-        slope = root * (one + x.dtype.type(3 * 0.044715) * x * x)
-        slope = half * (one + inner) + half * x * (one - inner * inner) * slope
+        slope = root * (unit + x.dtype.type(3 * 0.044715) * x * x)
+        slope = half * (unit + inner) + half * x * (unit - inner * inner) * slope
     else:
         bell = np.exp(-half * x * x) * x.dtype.type(1 / np.sqrt(2 * np.pi))
-        slope = half * (one + special.erf(x * x.dtype.type(np.sqrt(0.5)))) + x * bell
+        slope = half * (unit + special.erf(x * x.dtype.type(np.sqrt(0.5)))) + x * bell
     return widen(gradient) * slope
 
 
@@ -158,7 +158,7 @@ def _reduce_precision(op: Any, x: Array) -> Array:
 
 
 def activated(x: Array, name: str, parameters: Sequence[float] = ()) -> Array:
-    """Return a value after an activation.
+    """Apply an activation to a value.
 
     Raises:
         InterpretationError: nobody knows the activation.

@@ -39,7 +39,7 @@ from ttxdsl.interpreters.runtime.compiled_op import CompiledOp
 from ttxdsl.interpreters.runtime.regions import Values, session
 
 TABLE: dict[str, Callable[[type[TTOp]], object]] = {}
-"""For each op, by mnemonic, what registers a class of it."""
+"""The function that registers a kernel's op class, by mnemonic."""
 
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 

@@ -1,1 +1,1 @@
-"""Memory of arrays: what a run will hold, and what is free."""
+"""Memory of arrays: the prediction for a run, and the bytes that are free."""

@@ -78,7 +78,7 @@ _SUMS = {"collective_broadcast"} | {
 """Ops after which devices hold the same; how many groups there are is not looked at."""
 
 _PARTS = frozenset(("mesh_partition", "mesh_shard", "reduce_scatter"))
-"""Ops of whose operand each device gets its own part (or all get the whole)."""
+"""Ops from whose operand each device gets its own part (or all of it)."""
 
 
 @dataclass(eq=False, slots=True)
@@ -123,7 +123,7 @@ class Footprint:
     largest_bytes: int
 
     def shared(self, processes: int) -> "Footprint":
-        """Return what one of several processes holds at least, sharing evenly."""
+        """Return the least share of one of several processes."""
         return replace(
             self,
             bytes=self.bytes // processes,
@@ -177,7 +177,7 @@ class _Account:
                 self.now -= buffer.bytes
 
     def reach(self, op: Operation, total: int) -> None:
-        """So much is there while `op` runs."""
+        """Record the bytes that are held while `op` runs."""
         if total > self.peak:
             self.peak, self.at = total, op
 
@@ -195,8 +195,8 @@ class _Account:
             if step.returns:
                 returned = [self.hold(held) for held in operands]
             else:
-                made = self.run(step, operands)
-                for (result, *_), held in zip(step.results, made, strict=True):
+                buffers = self.run(step, operands)
+                for (result, *_), held in zip(step.results, buffers, strict=True):
                     self.values[result] = held
             for value in step.dead:
                 self.release(self.values.pop(value, _NOTHING))
@@ -206,11 +206,11 @@ class _Account:
         return returned
 
     def run(self, step: PlannedOp, operands: list[_Held]) -> list[_Held]:
-        """Return the results of an op, held."""
+        """Account for an op; return its results."""
         op = step.op
-        made = self.inside(op, operands)
-        if made is not None and len(made) == len(step.results):
-            return made
+        held_inside = self.inside(op, operands)
+        if held_inside is not None and len(held_inside) == len(step.results):
+            return held_inside
         before = self.now
         dialect, _, name = op.name.partition(".")
         most = max((held.copies for held in operands), default=1)
@@ -235,16 +235,16 @@ class _Account:
         self.reach(op, self.now - reused)
         return results
 
-    def reused(self, step: PlannedOp, operands: Sequence[_Held], made: int) -> int:
+    def reused(self, step: PlannedOp, operands: Sequence[_Held], size: int) -> int:
         """Of the bytes that an op makes those that it writes into an operand."""
         for at in step.last_use:
             buffers = operands[at].buffers
             if (
                 len(buffers) == 1
                 and buffers[0].holders == 1
-                and buffers[0].bytes == made
+                and buffers[0].bytes == size
             ):
-                return made
+                return size
         return 0
 
     def inside(self, op: Operation, operands: list[_Held]) -> list[_Held] | None:
@@ -255,11 +255,11 @@ class _Account:
                     self.release(held)
                 return self.region(op.regions[1], operands)
             case "if" | "case":
-                found = [self.region(region, ()) for region in op.regions]
-                for other in found[1:]:
+                held_by_regions = [self.region(region, ()) for region in op.regions]
+                for other in held_by_regions[1:]:
                     for held in other:
                         self.release(held)
-                return found[0] if found else []
+                return held_by_regions[0] if held_by_regions else []
             case "async_start" | "named_computation":
                 return self.region(op.regions[0], operands)
             case "manual_computation":
@@ -294,7 +294,7 @@ class _Account:
         try:
             function = find_symbol(self.interpreter, name)
         except InterpretationError:
-            return []  # the run says so
+            return []  # the run raises the error
         if not isinstance(function, FuncOp) or function.is_declaration:
             return []
         copies = min((held.copies for held in operands), default=1)
@@ -356,7 +356,7 @@ def _ratio(whole: SSAValue, part: SSAValue) -> int:
 
 
 def footprint(interpreter: Interpreter, function: FuncOp) -> Footprint:
-    """Return what a run of a function holds, with its arguments; see the module.
+    """Return the footprint of a run of a function; see the module.
 
     It takes time linear in the program, and its plans serve the run.
     """

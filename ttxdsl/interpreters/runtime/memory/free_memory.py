@@ -11,14 +11,14 @@ _MOUNT = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> int | None:
-    """Bytes that can still be taken; None where the system does not say.
+    """Return the bytes that can still be allocated; None if the system does not tell.
 
-    The least of what is free without swapping, of what the control groups of the process
-    (a container's, say) leave, and of what is left of its address space (`ulimit -v`).
-    Where there is no `/proc`, half of what the machine has.
+    The minimum of the memory free without swapping, the rest of the process's control
+    groups (a container's, say), and the rest of its address space (`ulimit -v`).
+    Without `/proc`, half of the machine's memory.
     """
-    found = [*_system(), *_control_groups(), *_address_space()]
-    return max(0, min(found)) if found else None
+    limits = [*_system(), *_control_groups(), *_address_space()]
+    return max(0, min(limits)) if limits else None
 
 
 def _system() -> Iterator[int]:

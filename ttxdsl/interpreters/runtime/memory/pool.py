@@ -1,7 +1,7 @@
-"""Memory of large arrays that died, for results of the same size.
+"""A pool of the memory of large dead arrays, reused for results of the same size.
 
-The system gives new memory away page by page and full of zeros, which takes as long as
-an elementwise op. What a run keeps is little beside what large programs need.
+The system maps and clears new memory page by page, which takes as long as an
+elementwise op. The pool is small compared with a large program's values.
 """
 
 from collections.abc import Generator, Sequence
@@ -40,7 +40,7 @@ class Spare:
         return None
 
     def _drop(self, size: int) -> None:
-        """Let go of at least `size` bytes, if there are: small ones are soon made anew."""
+        """Free at least `size` bytes, if there are, small arrays first."""
         while size > 0 and self.kept:
             least = min(range(len(self.kept)), key=lambda at: self.kept[at].nbytes)
             owner = self.kept.pop(least)
@@ -78,7 +78,7 @@ def empty(shape: Sequence[int], dtype: Any) -> Array:
 
 
 def release(frame: list[Any], at: int) -> None:
-    """Forget a value of a frame; its memory stays for the next, if nobody else looks."""
+    """Drop a value of a frame, and reuse its memory if it has no other owner."""
     value = frame[at]
     frame[at] = None
     if type(value) is not np.ndarray or value.nbytes < LEAST:
