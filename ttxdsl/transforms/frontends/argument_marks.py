@@ -37,7 +37,7 @@ _WEIGHT_DTYPES = ("bf16", "bfp_bf8", "bfp_bf4")
 
 
 def import_argument_marks(module: ModuleOp) -> None:
-    """Put what marks say on the arguments of the entry functions, and erase the marks.
+    """Move attributes from marks to arguments of entry functions; erase the marks.
 
     Raises:
         CompileError: a mark says nothing, or nothing that an argument can be.
@@ -48,20 +48,20 @@ def import_argument_marks(module: ModuleOp) -> None:
     entries = {f: argument_attributes(f) for f in entry_functions(module)}
     roots = _Roots(module)
     for mark in marks:
-        said = _said(mark)
+        marked = _marked_attributes(mark)
         # JAX marks the arguments of each model in a model: what is made of others is none
         through_ops = isinstance(mark, stablehlo.CustomCallOp)
         for argument in roots.of(mark.operands[0], through_ops=through_ops):
             function = argument.owner.parent_op()
             if isinstance(function, FuncOp) and function in entries:
-                entries[function][argument.index].update(said)
+                entries[function][argument.index].update(marked)
     for function, attributes in entries.items():
         set_argument_attributes(function, attributes)
     for mark in marks:
         Rewriter.replace_op(mark, [], mark.operands)
 
 
-def _said(mark: Operation) -> dict[str, Attribute]:
+def _marked_attributes(mark: Operation) -> dict[str, Attribute]:
     """The attributes of an argument that a mark speaks of.
 
     Raises:
@@ -95,12 +95,12 @@ def _said(mark: Operation) -> dict[str, Attribute]:
 
 
 def _word(mark: Operation, key: str, attributes: Mapping[str, Attribute]) -> str:
-    said = attributes.get(key)
-    if said is None:
+    word = attributes.get(key)
+    if word is None:
         raise CompileError(f"it does not say {key}", mark)
-    if not isinstance(said, StringAttr):
-        raise CompileError(f"{key} is no text: {said}", mark)
-    return said.data
+    if not isinstance(word, StringAttr):
+        raise CompileError(f"{key} is no text: {word}", mark)
+    return word.data
 
 
 def _unknown(

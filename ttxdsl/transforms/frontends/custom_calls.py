@@ -53,14 +53,14 @@ _OPEN_DIMS = re.compile(r"unspecified_dims=\[([\d,]*)\]")
 
 
 def _opened(op: stablehlo.CustomCallOp, sharding: TensorSharding) -> TensorSharding:
-    """A sharding whose dimensions are open where the call's configuration says so."""
+    """Return a sharding with the open dimensions that a call's configuration lists."""
     config = op.backend_config
     if not isinstance(config, StringAttr) or not config.data:
         return sharding
-    found = _OPEN_DIMS.fullmatch(config.data)
-    if found is None:
+    match = _OPEN_DIMS.fullmatch(config.data)
+    if match is None:
         raise CompileError(f"its backend_config is not known: {config.data}", op)
-    free = {int(number) for number in found[1].split(",") if number}
+    free = {int(number) for number in match[1].split(",") if number}
     dims = [
         DimSharding(dim.axes, dim.closed and index not in free, dim.priority)
         for index, dim in enumerate(sharding.dims)
@@ -89,7 +89,7 @@ def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorShardin
     assert module is not None
     meshes = sdy.mesh_table(module)
     if sharding.mesh not in meshes and len(meshes) == 1:
-        sharding = sharding.with_mesh(*meshes)  # tt-xla always says @mesh
+        sharding = sharding.with_mesh(*meshes)  # the mesh of tt-xla is always @mesh
     mesh = sdy.find_mesh(op, sharding.mesh)
     if mesh is None and sharding.names_no_axes:
         return TensorSharding.fully_open(sharding.mesh, sharding.rank)
@@ -102,12 +102,12 @@ def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorShardin
     def named(axes: Axes) -> Axes:
         return tuple(replace(axis, name=name(axis.name)) for axis in axes)
 
-    def name(said: str) -> str:
-        number = _AXIS_NUMBER.fullmatch(said)
-        if number is None or said in mesh.axis_names:
-            return said
+    def name(axis: str) -> str:
+        number = _AXIS_NUMBER.fullmatch(axis)
+        if number is None or axis in mesh.axis_names:
+            return axis
         if int(number[1]) >= len(mesh.axes):
-            raise CompileError(f"{said} is no axis of {mesh.title}: {sharding}", op)
+            raise CompileError(f"{axis} is no axis of {mesh.title}: {sharding}", op)
         return mesh.axis_names[int(number[1])]
 
     return sharding.map_axes(named)
@@ -128,10 +128,10 @@ class CustomCalls:
         self._imported: dict[Operation, list[Imported]] = {}
         for op in all_ops(module):
             if shardings.named and not isinstance(op, stablehlo.CustomCallOp):
-                # XLA copied it from what sdy says elsewhere
+                # XLA copied it from an annotation of sdy
                 op.attributes.pop(HLO_SHARDING, None)
-            elif found := import_of_op(op, shardings):
-                self._imported[op] = found
+            elif imports := import_of_op(op, shardings):
+                self._imported[op] = imports
 
     def borders(self) -> dict[Operation, CallBorder]:
         """Return manual computations' borders by call; constraints go in.
@@ -139,18 +139,18 @@ class CustomCalls:
         Raises:
             CompileError: a call has no sharding for its tensor.
         """
-        found: dict[Operation, CallBorder] = {}
+        borders: dict[Operation, CallBorder] = {}
         for op in self._all:
             target = target_of(op)
             if target in BORDERS and target.startswith(PREFIX):
-                found[op] = border_of_shardy(op, self._carried)
+                borders[op] = border_of_shardy(op, self._carried)
             elif target in BORDERS:
-                found[op] = self._border_of_gspmd(op)
-            if op in found and len(found[op].shardings) != (
+                borders[op] = self._border_of_gspmd(op)
+            if op in borders and len(borders[op].shardings) != (
                 len(op.inputs) if target in ENTERING else len(op.outputs)
             ):
                 raise CompileError("it does not have a sharding for each tensor", op)
-        return found
+        return borders
 
     def _border_of_gspmd(self, op: stablehlo.CustomCallOp) -> CallBorder:
         """The call names the manual axes if it enters, the layout if it leaves.
@@ -180,7 +180,7 @@ class CustomCalls:
         return CallBorder((sharding,), tuple(manual))
 
     def import_all(self) -> None:
-        """Replace all but the borders of manual computations by ops of sdy.
+        """Replace all calls but the borders of manual computations by ops of sdy.
 
         Raises:
             CompileError: one is not known, or does not say what it should.
@@ -207,10 +207,10 @@ class CustomCalls:
                     pass
 
     def _number(self, op: stablehlo.CustomCallOp, key: str) -> int:
-        said = self._carried.get(op, {}).get(key)
-        if not isinstance(said, IntegerAttr) or len(op.inputs) != 1:
+        attribute = self._carried.get(op, {}).get(key)
+        if not isinstance(attribute, IntegerAttr) or len(op.inputs) != 1:
             raise CompileError(f"it does not say {key} of one tensor", op)
-        number: int = said.value.data
+        number: int = attribute.value.data
         return number
 
     def _replace(self, op: stablehlo.CustomCallOp, new: Operation) -> None:
@@ -219,39 +219,41 @@ class CustomCalls:
         Rewriter.replace_op(op, new, [*new.results] or [*op.inputs[: len(op.outputs)]])
 
     def _sharding(self, op: stablehlo.CustomCallOp) -> TensorSharding:
-        said = op.attributes.get(sdy.SHARDING)
-        if not isinstance(said, sdy.TensorShardingPerValueAttr) or len(said.data) != 1:
+        attribute = op.attributes.get(sdy.SHARDING)
+        if (
+            not isinstance(attribute, sdy.TensorShardingPerValueAttr)
+            or len(attribute.data) != 1
+        ):
             raise CompileError("it says no sharding of one tensor", op)
-        return said.data[0]
+        return attribute.data[0]
 
     def _import_constraint(self, op: stablehlo.CustomCallOp) -> None:
         if len(op.inputs) != 1 or len(op.outputs) != 1:
             raise CompileError("a constraint is of one tensor", op)
-        found = self._imported.get(op)
+        imports = self._imported.get(op)
         manual: tuple[AxisRef, ...] = ()
-        if found is not None and sdy.SHARDING not in op.attributes:
-            (one,) = found
-            sharding, manual = one.sharding, one.manual
+        if imports is not None and sdy.SHARDING not in op.attributes:
+            (only,) = imports
+            sharding, manual = only.sharding, only.manual
         else:
             sharding = self._sharding(op)
         if target_of(op) == _Targets.TT_CONSTRAINT:
             sharding = _with_axes_of_mesh(op, sharding)
-        if found is not None and found[0].group is not None:
-            self._replace(op, sdy.ShardingGroupOp(op.inputs[0], found[0].group))
+        if imports is not None and imports[0].group is not None:
+            self._replace(op, sdy.ShardingGroupOp(op.inputs[0], imports[0].group))
             return
         inner = without_manual_axes(sharding, {axis.name for axis in manual})
         inner = _opened(op, inner)
         says_nothing = inner.is_replicated and not any(dim.closed for dim in inner.dims)
-        if says_nothing or is_of_nothing(inner) or _is_whole(manual, found):
+        if says_nothing or is_of_nothing(inner) or _is_whole(manual, imports):
             Rewriter.replace_op(op, [], [op.inputs[0]])
         else:
             self._replace(op, sdy.ShardingConstraintOp(op.inputs[0], inner))
 
     def _import_result(self, op: stablehlo.CustomCallOp) -> None:
-        """Say of the function's result what the call says of its operand.
+        """Give a function's result the sharding of the call's operand.
 
-        Where something else uses the call, too, it wants the operand alike, but may have
-        more axes.
+        Other users of the call may add axes to it.
         """
         sharding = self._sharding(op)
         elsewhere = False
@@ -274,6 +276,8 @@ class CustomCalls:
             Rewriter.replace_op(op, [], [op.inputs[0]])
 
 
-def _is_whole(manual: tuple[AxisRef, ...], found: list[Imported] | None) -> bool:
+def _is_whole(manual: tuple[AxisRef, ...], imports: list[Imported] | None) -> bool:
     """Whether a constraint says only that the devices are on their own."""
-    return bool(manual) and found is not None and not found[0].sharding.sharding_axes
+    return (
+        bool(manual) and imports is not None and not imports[0].sharding.sharding_axes
+    )

@@ -34,7 +34,7 @@ MESHES = "xla.sdy.meshes"
 SHARDING = "xla.sdy.sharding"
 SHARDING_RULE = "xla.sdy.sharding_rule"
 CUSTOM_RULE = "xla.sdy.custom_sharding_rule"
-"""The same by whom tt-xla asks: the author of a kernel."""
+"""The same, written for the author of a kernel, as tt-xla does."""
 IN_SHARDINGS = "xla.sdy.in_shardings"
 OUT_SHARDINGS = "xla.sdy.out_shardings"
 MANUAL_AXES = "xla.sdy.manual_axes"
@@ -44,7 +44,7 @@ ALL_ARGUMENTS = "xla.sdy.tuple_args_shardings"
 ALL_RESULTS = "xla.sdy.tuple_results_shardings"
 
 _IDLE = frozenset({"xla.sdy.use_tuple_args", "xla.sdy.has_unreduced_axes"})
-"""What says nothing that is not said elsewhere."""
+"""Keys of attributes that repeat other attributes: they are ignored."""
 
 _ON_OPS: Mapping[str, type[Attribute]] = {
     SHARDING: sdy.TensorShardingPerValueAttr,
@@ -64,7 +64,7 @@ _ON_MODULES: Mapping[str, type[Attribute]] = {
 }
 
 Carried = dict[Operation, dict[str, Attribute]]
-"""What frontend attributes of ops said that no attribute of sdy's says there."""
+"""Frontend attributes of ops that have no counterpart among the attributes of sdy."""
 
 T = TypeVar("T", bound=Attribute)
 
@@ -76,15 +76,15 @@ class _Reader:
         self._ctx = ctx
         self._known: dict[str, Attribute] = {}
 
-    def attribute(self, key: str, said: Attribute, where: Operation) -> Attribute:
+    def attribute(self, key: str, attribute: Attribute, where: Operation) -> Attribute:
         """Return the attribute under a key, parsed if it is text.
 
         Raises:
             CompileError: it is no attribute.
         """
-        if not isinstance(said, StringAttr):
-            return said
-        text = said.data.replace('\\"', '"')
+        if not isinstance(attribute, StringAttr):
+            return attribute
+        text = attribute.data.replace('\\"', '"')
         if text not in self._known:
             try:
                 parser = Parser(self._ctx, text)
@@ -98,13 +98,15 @@ class _Reader:
                 ) from error
         return self._known[text]
 
-    def of_type(self, key: str, said: Attribute, type: type[T], where: Operation) -> T:
-        """The same, which is of a class.
+    def of_type(
+        self, key: str, attribute: Attribute, type: type[T], where: Operation
+    ) -> T:
+        """Return the attribute under a key, of a class.
 
         Raises:
             CompileError: it is no such attribute.
         """
-        read = self.attribute(key, said, where)
+        read = self.attribute(key, attribute, where)
         if isinstance(read, type):
             return read
         match read:
@@ -124,39 +126,39 @@ class _Reader:
         types: Mapping[str, type[Attribute]],
         where: Operation,
     ) -> dict[str, Attribute]:
-        """All that entries say about sdy.
+        """Return all of sdy's attributes among some entries.
 
         Raises:
             CompileError: a key is not known.
         """
-        found: dict[str, Attribute] = {}
-        for key, said in entries.items():
-            if not key.startswith(PREFIX) or key in _IDLE or _is_blank(said):
+        meant: dict[str, Attribute] = {}
+        for key, entry in entries.items():
+            if not key.startswith(PREFIX) or key in _IDLE or _is_blank(entry):
                 continue
             if key not in types:
-                raise CompileError(f"{key} is not known here: {said}", where)
-            found[key] = self.of_type(key, said, types[key], where)
-        return found
+                raise CompileError(f"{key} is not known here: {entry}", where)
+            meant[key] = self.of_type(key, entry, types[key], where)
+        return meant
 
 
-def _is_blank(said: Attribute) -> bool:
-    return isinstance(said, StringAttr) and not said.data.strip()
+def _is_blank(attribute: Attribute) -> bool:
+    return isinstance(attribute, StringAttr) and not attribute.data.strip()
 
 
 def _taken(attributes: dict[str, Attribute]) -> Mapping[str, Attribute]:
-    """The frontend attributes among some, of which only what is not sdy's stays."""
-    said = attributes.pop(FRONTEND_ATTRIBUTES)
-    assert isinstance(said, DictionaryAttr)
-    rest = {key: value for key, value in said.data.items() if not is_meant(key)}
-    if HLO_SHARDING in said.data:
-        attributes.setdefault(HLO_SHARDING, said.data[HLO_SHARDING])
+    """Return the frontend attributes of some attributes; sdy's are removed from these."""
+    dictionary = attributes.pop(FRONTEND_ATTRIBUTES)
+    assert isinstance(dictionary, DictionaryAttr)
+    rest = {key: value for key, value in dictionary.data.items() if not is_meant(key)}
+    if HLO_SHARDING in dictionary.data:
+        attributes.setdefault(HLO_SHARDING, dictionary.data[HLO_SHARDING])
     if rest:
         attributes[FRONTEND_ATTRIBUTES] = DictionaryAttr(rest)
-    return said.data
+    return dictionary.data
 
 
 def import_frontend_attributes(ctx: Context, module: ModuleOp) -> Carried:
-    """Put sdy's attributes in the place of the strings that say them, and the meshes.
+    """Replace the strings of frontend attributes by attributes and meshes of sdy.
 
     Returns:
         What is said of custom calls, for those who know them.
@@ -166,26 +168,30 @@ def import_frontend_attributes(ctx: Context, module: ModuleOp) -> Carried:
     """
     reader = _Reader(ctx)
     if carries(module.attributes):
-        said = reader.all(_taken(module.attributes), _ON_MODULES, module)
-        _declare_meshes(module, said.get(MESHES))
-        _set_all_shardings(module, said)
+        attributes_of = reader.all(_taken(module.attributes), _ON_MODULES, module)
+        _declare_meshes(module, attributes_of.get(MESHES))
+        _set_all_shardings(module, attributes_of)
     carried: Carried = {}
     for op in all_ops(module):
         if isinstance(op, FuncOp):
             _import_of_function(reader, op)
         if op is not module and op.attributes and carries(op.attributes):
-            said = reader.all(_taken(op.attributes), _ON_OPS, op)
-            if SHARDING in said:
-                op.attributes.setdefault(sdy.SHARDING, said.pop(SHARDING))
-            if SHARDING_RULE in said:
-                op.attributes.setdefault(sdy.SHARDING_RULE, said.pop(SHARDING_RULE))
-            if CUSTOM_RULE in said:
-                written = cast(sdy.OpShardingRuleAttr, said.pop(CUSTOM_RULE)).data
-                # propagation keeps what is custom only
+            attributes_of = reader.all(_taken(op.attributes), _ON_OPS, op)
+            if SHARDING in attributes_of:
+                op.attributes.setdefault(sdy.SHARDING, attributes_of.pop(SHARDING))
+            if SHARDING_RULE in attributes_of:
+                op.attributes.setdefault(
+                    sdy.SHARDING_RULE, attributes_of.pop(SHARDING_RULE)
+                )
+            if CUSTOM_RULE in attributes_of:
+                written = cast(
+                    sdy.OpShardingRuleAttr, attributes_of.pop(CUSTOM_RULE)
+                ).data
+                # propagation only keeps custom rules
                 rule = sdy.OpShardingRuleAttr(replace(written, is_custom=True))
                 op.attributes.setdefault(sdy.SHARDING_RULE, rule)
-            if said:
-                carried[op] = said
+            if attributes_of:
+                carried[op] = attributes_of
     return carried
 
 
@@ -205,9 +211,9 @@ def _declare_meshes(module: ModuleOp, meshes: Attribute | None) -> None:
     Rewriter.insert_op(declarations, InsertPoint.at_start(module.body.block))
 
 
-def _set_all_shardings(module: ModuleOp, said: Mapping[str, Attribute]) -> None:
+def _set_all_shardings(module: ModuleOp, attributes: Mapping[str, Attribute]) -> None:
     """Set the shardings that the module gives all arguments or results of `main`."""
-    if not said.keys() & {ALL_ARGUMENTS, ALL_RESULTS}:
+    if not attributes.keys() & {ALL_ARGUMENTS, ALL_RESULTS}:
         return
     main = next(
         (
@@ -223,9 +229,9 @@ def _set_all_shardings(module: ModuleOp, said: Mapping[str, Attribute]) -> None:
         (ALL_ARGUMENTS, main.function_type.inputs),
         (ALL_RESULTS, main.function_type.outputs),
     ):
-        if key not in said:
+        if key not in attributes:
             continue
-        shardings = cast(sdy.TensorShardingPerValueAttr, said[key]).data
+        shardings = cast(sdy.TensorShardingPerValueAttr, attributes[key]).data
         if len(shardings) != len(types):
             raise CompileError(
                 f"{key} has {len(shardings)} shardings of {len(types)} values", main
@@ -239,11 +245,11 @@ def _set_all_shardings(module: ModuleOp, said: Mapping[str, Attribute]) -> None:
 def _import_of_function(reader: _Reader, function: FuncOp) -> None:
     def imported(entry: dict[str, Attribute], _: Attribute) -> dict[str, Attribute]:
         if carries(entry):
-            said = reader.all(
+            attributes = reader.all(
                 _taken(entry), {SHARDING: sdy.TensorShardingAttr}, function
             )
-            if SHARDING in said:
-                entry.setdefault(sdy.SHARDING, said[SHARDING])
+            if SHARDING in attributes:
+                entry.setdefault(sdy.SHARDING, attributes[SHARDING])
         return entry
 
     change_attributes(function, imported)

@@ -67,8 +67,8 @@ class HloShardings:
         self._module = module
         self._known: dict[Attribute, tuple[HloSharding, ...]] = {}
         self._text: dict[HloSharding, str] = {}
-        for where, said in _places(module):
-            self._read(where, said)
+        for where, sharding in _places(module):
+            self._read(where, sharding)
         meshes = sdy.mesh_table(module)
         self.named = bool(meshes)
         self._mesh = next(
@@ -80,48 +80,48 @@ class HloShardings:
             mesh.device_ids[0]: name for name, mesh in meshes.items() if mesh.is_maximal
         }
 
-    def _read(self, where: Operation, said: Attribute) -> None:
-        if said in self._known:
+    def _read(self, where: Operation, attribute: Attribute) -> None:
+        if attribute in self._known:
             return
         try:
-            match said:
-                case StringAttr() if said.data.lstrip().startswith("{"):
-                    read = parse_hlo_sharding(said.data)
+            match attribute:
+                case StringAttr() if attribute.data.lstrip().startswith("{"):
+                    read = parse_hlo_sharding(attribute.data)
                 case StringAttr():
-                    read = parse_op_sharding(said.data.encode())
+                    read = parse_op_sharding(attribute.data.encode())
                 case BytesAttr():
-                    read = parse_op_sharding(said.data)
+                    read = parse_op_sharding(attribute.data)
                 case _:
                     raise ValueError("it is no string")
         except ValueError as error:
             raise CompileError(
-                f"{HLO_SHARDING} cannot be read: {error}: {_shown(said)}", where
+                f"{HLO_SHARDING} cannot be read: {error}: {_shown(attribute)}", where
             ) from error
-        self._known[said] = read
-        for one in read:
-            self._text.setdefault(one, _shown(said))
+        self._known[attribute] = read
+        for sharding in read:
+            self._text.setdefault(sharding, _shown(attribute))
 
     # the mesh
 
     def _recover(self) -> Mesh | None:
         """The mesh of all tilings; None if nothing is split and nobody counts devices."""
-        tilings = [one for one in self._text if one.kind is HloKind.TILED]
+        tilings = [tiling for tiling in self._text if tiling.kind is HloKind.TILED]
         count = self._module.attributes.get(NUM_PARTITIONS)
         size = count.value.data if isinstance(count, IntegerAttr) else 1
-        for one in tilings:
-            if size > 1 and len(one.devices) != size:
+        for tiling in tilings:
+            if size > 1 and len(tiling.devices) != size:
                 raise CompileError(
-                    f"{HLO_SHARDING} is over {len(one.devices)} devices, and the others "
-                    f"are over {size}: {self._text[one]}",
+                    f"{HLO_SHARDING} is over {len(tiling.devices)} devices, and the others "
+                    f"are over {size}: {self._text[tiling]}",
                     self._module,
                 )
-            size = len(one.devices)
+            size = len(tiling.devices)
         if not tilings:
             return Mesh((("_axis_0", size),)) if size > 1 else None
         try:
             return mesh_of_tilings(tilings)
         except ValueError as error:
-            quoted = ", ".join(sorted({self._text[one] for one in tilings}))
+            quoted = ", ".join(sorted({self._text[tiling] for tiling in tilings}))
             raise UnsupportedError(
                 f"{error} describes all of {HLO_SHARDING}: {quoted}", self._module
             ) from error
@@ -147,72 +147,78 @@ class HloShardings:
     # one sharding
 
     def of(
-        self, said: Attribute, ranks: Sequence[int], where: Operation
+        self, attribute: Attribute, ranks: Sequence[int], where: Operation
     ) -> list[Imported]:
         """Return the shardings of values of those ranks that an attribute gives.
 
         Raises:
             CompileError: it is of other values, or no axes of the mesh describe it.
         """
-        shardings = self._known[said]
+        shardings = self._known[attribute]
         if len(shardings) == 1 and len(ranks) != 1:
             shardings *= len(ranks) or 1
         if len(shardings) != (len(ranks) or 1):
             raise CompileError(
                 f"{HLO_SHARDING} is of {len(shardings)} values, not of {len(ranks)}: "
-                f"{_shown(said)}",
+                f"{_shown(attribute)}",
                 where,
             )
         return [
-            self._import(one, rank, where)
-            for one, rank in zip(shardings, ranks or (0,), strict=True)
+            self._import(sharding, rank, where)
+            for sharding, rank in zip(shardings, ranks or (0,), strict=True)
         ]
 
-    def _import(self, one: HloSharding, rank: int, where: Operation) -> Imported:
-        if one.kind is HloKind.MAXIMAL:
-            mesh = self._maximal_mesh(one.devices[0])
+    def _import(self, sharding: HloSharding, rank: int, where: Operation) -> Imported:
+        if sharding.kind is HloKind.MAXIMAL:
+            mesh = self._maximal_mesh(sharding.devices[0])
             return Imported(TensorSharding.fully_closed(mesh, 0))
         if self._mesh is None:
             # one device: nothing can be split
-            return Imported(TensorSharding.fully_closed(Mesh(()), rank), (), one.group)
+            return Imported(
+                TensorSharding.fully_closed(Mesh(()), rank), (), sharding.group
+            )
         name, mesh = self._mesh
         everywhere = tuple(AxisRef(axis) for axis in mesh.axis_names)
         closed = TensorSharding.fully_closed(name, rank)
-        match one.kind:
+        match sharding.kind:
             case HloKind.MANUAL:
                 return Imported(closed, everywhere)
             case HloKind.UNREDUCED:
                 return Imported(closed.with_unreduced(everywhere))
             case HloKind.UNKNOWN:
                 opened = TensorSharding.fully_open(name, rank)
-                return Imported(opened, group=one.group)
+                return Imported(opened, group=sharding.group)
             case HloKind.TILED:
-                return self._import_tiles(one, rank, where)
+                return self._import_tiles(sharding, rank, where)
             case _:
-                return Imported(closed, group=one.group)
+                return Imported(closed, group=sharding.group)
 
-    def _import_tiles(self, one: HloSharding, rank: int, where: Operation) -> Imported:
+    def _import_tiles(
+        self, tiling: HloSharding, rank: int, where: Operation
+    ) -> Imported:
         assert self._mesh is not None
         name, mesh = self._mesh
-        if one.rank != rank:
+        if tiling.rank != rank:
             raise CompileError(
-                f"{HLO_SHARDING} is of {one.rank} dimensions, and the tensor has {rank}:"
-                f" {self._text[one]}",
+                f"{HLO_SHARDING} is of {tiling.rank} dimensions, and the tensor has {rank}:"
+                f" {self._text[tiling]}",
                 where,
             )
-        digits = digits_of(one, mesh.devices())
+        digits = digits_of(tiling, mesh.devices())
         axes = [axes_of(dim, mesh) for dim in digits] if digits is not None else [None]
         if any(dim is None for dim in axes):
             raise CompileError(
-                f"no axes of {name} = {mesh.title} describe {HLO_SHARDING}: {self._text[one]}",
+                f"no axes of {name} = {mesh.title} describe {HLO_SHARDING}: {self._text[tiling]}",
                 where,
             )
-        found = [dim or () for dim in axes]
-        dims = tuple(DimSharding(dim) for dim in found[:rank])
+        axes_per_dim = [dim or () for dim in axes]
+        dims = tuple(DimSharding(dim) for dim in axes_per_dim[:rank])
         of_kind = {
             kind: tuple(
                 axis
-                for group, axes in zip(one.subgroups, found[rank:], strict=True)
+                for group, axes in zip(
+                    tiling.subgroups, axes_per_dim[rank:], strict=True
+                )
                 if group is kind
                 for axis in axes
             )
@@ -222,16 +228,16 @@ class HloShardings:
         return Imported(
             TensorSharding(name, dims, (), unreduced),
             of_kind[HloKind.MANUAL],
-            one.group,
+            tiling.group,
         )
 
 
-def _shown(said: Attribute) -> str:
-    return said.data if isinstance(said, StringAttr) else str(said)
+def _shown(attribute: Attribute) -> str:
+    return attribute.data if isinstance(attribute, StringAttr) else str(attribute)
 
 
 def _places(module: ModuleOp) -> Iterator[tuple[Operation, Attribute]]:
-    """Everything that XLA's shardings are said of."""
+    """Yield the place and attribute of every sharding of XLA."""
     for op in all_ops(module):
         if HLO_SHARDING in op.attributes:
             yield op, op.attributes[HLO_SHARDING]
@@ -243,9 +249,9 @@ def _places(module: ModuleOp) -> Iterator[tuple[Operation, Attribute]]:
 
 
 def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
-    """Let functions say of their arguments and results in sdy what XLA's say.
+    """Replace XLA's shardings of arguments and results of functions by sdy's.
 
-    Where sdy says something already, XLA's sharding was made of it; so are those of
+    Where sdy has a sharding already, XLA's was derived from it. So were those of
     functions that are called in a program that has a mesh, see `FuncResultSharding`.
 
     Raises:
@@ -264,11 +270,17 @@ def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
             function: FuncOp = function,
             is_copy: bool = is_copy,
         ) -> dict[str, Attribute]:
-            said = entry.pop(HLO_SHARDING, None)
-            if said is not None and sdy.SHARDING not in entry and not is_copy:
-                (one,) = shardings.of(said, [sdy.tensor_rank(type)], function)
-                if not one.manual and not is_of_nothing(one.sharding):
-                    entry[sdy.SHARDING] = sdy.TensorShardingAttr(one.sharding)
+            attribute = entry.pop(HLO_SHARDING, None)
+            if attribute is not None and sdy.SHARDING not in entry and not is_copy:
+                (imported_sharding,) = shardings.of(
+                    attribute, [sdy.tensor_rank(type)], function
+                )
+                if not imported_sharding.manual and not is_of_nothing(
+                    imported_sharding.sharding
+                ):
+                    entry[sdy.SHARDING] = sdy.TensorShardingAttr(
+                        imported_sharding.sharding
+                    )
             return entry
 
         change_attributes(function, imported)
@@ -284,11 +296,14 @@ def import_of_op(op: Operation, shardings: HloShardings) -> list[Imported]:
 
     The attribute is removed; an op without `sdy.sharding` gets these as its own.
     """
-    said = op.attributes.pop(HLO_SHARDING, None)
-    if said is None:
+    attribute = op.attributes.pop(HLO_SHARDING, None)
+    if attribute is None:
         return []
-    found = shardings.of(said, [sdy.tensor_rank(t) for t in op.result_types], op)
-    kept = [one.sharding for one in found]
-    if not any(one.manual or is_of_nothing(one.sharding) for one in found):
+    imports = shardings.of(attribute, [sdy.tensor_rank(t) for t in op.result_types], op)
+    kept = [imported_sharding.sharding for imported_sharding in imports]
+    if not any(
+        imported_sharding.manual or is_of_nothing(imported_sharding.sharding)
+        for imported_sharding in imports
+    ):
         op.attributes.setdefault(sdy.SHARDING, sdy.TensorShardingPerValueAttr(kept))
-    return found
+    return imports

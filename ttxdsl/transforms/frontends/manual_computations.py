@@ -57,16 +57,16 @@ def border_of_shardy(op: Operation, carried: Carried) -> CallBorder:
         CompileError: they are not there.
     """
     key = IN_SHARDINGS if target_of(op) in ENTERING else OUT_SHARDINGS
-    said = carried.get(op, {})
-    if key not in said:
+    attributes = carried.get(op, {})
+    if key not in attributes:
         # older texts say it on the call between them
         values = op.results if key == IN_SHARDINGS else op.operands
         calls = [use.operation for value in op.results for use in value.uses]
         calls += [value.owner for value in values if isinstance(value.owner, Operation)]
-        for one in calls:
-            if key in carried.get(one, {}):
-                said = carried[one]
-    shardings, axes = said.get(key), said.get(MANUAL_AXES)
+        for call in calls:
+            if key in carried.get(call, {}):
+                attributes = carried[call]
+    shardings, axes = attributes.get(key), attributes.get(MANUAL_AXES)
     if not isinstance(shardings, sdy.TensorShardingPerValueAttr):
         raise CompileError(f"it does not say {key}", op)
     manual = axes.data if isinstance(axes, sdy.ManualAxesAttr) else None
@@ -94,7 +94,7 @@ def _is_body_call(op: Operation) -> bool:
 def _computations(block: Block) -> list[_Computation]:
     """The computations of a block, by the values that their ops share."""
     of: dict[Operation, _Computation] = {}
-    found: dict[_Computation, None] = {}
+    computations: dict[_Computation, None] = {}
     for op in list(block.ops):
         target = target_of(op)
         if target in ENTERING:
@@ -110,36 +110,36 @@ def _computations(block: Block) -> list[_Computation]:
                 "global",
                 op,
             )
-        one = next(iter(within), None) or _Computation()
-        found[one] = None
+        computation = next(iter(within), None) or _Computation()
+        computations[computation] = None
         for other in within:
-            if other is not one:
-                one.body += other.body
-                one.leaving += other.leaving
-                of.update(dict.fromkeys(other.body, one))
-                del found[other]
+            if other is not computation:
+                computation.body += other.body
+                computation.leaving += other.leaving
+                of.update(dict.fromkeys(other.body, computation))
+                del computations[other]
         if target in LEAVING:
-            one.leaving.append(op)
+            computation.leaving.append(op)
             # a body without arguments
             before = [o for o in owners if isinstance(o, CallOp) and not o.operands]
             for owner in before:
                 if owner not in of:
-                    one.body.append(owner)
-                    of[owner] = one
+                    computation.body.append(owner)
+                    of[owner] = computation
         else:
-            one.body.append(op)
-            of[op] = one
+            computation.body.append(op)
+            of[op] = computation
     order = {op: index for index, op in enumerate(block.ops)}
-    for one in found:
-        one.body.sort(key=order.__getitem__)
-        one.leaving.sort(key=order.__getitem__)
-    return list(found)
+    for computation in computations:
+        computation.body.sort(key=order.__getitem__)
+        computation.leaving.sort(key=order.__getitem__)
+    return list(computations)
 
 
 def import_manual_computations(
     module: ModuleOp, border_of: dict[Operation, CallBorder]
 ) -> None:
-    """Make `sdy.manual_computation`s of what lies between calls.
+    """Replace the ops between calls that enter and leave by `sdy.manual_computation`s.
 
     Args:
         module: changed in place.
@@ -177,17 +177,19 @@ class _Body:
         self.shardings: list[TensorSharding] = []
         self.local: dict[SSAValue, SSAValue] = {}
 
-    def enter(self, value: SSAValue, tensor: SSAValue, said: TensorSharding) -> None:
+    def enter(
+        self, value: SSAValue, tensor: SSAValue, sharding: TensorSharding
+    ) -> None:
         """Make an argument of a value that a call enters with."""
         if value not in self.local:
             argument = self.block.insert_arg(value.type, len(self.block.args))
             argument.name_hint = value.name_hint
             self.local[value] = argument
             self.tensors.append(tensor)
-            self.shardings.append(said)
+            self.shardings.append(sharding)
 
     def copy(self, value: SSAValue, user: Operation) -> None:
-        """Compute a value of the outside again: one that is the same everywhere.
+        """Compute an outside value again inside, where it is the same on all devices.
 
         Raises:
             CompileError: it is not, as it comes from an argument or has side effects.
@@ -222,7 +224,7 @@ def _build(
         return
     order = {op: index for index, op in enumerate(block.ops)}
     before = min(map(order.__getitem__, leaving), default=len(order) - 1)
-    found = _Body()
+    moved = _Body()
     inside = set(body)
     borders: list[CallBorder] = []
     for op in (*body, *leaving):
@@ -231,17 +233,17 @@ def _build(
             if isinstance(owner, Operation) and target_of(owner) in ENTERING:
                 border, index = border_of[owner], owner.results.index(value)
                 borders.append(border)
-                found.enter(value, owner.operands[index], border.shardings[index])
+                moved.enter(value, owner.operands[index], border.shardings[index])
     for op in body:
         for value in _values_used(op):
             owner = value.owner
             outside = isinstance(owner, Operation) and owner.parent is block
-            if value in found.local or owner in inside:
+            if value in moved.local or owner in inside:
                 continue
             if outside or owner is block:
-                found.copy(value, op)
+                moved.copy(value, op)
         op.detach()
-        found.block.add_op(op)
+        moved.block.add_op(op)
     outputs: list[SSAValue] = []
     out_shardings: list[TensorSharding] = []
     for op in leaving:
@@ -249,19 +251,19 @@ def _build(
         borders.append(border)
         out_shardings += border.shardings
         for value in op.operands:
-            if value not in found.local and value.owner not in inside:
-                found.copy(value, op)
-            outputs.append(found.local.get(value, value))
-    found.block.add_op(sdy.ReturnOp(*outputs))
-    for value, local in found.local.items():
+            if value not in moved.local and value.owner not in inside:
+                moved.copy(value, op)
+            outputs.append(moved.local.get(value, value))
+    moved.block.add_op(sdy.ReturnOp(*outputs))
+    for value, local in moved.local.items():
         value.replace_uses_with_if(
-            local, lambda use: _is_within(use.operation, found.block)
+            local, lambda use: _is_within(use.operation, moved.block)
         )
     manual = next((b.manual for b in borders if b.manual is not None), None)
     at = leaving[0] if leaving else cast(Operation, block.last_op)
     if manual is None:
         raise CompileError("nobody says its manual axes", at)
-    for tensor in found.tensors:
+    for tensor in moved.tensors:
         owner = tensor.owner
         if isinstance(owner, Operation) and order.get(owner, -1) > before:
             raise CompileError(
@@ -269,21 +271,21 @@ def _build(
             )
     types = [result.type for op in leaving for result in op.results]
     op = sdy.ManualComputationOp(
-        found.tensors,
-        found.shardings,
+        moved.tensors,
+        moved.shardings,
         out_shardings,
         manual,
-        Region(found.block),
+        Region(moved.block),
         types,
     )
     op.location = (leaving or body)[0].location
     Rewriter.insert_op(op, InsertPoint.before(at))
-    old_results = [result for one in leaving for result in one.results]
+    old_results = [result for leaving_op in leaving for result in leaving_op.results]
     for old, new in zip(old_results, op.results, strict=True):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
-    for one in leaving:
-        Rewriter.erase_op(one)
+    for leaving_op in leaving:
+        Rewriter.erase_op(leaving_op)
 
 
 def _is_within(op: Operation, block: Block) -> bool:

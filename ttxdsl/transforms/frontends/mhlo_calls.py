@@ -36,7 +36,7 @@ class OpOfMhlo(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.CustomCallOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one call.
+        """Replace one call by the op that it stands for.
 
         Raises:
             UnsupportedError: no op that is known here does what it says.
@@ -44,8 +44,8 @@ class OpOfMhlo(RewritePattern):
         target = op.call_target_name.data
         if not target.startswith(MHLO):
             return
-        said = op.attributes.get(_ATTRIBUTES)
-        options = dict(said.data) if isinstance(said, DictionaryAttr) else {}
+        attribute = op.attributes.get(_ATTRIBUTES)
+        options = dict(attribute.data) if isinstance(attribute, DictionaryAttr) else {}
         if target in _UNARY and len(op.inputs) == len(op.outputs) == 1 and not options:
             new = _UNARY[target].create(
                 operands=op.operands, result_types=op.result_types
@@ -53,7 +53,7 @@ class OpOfMhlo(RewritePattern):
         elif target == "mhlo.topk" and len(op.inputs) == 1 and len(op.outputs) == 2:
             k, largest = options.get("k"), options.get("largest")
             if not isinstance(k, IntegerAttr) or largest != BoolAttr.from_bool(True):
-                raise UnsupportedError(f"its options are not known: {said}", op)
+                raise UnsupportedError(f"its options are not known: {attribute}", op)
             new = chlo.TopKOp.create(
                 operands=op.operands,
                 result_types=op.result_types,

@@ -31,21 +31,20 @@ CONSTRAINT = "Sharding"
 ENTERING = frozenset({"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"})
 LEAVING = frozenset({"xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"})
 BORDERS = ENTERING | LEAVING
-"""Targets of custom calls: a constraint, and what is around what each device does."""
+"""Targets of custom calls: constraints, and the borders of manual computations."""
 
 
 def says_something(module: ModuleOp) -> bool:
-    """Whether something in a module is said of shardings that sdy does not know.
+    """Whether a module has sharding annotations that are not sdy's.
 
-    Most modules have nothing of it, and each is asked when it is read and once more
-    before it is partitioned.
+    Most modules have none. Each is asked when it is read and before it is partitioned.
     """
     for op in all_ops(module):
         attributes = op.attributes
         if attributes and (HLO_SHARDING in attributes or carries(attributes)):
             return True
         if type(op) not in (stablehlo.CustomCallOp, FuncOp, CallOp):
-            continue  # asked of every op: no isinstance
+            continue  # called for every op, so without isinstance
         if is_mark(op):
             return True
         if isinstance(op, stablehlo.CustomCallOp):
@@ -60,8 +59,10 @@ def says_something(module: ModuleOp) -> bool:
 
 def carries(attributes: Mapping[str, Attribute]) -> bool:
     """Whether the frontend attributes among some say something about sdy."""
-    said = attributes.get(FRONTEND_ATTRIBUTES)
-    return isinstance(said, DictionaryAttr) and any(map(is_meant, said.data))
+    dictionary = attributes.get(FRONTEND_ATTRIBUTES)
+    return isinstance(dictionary, DictionaryAttr) and any(
+        map(is_meant, dictionary.data)
+    )
 
 
 def is_meant(key: str) -> bool:
@@ -90,11 +91,11 @@ def is_carrier(op: Operation) -> bool:
 
 
 def is_mark(op: Operation) -> bool:
-    """Whether an op is its operand, and says only what an argument is.
+    """Whether an op is an identity that marks an argument.
 
-    tt-xla writes a custom call, of JAX's programs a call of a function of its own.
+    tt-xla writes a custom call, or for JAX's programs a call of a function.
     """
     if isinstance(op, CallOp):
-        said = ARGUMENT_TYPE_ATTRIBUTE in op.attributes
-        return said and op.callee.string_value().startswith(MARK_FUNCTION_PREFIX)
+        has_type = ARGUMENT_TYPE_ATTRIBUTE in op.attributes
+        return has_type and op.callee.string_value().startswith(MARK_FUNCTION_PREFIX)
     return target_of(op) in (MARK_ARGUMENT, WEIGHT_DTYPE_OVERRIDE)
