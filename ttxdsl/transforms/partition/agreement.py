@@ -50,8 +50,10 @@ def agree(
         mesh: that of everything that is split.
     """
     layouts = (*operands, *results)
-    made = {factor for mapping in rule.results for dim in mapping for factor in dim}
-    candidates = _candidates(rule, layouts, made.intersection(local), mesh)
+    result_factors = {
+        factor for mapping in rule.results for dim in mapping for factor in dim
+    }
+    candidates = _candidates(rule, layouts, result_factors.intersection(local), mesh)
     best: tuple[tuple[ReshardPrice, ReshardPrice, int], Layouts] | None = None
     for chosen in islice(_choices(candidates, mesh), _MOST_CHOICES):
         wanted = _layouts(rule, layouts, chosen, mesh)

@@ -63,7 +63,7 @@ class Plan(NamedTuple):
     complete: Axes = ()
 
     @property
-    def made(self) -> Layout:
+    def result_layout(self) -> Layout:
         """The layout of the only result before it is sliced."""
         (result,) = self.results
         assert result is not None, "only asked of ops on tensors"
@@ -102,9 +102,9 @@ def _keeping(
 
 
 def _also_replicated(all_parts: Sequence[DimParts], replicated: set[int]) -> bool:
-    """Add the factors that stand behind a replicated one in some dimension.
+    """Add the factors that are minor to a replicated one in some dimension.
 
-    What is left of a dimension after a gather has to be its leading axes.
+    After a gather, a dimension can only keep its leading axes.
     """
     changed = False
     for by_factor, _ in all_parts:
@@ -174,11 +174,11 @@ def _plan(
     key = (local, reduced, *map(id, known_by))
     known = ctx.plans.get(key)
     if known is None:
-        found = _find_plan(op, division.rule, operands, results, local)
+        plan = _find_plan(op, division.rule, operands, results, local)
         reductions = {*division.rule.reduction, *reduced}
-        complete = _complete_axes(division.rule, operands, found, reductions)
-        found = found._replace(complete=complete)
-        known = ctx.plans.keep(key, found, *known_by)
+        complete = _complete_axes(division.rule, operands, plan, reductions)
+        plan = plan._replace(complete=complete)
+        known = ctx.plans.keep(key, plan, *known_by)
     return known
 
 
@@ -272,7 +272,7 @@ def _axes_of_factors(
     Raises:
         CompileError: if two tensors of any other op disagree.
     """
-    found: dict[int, tuple[Axes, int, int]] = {}
+    found_axes: dict[int, tuple[Axes, int, int]] = {}
     for tensor, parts in enumerate(parts_of):
         layout = layouts[tensor]
         if layout is None:
@@ -282,14 +282,14 @@ def _axes_of_factors(
                 if factor in replicated:
                     continue
                 axes = concatenate_merged((), axes, layout.mesh)
-                known = found.setdefault(factor, (axes, tensor, dim))
+                known = found_axes.setdefault(factor, (axes, tensor, dim))
                 if known[0] == axes:
                     continue
                 if isinstance(op, ReshapeOp):
                     replicated.add(factor)
                     return None
                 raise _disagreement(op, rule, layouts, known[1:], (tensor, dim))
-    return {factor: axes for factor, (axes, _, _) in found.items() if axes}
+    return {factor: axes for factor, (axes, _, _) in found_axes.items() if axes}
 
 
 def _disagreement(
@@ -402,8 +402,12 @@ def localize_by_factors(
     decided = _plan(ctx, op, division, layouts, planned or wanted, local, reduced)
     if planned and lists_overlap(decided.partial, _sliced_after(planned, wanted)):
         # not partial along axes that the result is sliced by: nothing is left to sum
-        made = {f for mapping in division.rule.results for dim in mapping for f in dim}
-        decided = _plan(ctx, op, division, layouts, planned, local & made, reduced)
+        result_factors = {
+            f for mapping in division.rule.results for dim in mapping for f in dim
+        }
+        decided = _plan(
+            ctx, op, division, layouts, planned, local & result_factors, reduced
+        )
     gathered = [
         operand if operand.layout is layout else _to_layout(ctx, operand, layout)
         for operand, layout in zip(operands, decided.operands, strict=True)
@@ -413,20 +417,24 @@ def localize_by_factors(
     else:
         results = write(gathered, decided)
     each = [combine] * len(op.results) if isinstance(combine, Combiner) else combine
-    partial = [Partial(decided.partial, one) for one in each or () if decided.partial]
+    partial = [
+        Partial(decided.partial, combiner) for combiner in each or () if decided.partial
+    ]
     complete += decided.complete
     if not each:
         complete += decided.partial
-    for at, (result, made, layout) in enumerate(
+    for at, (result, result_factors, layout) in enumerate(
         zip(op.results, results, wanted, strict=True)
     ):
         if partial or complete:
-            made = replace(
-                made, partial=partial[at] if partial else None, complete=complete
+            result_factors = replace(
+                result_factors,
+                partial=partial[at] if partial else None,
+                complete=complete,
             )
-        if made.layout is not layout:
-            made = _from_layout(ctx, made, layout)
-        ctx.define(result, made)
+        if result_factors.layout is not layout:
+            result_factors = _from_layout(ctx, result_factors, layout)
+        ctx.define(result, result_factors)
 
 
 def _complete_axes(
@@ -438,15 +446,15 @@ def _complete_axes(
     """Axes of reduced factors along which operands were gathered instead."""
     if decided.mesh is None or not reduced:
         return ()
-    found: dict[int, Axes] = {}
+    complete: dict[int, Axes] = {}
     for layout, mapping in zip(layouts, rule.operands, strict=False):
         if layout is None:
             continue
         for by_factor, _ in _parts(layout, mapping, rule.factor_sizes):
             for factor, axes in by_factor:
                 if factor in reduced and factor not in decided.axes and axes:
-                    found[factor] = axes
-    return tuple(axis for axes in found.values() for axis in axes)
+                    complete[factor] = axes
+    return tuple(axis for axes in complete.values() for axis in axes)
 
 
 def by_factors(ctx: Localizer, op: Operation) -> None:

@@ -148,10 +148,10 @@ class Emitter:
         return self.integers([value])
 
     def number(self, number: float, element: Attribute) -> SSAValue:
-        """A scalar of any element type that holds a small whole number.
+        """Write a scalar of any element type that holds a small integer.
 
-        Negative zero, to which any float may be added unchanged, is zero where there is
-        no such number, and has both parts negative where it is complex.
+        Negative zero is the neutral element of float addition. It is zero in types
+        without it, and has both parts negative in complex types.
         """
         match element:
             case IntegerType():
@@ -163,8 +163,10 @@ class Emitter:
             case ComplexType(element_type=Float32Type() | Float64Type()):
                 complex_ = TensorType(cast("ComplexType[Float32Type]", element), [])
                 pair = (float(number), 0.0 if number else float(number))
-                made = DenseIntOrFPElementsAttr.from_list(complex_, [pair])
-                return self.one(stablehlo.ConstantOp, [], complex_, {"value": made})
+                complex_value = DenseIntOrFPElementsAttr.from_list(complex_, [pair])
+                return self.one(
+                    stablehlo.ConstantOp, [], complex_, {"value": complex_value}
+                )
             case _:
                 return self.convert(self.position(int(number)), element)
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
@@ -178,7 +180,7 @@ class Emitter:
     # Elementwise
 
     def convert(self, value: SSAValue, element: Attribute) -> SSAValue:
-        """The same numbers as another element type."""
+        """Write a conversion to another element type."""
         if element_of(value) == element:
             return value
         type_ = TensorType(element, list(shape_of(value)))
@@ -255,7 +257,7 @@ class Emitter:
         )
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """The same elements in another shape."""
+        """Write a reshape."""
         if tuple(shape) == shape_of(value):
             return value
         type_ = TensorType(element_of(value), list(shape))
@@ -331,7 +333,7 @@ class Emitter:
         )
 
     def concatenate(self, values: Sequence[SSAValue], dim: int) -> SSAValue:
-        """Tensors one after another along a dimension; empty ones are left out."""
+        """Concatenate tensors along a dimension; empty ones are left out."""
         values = [value for value in values if shape_of(value)[dim]] or [*values[:1]]
         if len(values) == 1:
             return values[0]

@@ -37,7 +37,7 @@ class Layout:
 
     @staticmethod
     def replicated(mesh: Mesh, shape: Sequence[int]) -> "Layout":
-        """Every device holds all of it."""
+        """Return the layout in which every device holds the whole tensor."""
         return Layout(mesh, tuple(shape), ((),) * len(shape))
 
     @staticmethod

@@ -93,7 +93,7 @@ class Local:
 
     @property
     def is_sharded(self) -> bool:
-        """Whether some device does not hold all of it."""
+        """Whether the devices hold shards, not the whole value."""
         return self.layout is not None and self.layout.is_sharded
 
     @property
@@ -190,7 +190,7 @@ class Localizer:
         type_: Attribute,
         sharding: TensorSharding | None,
         where: Operation,
-        what: str = "",
+        name: str = "",
     ) -> Layout | None:
         """Return the layout on the mesh of a value with a global type and a sharding.
 
@@ -224,10 +224,10 @@ class Localizer:
         except ValueError as error:
             raise CompileError(str(error), where) from error
         if layout.uneven is not None:
-            raise uneven_error(layout, layout.uneven, where, what)
+            raise uneven_error(layout, layout.uneven, where, name)
         element = cast("TensorType[Attribute]", type_).element_type
         if layout.is_sharded and scaled_dim(element) is not None:
-            raise scaled_error(where, what)
+            raise scaled_error(where, name)
         return self._layouts.keep(key, layout, cast(Attribute, type_), sharding)
 
     def is_wanted_uneven(self, result: SSAValue) -> bool:
@@ -254,8 +254,8 @@ class Localizer:
         try:
             return self._divisions[signature]
         except KeyError:
-            found = self._divisions[signature] = division(op)
-            return found
+            answer = self._divisions[signature] = division(op)
+            return answer
 
     def local_type(self, type_: Attribute, layout: Layout | None) -> Attribute:
         """A global type cut to one device's part."""
@@ -316,14 +316,14 @@ class Localizer:
         Raises:
             CompileError: if partial results along some axes were never combined.
         """
-        found = [self._locals[value] for value in sources(op)]
-        for local in found:
+        locals_ = [self._locals[value] for value in sources(op)]
+        for local in locals_:
             if local.partial is not None:
                 return [self.operand(value, op) for value in sources(op)]
-        return found
+        return locals_
 
     def define(self, value: SSAValue, local: Local) -> None:
-        """Say what the local part of an old value is."""
+        """Record the local part of an old value."""
         if value.name_hint is not None and local.value.name_hint is None:
             local.value.name_hint = value.name_hint
         self._locals[value] = local
@@ -397,7 +397,7 @@ class Localizer:
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """Write into another block for a while."""
+        """Write into another block inside the context."""
         outer = self.emitter.block
         self.emitter.block = block
         yield
@@ -469,10 +469,10 @@ class Localizer:
         return Local(value, after, complete=local.complete, moved=(value, local))
 
     def earlier(self, local: Local, wanted: Layout) -> Local | None:
-        """Return what a value was moved from, if that lay as it shall lie again.
+        """Return the value before a move, if it had the layout that is wanted again.
 
-        Shardy splits the operand of a reshape as its result is, also along axes that the
-        reshape itself cannot keep; and each op says anew how its operands shall lie.
+        Shardy shards the operand of a reshape like the result, also along axes that the
+        reshape itself cannot keep, and each op names the layout of its operands anew.
         """
         origin = local.origin
         while origin is not None and not origin.placed.same_placement(wanted):
@@ -480,9 +480,9 @@ class Localizer:
         return origin
 
     def erase_unused_moves(self) -> None:
-        """Remove what was moved only to be moved back, which it was not."""
+        """Erase moves without users: their values were taken from before the move."""
         for value, origin in reversed(self._moved.items()):
-            # a move of what was moved may be gone already
+            # an earlier iteration may have erased the op
             while (
                 value is not origin
                 and isinstance(value, OpResult)
@@ -515,8 +515,8 @@ class Localizer:
         sharding = step.after(sharding_of(before), before.mesh)
         wanted = before.with_axes(sharding.axes_per_dim)
         nearest, steps = self._nearest(local, wanted, (step,))
-        for one in steps:
-            nearest = self.step(nearest, one)
+        for following in steps:
+            nearest = self.step(nearest, following)
         return replace(nearest, layout=wanted)
 
     def _nearest(
@@ -570,7 +570,7 @@ def is_barrier(value: SSAValue) -> bool:
 
 
 def sources(op: Operation) -> Sequence[SSAValue]:
-    """The operands of an op, or what is behind them if it looks through barriers."""
+    """Return the operands of an op, seen through barriers if the op allows it."""
     operands = operands_of(op)
     for value in operands:
         # `is_barrier`, without a call
@@ -591,10 +591,10 @@ def captured_values(op: Operation) -> list[SSAValue]:
     return list(dict.fromkeys(chain.from_iterable(used)))
 
 
-def scaled_error(where: Operation, what: str = "") -> UnsupportedError:
+def scaled_error(where: Operation, name: str = "") -> UnsupportedError:
     """The refusal to split a quantized tensor with a scale for each slice."""
     return UnsupportedError(
-        f"{what or 'a value'} has a scale for each slice, and is split: devices cannot "
+        f"{name or 'a value'} has a scale for each slice, and is split: devices cannot "
         "exchange parts of it",
         where,
         hint="keep it whole, and split what it is made of or becomes",
@@ -602,7 +602,7 @@ def scaled_error(where: Operation, what: str = "") -> UnsupportedError:
 
 
 def uneven_error(
-    layout: Layout, dim: int, where: Operation, what: str = "", otherwise: str = ""
+    layout: Layout, dim: int, where: Operation, name: str = "", otherwise: str = ""
 ) -> UnsupportedError:
     """The refusal of a dimension that its axes do not divide.
 
@@ -618,7 +618,7 @@ def uneven_error(
     below, above = size // shards * shards, -(-size // shards) * shards
     fitting = f"{below} or {above}" if below else str(above)
     return UnsupportedError(
-        f"dimension {dim}{f' of {what}' if what else ''} has size {size}, which is "
+        f"dimension {dim}{f' of {name}' if name else ''} has size {size}, which is "
         f"not divisible by {shards}, the product of its axes {{{axes}}}",
         where,
         hint=f"a size of {fitting} would work, or axes whose product divides {size}"

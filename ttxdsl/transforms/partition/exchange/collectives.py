@@ -252,7 +252,7 @@ class CollectiveWriter:
         return self.permute_pairs(value, pairs)
 
     def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
-        """Send values from device to device; who is no target gets zeros."""
+        """Send values from device to device; devices without a source get zeros."""
         return self.permute_as(value, _matrix(pairs))
 
     def permute_as(self, value: SSAValue, pairs: Attribute) -> SSAValue:

@@ -63,7 +63,7 @@ COMBINERS = {
     ReductionKind.MAX: Combiner(stablehlo.MaxOp),
     ReductionKind.MIN: Combiner(stablehlo.MinOp),
 }
-"""How a sharding says that parts join."""
+"""The combination of each reduction that a sharding can name."""
 
 
 def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | None:
@@ -72,8 +72,8 @@ def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | N
     if combiner is None:
         return None
     first, second = arguments
-    one, other = operands_of(cast(Operation, owner))
-    fits = (one is first and other is second) or (one is second and other is first)
+    left, other = operands_of(cast(Operation, owner))
+    fits = (left is first and other is second) or (left is second and other is first)
     return combiner if fits else None
 
 
@@ -90,9 +90,9 @@ def combiners_of(region: Region) -> list[Combiner]:
     if len(owners) != count or {*block.ops} != {*owners, end}:
         return []
     pairs = zip(arguments[:count], arguments[count:], strict=False)
-    found = [_on(owner, pair) for owner, pair in zip(owners, pairs, strict=True)]
-    known = [one for one in found if one is not None]
-    return known if len(known) == len(found) else []
+    pairwise = [_on(owner, pair) for owner, pair in zip(owners, pairs, strict=True)]
+    known = [combiner for combiner in pairwise if combiner is not None]
+    return known if len(known) == len(pairwise) else []
 
 
 def combiner_of(region: Region) -> Combiner | None:
@@ -147,6 +147,6 @@ def reduction_of(op: Operation) -> ReductionKind | None:
     """Return the reduction of an op's partial results, None if it has no name."""
     if not op.regions:
         return ReductionKind.SUM
-    found = set(combiners_of(op.regions[0]))
-    known = (kind for kind, one in COMBINERS.items() if found == {one})
+    combiners = set(combiners_of(op.regions[0]))
+    known = (kind for kind, combiner in COMBINERS.items() if combiners == {combiner})
     return next(known, None)

@@ -128,7 +128,7 @@ def halo_of(operand: Layout, result: Layout, window: Window) -> Halo | None:
         halo = Halo(window.dim, low, high, -low, low + size + high, 0, padding)
     else:
         starts = [start + shard * drift for shard in range(shards)]
-        # what lies outside of the dimension is not sent
+        # positions outside of the dimension are not sent
         low = max(min(-begin, i * size) for i, begin in enumerate(starts))
         high = max(
             min(begin + length - size, (shards - 1 - i) * size)
@@ -238,9 +238,9 @@ def _from_whole(
 def with_halo(
     ctx: Localizer, local: Local, halo: Halo, filler: SSAValue | None
 ) -> Local:
-    """A value with what its results read around its shard.
+    """Return a value extended by the elements that its results read around its shard.
 
-    Its layout stays that of the shard; only the op that reads the halo may use it.
+    It keeps the layout of the shard; only the op that reads the halo may use it.
     """
     emit, dim = ctx.emitter, halo.dim
     layout = local.placed
@@ -316,11 +316,13 @@ def serve(
             meeting(local.placed, window.dim, target, window.result_dim)
             for local, target in zip(now, planned, strict=True)
         ]
-        found = {
+        halos_and_axes = {
             None if pair is None else (halo_of(*pair, window), pair[0].axes[window.dim])
             for pair in met
         }
-        halo = (found.pop() or (None,))[0] if len(found) == 1 else None
+        halo = (
+            (halos_and_axes.pop() or (None,))[0] if len(halos_and_axes) == 1 else None
+        )
         if halo is None:
             continue
         if halo.drift and any(

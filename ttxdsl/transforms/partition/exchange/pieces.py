@@ -76,7 +76,7 @@ def _joined_pieces(
 ) -> Local | None:
     """Return a concatenation made of pieces of the one value that it was cut from.
 
-    None where there is no such value, or where gathering it sends less.
+    None if there is no such value, or if gathering it sends less.
     """
     dim = op.dimension.value.data
     cut = cut_from(op.result, dim)
@@ -115,18 +115,18 @@ def _whole_along(
 
 
 def _lies_as(local: Local, wanted: Layout) -> Local | None:
-    """A value, or what it was before it was moved, where it is split as is wanted."""
-    found: Local | None = local
-    while found is not None:
-        layout = found.layout
+    """Return a value, or the value before it was moved, that has the wanted layout."""
+    ancestor: Local | None = local
+    while ancestor is not None:
+        layout = ancestor.layout
         if (
             layout is not None
-            and found.partial is None
+            and ancestor.partial is None
             and layout.mesh == wanted.mesh
             and layout.axes == wanted.axes
         ):
-            return found
-        found = found.origin
+            return ancestor
+        ancestor = ancestor.origin
     return None
 
 
@@ -144,18 +144,20 @@ def cut_from(value: SSAValue, dim: int) -> Cut | None:
     known: dict[SSAValue, Cut | None] = {}
     waiting = [value]
     while waiting:
-        one = waiting[-1]
-        if one in known:
+        value_to_cut = waiting[-1]
+        if value_to_cut in known:
             waiting.pop()
             continue
-        op = one.op if isinstance(one, OpResult) else None
+        op = value_to_cut.op if isinstance(value_to_cut, OpResult) else None
         if max(len(known), len(waiting)) > _MOST:
             return None
         if isinstance(op, stablehlo.ConcatenateOp) and op.dimension.value.data == dim:
             missing = [operand for operand in op.inputs if operand not in known]
             waiting += missing
             if not missing:
-                known[one] = _together([known[operand] for operand in op.inputs])
+                known[value_to_cut] = _together(
+                    [known[operand] for operand in op.inputs]
+                )
         elif isinstance(op, stablehlo.SliceOp) and cuts_only(op, dim):
             if op.operand not in known:
                 waiting.append(op.operand)
@@ -163,11 +165,11 @@ def cut_from(value: SSAValue, dim: int) -> Cut | None:
             whole, start = known[op.operand], op.start_indices.get_values()[dim]
             if whole is None:
                 return None
-            end = start + shape_of(one)[dim]
+            end = start + shape_of(value_to_cut)[dim]
             between = tuple(_between(whole.stretches, start, end))
-            known[one] = Cut(whole.source, between)
+            known[value_to_cut] = Cut(whole.source, between)
         else:
-            known[one] = Cut(one, ((0, shape_of(one)[dim]),))
+            known[value_to_cut] = Cut(value_to_cut, ((0, shape_of(value_to_cut)[dim]),))
     return known[value]
 
 
@@ -180,11 +182,11 @@ def cuts_only(op: stablehlo.SliceOp, dim: int) -> bool:
 
 
 def _together(cuts: Sequence[Cut | None]) -> Cut | None:
-    found = [cut for cut in cuts if cut is not None]
-    stretches = tuple(stretch for cut in found for stretch in cut.stretches)
-    if len(found) < len(cuts) or len({cut.source for cut in found}) > 1:
+    known_cuts = [cut for cut in cuts if cut is not None]
+    stretches = tuple(stretch for cut in known_cuts for stretch in cut.stretches)
+    if len(known_cuts) < len(cuts) or len({cut.source for cut in known_cuts}) > 1:
         return None
-    return Cut(found[0].source, stretches) if len(stretches) <= _MOST else None
+    return Cut(known_cuts[0].source, stretches) if len(stretches) <= _MOST else None
 
 
 def _between(stretches: Sequence[Stretch], start: int, end: int) -> Iterator[Stretch]:
@@ -219,27 +221,30 @@ def pieces_of(
         list(owned(_between(stretches, at * part, (at + 1) * part), size))
         for at in range(count)
     ]
-    if len({len(one) for one in by_device}) > 1:
+    if len({len(parts) for parts in by_device}) > 1:
         return None
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for each in zip(*by_device, strict=True):
         places, owners = zip(*each, strict=True)
         if len(set(places)) > 1 or len(set(owners)) < count:
             return None
-        found.append(Piece(places[0], tuple(owners)))
-    return found
+        pieces.append(Piece(places[0], tuple(owners)))
+    return pieces
 
 
 def owned(stretches: Iterable[Stretch], size: int) -> list[tuple[Stretch, int]]:
-    """Stretches of one part each, with whose it is; those that meet are one."""
-    found: list[tuple[Stretch, int]] = []
+    """Return the stretches of each part with their owner; adjacent ones are joined."""
+    owned_stretches: list[tuple[Stretch, int]] = []
     for first, end in stretches:
         while first < end:
             owner = first // size
             behind = min(end, (owner + 1) * size)
             start, stop = first - owner * size, behind - owner * size
-            if found and found[-1] == ((found[-1][0][0], start), owner):
-                start = found.pop()[0][0]
-            found.append(((start, stop), owner))
+            if owned_stretches and owned_stretches[-1] == (
+                (owned_stretches[-1][0][0], start),
+                owner,
+            ):
+                start = owned_stretches.pop()[0][0]
+            owned_stretches.append(((start, stop), owner))
             first = behind
-    return found
+    return owned_stretches

@@ -42,7 +42,7 @@ class ReshardPrice(NamedTuple):
 
 
 def reshard_price(before: Layout, after: Layout) -> ReshardPrice:
-    """Return what it takes to bring a tensor from one layout to another."""
+    """Return the price of bringing a tensor from one layout to another."""
     if before.same_placement(after):
         return ReshardPrice(0, 0)
     steps = reshard_plan(before, after)
@@ -62,7 +62,7 @@ def _is_uneven_between(
 
 
 def _gather_and_slice(before: Layout, after: Layout) -> tuple[Collective, ...]:
-    """To another layout on the same mesh by what both have in common, which is even."""
+    """Reshard to a layout on the same mesh by way of the common axes, which are even."""
     gathered: list[Axes] = []
     sliced: list[Axes] = []
     for old, new in zip(before.axes, after.axes, strict=True):

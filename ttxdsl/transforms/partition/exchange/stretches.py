@@ -29,7 +29,7 @@ from ttxdsl.transforms.partition.localizer import Local, Localizer
 
 
 class Transfer(NamedTuple):
-    """Places that one device has and another, or itself, reads.
+    """Consecutive positions that one device sends to another, or keeps.
 
     Attributes:
         source: who has them.
@@ -50,9 +50,9 @@ Round = tuple[Transfer, ...]
 """Transfers of which no two have a source or a target in common."""
 
 
-def width(one: Round) -> int:
+def width(round_: Round) -> int:
     """Return the number of positions that each device sends in a round."""
-    return max(transfer.length for transfer in one)
+    return max(transfer.length for transfer in round_)
 
 
 class Exchange(NamedTuple):
@@ -89,15 +89,15 @@ def exchange_of(starts: tuple[int, ...], length: int, size: int) -> Exchange:
         while low < high:
             source = low // size
             end = min(high, (source + 1) * size)
-            one = Transfer(source, target, low % size, low - start, end - low)
+            transfer = Transfer(source, target, low % size, low - start, end - low)
             if source == target:
-                own.append(one)
+                own.append(transfer)
             else:
-                by_distance.setdefault(source - target, []).append(one)
+                by_distance.setdefault(source - target, []).append(transfer)
             low = end
     apart = tuple(tuple(by_distance[at]) for at in sorted(by_distance))
     together = _dealt(
-        one for at in sorted(by_distance, key=abs) for one in by_distance[at]
+        transfer for at in sorted(by_distance, key=abs) for transfer in by_distance[at]
     )
     least = min(apart, together, key=lambda all_: (sum(map(width, all_)), len(all_)))
     return Exchange(tuple(own), least)
@@ -106,16 +106,16 @@ def exchange_of(starts: tuple[int, ...], length: int, size: int) -> Exchange:
 def _dealt(transfers: Iterable[Transfer]) -> tuple[Round, ...]:
     """Transfers, each in the first round in which nobody has its part."""
     rounds: list[list[Transfer]] = []
-    for one in transfers:
+    for transfer in transfers:
         for members in rounds:
             if not any(
-                one.source == other.source or one.target == other.target
+                transfer.source == other.source or transfer.target == other.target
                 for other in members
             ):
-                members.append(one)
+                members.append(transfer)
                 break
         else:
-            rounds.append([one])
+            rounds.append([transfer])
     return tuple(map(tuple, rounds))
 
 
@@ -131,7 +131,7 @@ class _Writer:
         self.index = ctx.index_along(layout, dim)
 
     def number(self, by_device: Mapping[int, int]) -> int | SSAValue:
-        """A number that each device knows; of those that are not named it is any."""
+        """Return a number of each device; devices without an entry may have any."""
         values = {*by_device.values()}
         if len(values) == 1:
             return values.pop()
@@ -152,8 +152,8 @@ class _Writer:
         table = self.emit.integers(
             [by_device.get(at, min(values)) for at in range(self.count)], [self.count]
         )
-        found = self.emit.dynamic_slice(table, [self.index], [1])
-        return self.emit.reshape(found, [])
+        entry = self.emit.dynamic_slice(table, [self.index], [1])
+        return self.emit.reshape(entry, [])
 
     def cut(self, value: SSAValue, start: int | SSAValue, length: int) -> SSAValue:
         """Places of a value from one on."""
@@ -161,18 +161,18 @@ class _Writer:
             return self.emit.slice_dim(value, self.dim, start, start + length)
         return self.emit.dynamic_slice_dim(value, self.dim, start, length)
 
-    def received(self, one: Round, filler: SSAValue) -> SSAValue:
+    def received(self, round_: Round, filler: SSAValue) -> SSAValue:
         """Write the stretches received in a round, at their positions."""
-        wide = width(one)
+        wide = width(round_)
         # a stretch of the round's width around what is read
-        starts = {each: min(each.start, self.size - wide) for each in one}
+        starts = {each: min(each.start, self.size - wide) for each in round_}
         sent = self.cut(
             self.value, self.number({t.source: at for t, at in starts.items()}), wide
         )
         pairs = sorted(
-            (group[t.source], group[t.target]) for group in self.groups for t in one
+            (group[t.source], group[t.target]) for group in self.groups for t in round_
         )
-        if any(t.source != t.target for t in one):
+        if any(t.source != t.target for t in round_):
             sent = self.ctx.collectives.permute_pairs(sent, tuple(pairs))
         places = {t.target: t.place - (t.start - at) for t, at in starts.items()}
         place = self.number(places)
@@ -187,9 +187,9 @@ class _Writer:
         begin = self.emit.subtract(self.emit.position(last), place)
         return self.cut(padded, begin, self.length)
 
-    def mask(self, one: Round, shape: Sequence[int]) -> SSAValue:
+    def mask(self, round_: Round, shape: Sequence[int]) -> SSAValue:
         """The places that devices take from a round."""
-        ends = {t.target: (t.place, t.place + t.length) for t in one}
+        ends = {t.target: (t.place, t.place + t.length) for t in round_}
         if {*ends.values()} == {(0, self.length)}:
             taken = self.number({at: int(at in ends) for at in range(self.count)})
             if isinstance(taken, int):
@@ -246,15 +246,15 @@ def stretches(
         filler = emit.number(0, element)
     shape = [*shape_of(local.value)]
     shape[dim] = length
-    parts = [one for one in (exchange.own, *exchange.rounds) if one]
+    parts = [part for part in (exchange.own, *exchange.rounds) if part]
     held = [0] * writer.count
-    for transfer in (transfer for one in parts for transfer in one):
+    for transfer in (transfer for part in parts for transfer in part):
         held[transfer.target] += transfer.length
     value: SSAValue | None = None
-    for one in parts:
-        received = writer.received(one, filler)
-        # who takes nothing of it has all places from others
-        taking = {transfer.target for transfer in one}
+    for part in parts:
+        received = writer.received(part, filler)
+        # a device that receives nothing of this part gets every position from others
+        taking = {transfer.target for transfer in part}
         if value is None and all(
             at in taking or held[at] == length for at in range(writer.count)
         ):
@@ -262,5 +262,5 @@ def stretches(
             continue
         if value is None:
             value = emit.broadcast(filler, shape)
-        value = emit.select(writer.mask(one, shape), received, value)
+        value = emit.select(writer.mask(part, shape), received, value)
     return emit.broadcast(filler, shape) if value is None else value

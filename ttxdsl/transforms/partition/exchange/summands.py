@@ -1,8 +1,8 @@
-"""Values of which devices hold parts to combine: made whole, and made of whole ones.
+"""Partial values: combined into whole ones, and made from whole ones.
 
-A sharding calls the axes along which devices hold such parts unreduced. What an op left
-to be combined is `Local.partial`, whatever the sharding says; both meet where a value
-crosses the border of a body.
+A sharding calls the axes along which devices hold partial values unreduced.
+`Local.partial` names the axes that an op left to combine, whatever the sharding says.
+Both meet where a value crosses the border of a body.
 """
 
 from dataclasses import replace
@@ -79,10 +79,10 @@ def bring(
     sharding: TensorSharding | None,
     where: Operation,
 ) -> Local:
-    """A value as it crosses a border: in the layout and unreduced as the sharding says.
+    """Return a value that crosses a border, in the layout and reduction of a sharding.
 
-    Where it is unreduced along other axes it is combined here, once; a value that is
-    whole becomes summands.
+    Partial results along other axes are combined here, once; a whole value becomes
+    summands.
 
     Raises:
         CompileError: partial results that its own sharding says nothing of.

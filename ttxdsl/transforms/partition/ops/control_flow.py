@@ -40,11 +40,13 @@ class _Border(NamedTuple):
 
     @staticmethod
     def of(ctx: Localizer, results: Iterable[SSAValue]) -> "list[_Border]":
-        """As the results of an op say."""
-        return [_Border(ctx.target(one), sdy.get_sharding(one)) for one in results]
+        """Return the borders that the results of an op define."""
+        return [
+            _Border(ctx.target(result), sdy.get_sharding(result)) for result in results
+        ]
 
     def take(self, ctx: Localizer, value: SSAValue, where: Operation) -> Local:
-        """The value as it crosses."""
+        """Return a value in the layout of the border."""
         return bring(ctx, value, self.layout, self.sharding, where)
 
     def local(self, value: SSAValue) -> Local:
@@ -109,10 +111,10 @@ def _define(
     results: Sequence[_Border],
     regions: Sequence[Region],
 ) -> None:
-    """Write an op whose results come as their borders say."""
+    """Write an op whose results have the layouts of their borders."""
     layouts = [border.layout for border in results]
-    made = ctx.rebuild(op, operands, layouts, regions=regions)
-    for result, border, local in zip(op.results, results, made, strict=True):
+    locals_ = ctx.rebuild(op, operands, layouts, regions=regions)
+    for result, border, local in zip(op.results, results, locals_, strict=True):
         ctx.define(result, border.local(local.value))
 
 
@@ -135,12 +137,12 @@ def barrier(ctx: Localizer, op: stablehlo.OptimizationBarrierOp) -> None:
             border.take(ctx, value, op)
             for value, border in zip(sources(op), borders, strict=True)
         ]
-        made = ctx.rebuild(op, operands, [local.layout for local in operands])
-        for result, border, local in zip(op.results, borders, made, strict=True):
+        locals_ = ctx.rebuild(op, operands, [local.layout for local in operands])
+        for result, border, local in zip(op.results, borders, locals_, strict=True):
             ctx.define(result, border.local(local.value))
         return
-    made = ctx.rebuild(op, operands, [local.layout for local in operands])
-    ctx.define_results(op, made)
+    locals_ = ctx.rebuild(op, operands, [local.layout for local in operands])
+    ctx.define_results(op, locals_)
 
 
 def data_flow_edge(ctx: Localizer, op: sdy.DataFlowEdgeOp) -> None:
@@ -158,7 +160,7 @@ def propagation_barrier(ctx: Localizer, op: sdy.PropagationBarrierOp) -> None:
 
 
 def nothing(ctx: Localizer, op: sdy.ShardingGroupOp) -> None:
-    """Says something about propagation, which is over."""
+    """Drop an op that only guides propagation."""
 
 
 def unresolved(ctx: Localizer, op: sdy.ReshardOp | sdy.ShardingConstraintOp) -> None:
@@ -280,18 +282,19 @@ def as_it_is(ctx: Localizer, op: Operation) -> None:
     Its groups and sizes are the program's; only types become local.
     """
     targets = [ctx.target(result) for result in op.results]
-    for result, made in zip(
+    for result, locals_ in zip(
         op.results, ctx.rebuild(op, ctx.operands(op), targets), strict=True
     ):
-        ctx.define(result, made)
+        ctx.define(result, locals_)
 
 
 def collective(ctx: Localizer, op: Operation) -> None:
-    """A collective that the program itself wrote.
+    """Write a collective of the program itself.
 
-    Outside of a manual computation it is between devices that have the whole value. So
-    it is as it is between devices that hold the same shard, and whole between others.
-    One whose sizes are not those of whole values is meant for shards, as it is.
+    Outside of a manual computation it is between devices that have the whole value.
+    Between devices that hold the same shard it is copied, otherwise it works on the
+    gathered value. One whose sizes are not those of whole values is meant for shards,
+    and is copied.
     """
     if ctx.is_manual or not _joins_shards(ctx, op):
         as_it_is(ctx, op)

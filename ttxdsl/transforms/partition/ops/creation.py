@@ -26,7 +26,7 @@ from ttxdsl.transforms.partition.localizer import Local, Localizer, Table
 
 
 def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
-    """A constant of one repeated number in another shape; None if it is none."""
+    """Return a splat constant in another shape; None for other values."""
     if not isinstance(value, DenseIntOrFPElementsAttr):
         return None
     dense = cast("DenseIntOrFPElementsAttr[IntegerType]", value)
@@ -39,10 +39,7 @@ def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
 
 
 def constant(ctx: Localizer, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
-    """A splat gets smaller; of other constants each device takes its part.
-
-    Shardy's constants become StableHLO's again.
-    """
+    """Partition a constant: shrink a splat, or let each device slice its part."""
     target = ctx.target(op.output)
     # layers of a model repeat their constants, the very same attribute
     known_by = op.value, target
@@ -79,7 +76,7 @@ _EXACT_INTEGERS: dict[Attribute, int] = {
     f32: 1 << 24,
     f64: 1 << 53,
 }
-"""Up to where float types hold every integer; others are said to hold none."""
+"""The bound below which each float type holds every integer; other types count as 0."""
 
 
 def _counts_exactly(element: Attribute, size: int) -> bool:
@@ -96,16 +93,16 @@ def iota(ctx: Localizer, op: stablehlo.IotaOp) -> None:
     target = ctx.target(op.output)
     dim = op.iota_dimension.value.data
     if target is None or not target.axes[dim]:
-        (made,) = ctx.rebuild(op, [], [target])
-        ctx.define(op.output, made)
+        (numbers,) = ctx.rebuild(op, [], [target])
+        ctx.define(op.output, numbers)
         return
     emit, element = ctx.emitter, element_of(op.output)
     offset = ctx.offset(target, dim)
     if _counts_exactly(element, target.shape[dim]):
-        (made,) = ctx.rebuild(op, [], [target])
+        (numbers,) = ctx.rebuild(op, [], [target])
         offset = emit.convert(offset, element)
         everywhere = emit.broadcast(offset, target.local_shape)
-        value = emit.add(made.value, everywhere)
+        value = emit.add(numbers.value, everywhere)
     else:
         # a sum of two rounded positions is not the rounded position
         positions = emit.iota(target.local_shape, dim)
@@ -131,13 +128,17 @@ def random_numbers(ctx: Localizer, op: stablehlo.RngOp) -> None:
     target = ctx.target(op.result)
     if target is None:
         raise UnsupportedError("its shape is not static", op)
-    (made,) = ctx.rebuild(op, operands, [Layout.replicated(target.mesh, target.shape)])
+    (numbers,) = ctx.rebuild(
+        op, operands, [Layout.replicated(target.mesh, target.shape)]
+    )
     mesh = target.mesh
     axes = tuple(AxisRef(name) for name, size in mesh.axes if size > 1)
     if axes:
-        mine = on_first(ctx, made.value, mesh, axes, 0)
-        made = Local(ctx.collectives.all_reduce(mine, mesh, axes, SUM), made.layout)
-    ctx.define_results(op, [made])
+        mine = on_first(ctx, numbers.value, mesh, axes, 0)
+        numbers = Local(
+            ctx.collectives.all_reduce(mine, mesh, axes, SUM), numbers.layout
+        )
+    ctx.define_results(op, [numbers])
 
 
 def unshardable(ctx: Localizer, op: Operation) -> None:

@@ -42,7 +42,7 @@ class Running(NamedTuple):
 
 
 def running_of(op: stablehlo.ReduceWindowOp) -> Running | None:
-    """The running combination that an op is, if it is one and looks at nothing else."""
+    """Return the running combination that an op computes; None for other ops."""
     combine = combiner_of(op.body) if len(op.inputs) == 1 else None
     if combine is None or not (
         combine.is_idempotent or is_constant_number(op.init_values[0], combine.neutral)
@@ -93,14 +93,14 @@ def localize_running(
     }
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:
-        (made,) = ctx.rebuild(op, operands, plan.results, changed)
+        (local,) = ctx.rebuild(op, operands, plan.results, changed)
         earlier = _earlier(ctx, operands[0], operands[1].value, running)
-        shape = shape_of(made.value)
-        kept = [one for one in range(rank) if one != dim]
+        shape = shape_of(local.value)
+        kept = [other for other in range(rank) if other != dim]
         everywhere = ctx.emitter.broadcast(earlier, shape, kept)
         op_class = running.combine.op_class
-        value = ctx.emitter.binary(op_class, made.value, everywhere)
-        return [replace(made, value=value)]
+        value = ctx.emitter.binary(op_class, local.value, everywhere)
+        return [replace(local, value=value)]
 
     localize_by_factors(
         ctx, op, operands=[operand, initial], planned=[planned], write=write
@@ -115,7 +115,7 @@ def _earlier(
     emit, layout, dim = ctx.emitter, local.placed, running.dim
     element, shape = element_of(local.value), shape_of(local.value)
     combine = running.combine
-    # what may join again and again, or what changes nothing
+    # an idempotent function may combine the initial value repeatedly
     start = (
         initial if combine.neutral is None else emit.number(combine.neutral, element)
     )

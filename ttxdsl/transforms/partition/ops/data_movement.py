@@ -14,7 +14,7 @@ def broadcast(ctx: Localizer, op: stablehlo.BroadcastOp) -> None:
     new = len(shape_of(op.result)) - len(shape_of(op.operand))
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:
-        sizes = plan.made.local_shape[:new]
+        sizes = plan.result_layout.local_shape[:new]
         changed = {"broadcast_sizes": dims_attr(sizes)}
         return ctx.rebuild(op, operands, plan.results, changed)
 
@@ -22,9 +22,9 @@ def broadcast(ctx: Localizer, op: stablehlo.BroadcastOp) -> None:
 
 
 def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
-    """Dimensions that are kept whole split freely.
+    """Partition a slice: dimensions that are kept whole split freely.
 
-    Of others every device gets the elements that it is to hold a part of.
+    Of other dimensions every device receives the elements of its part.
     """
     shape = shape_of(op.operand)
     start, limit = op.start_indices.get_values(), op.limit_indices.get_values()
@@ -42,7 +42,7 @@ def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
         starts = [start[dim] if dim in touched else 0 for dim in range(len(shape))]
         limits = [
             limit[dim] if dim in touched else size
-            for dim, size in enumerate(plan.made.local_shape)
+            for dim, size in enumerate(plan.result_layout.local_shape)
         ]
         for window, halo in served.halos.items():
             limits[window.dim] = halo.size
@@ -63,10 +63,10 @@ def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
 
 
 def pad(ctx: Localizer, op: stablehlo.PadOp) -> None:
-    """Dimensions without padding split freely.
+    """Partition a pad: dimensions without padding split freely.
 
-    So do those in which every element only gets its own surroundings; of those that are
-    shifted, cut or extended every device gets what it is to hold.
+    So do those in which every element only gets its own interior padding. Of dimensions
+    that are shifted, cut or extended, every device receives the elements of its part.
     """
     low = list(op.edge_padding_low.get_values())
     high = list(op.edge_padding_high.get_values())

@@ -30,8 +30,8 @@ def elementwise(ctx: Localizer, op: Operation) -> None:
         division = Division.of(op, shapes, like_result(op))
         localize_by_factors(ctx, op, division, operands=operands)
         return
-    made = ctx.rebuild(op, operands, wanted)
-    for result, local in zip(op.results, made, strict=True):
+    locals_ = ctx.rebuild(op, operands, wanted)
+    for result, local in zip(op.results, locals_, strict=True):
         ctx.define(result, local)
 
 
@@ -55,8 +55,8 @@ def sum_of_partials(ctx: Localizer, op: Operation) -> None:
     ):
         elementwise(ctx, op)
         return
-    (made,) = ctx.rebuild(op, locals_, [first.placed])
-    ctx.define(op.results[0], replace(made, partial=partial))
+    (summed,) = ctx.rebuild(op, locals_, [first.placed])
+    ctx.define(op.results[0], replace(summed, partial=partial))
 
 
 LOCALIZERS: Table = {

@@ -37,7 +37,7 @@ def dynamic_slice(ctx: Localizer, op: stablehlo.DynamicSliceOp) -> None:
     """Dimensions that are taken whole split freely: they start at 0 on every device."""
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:
-        changed = {"slice_sizes": dims_attr(plan.made.local_shape)}
+        changed = {"slice_sizes": dims_attr(plan.result_layout.local_shape)}
         return ctx.rebuild(op, operands, plan.results, changed)
 
     localize_by_factors(ctx, op, write=write)
@@ -282,8 +282,8 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
             )
         return ctx.rebuild(op, operands, plan.results, changed)
 
-    made = {factor for dim in division.rule.results[0] for factor in dim}
-    whole = () if combine else division.local - made
+    result_factors = {factor for dim in division.rule.results[0] for factor in dim}
+    whole = () if combine else division.local - result_factors
     localize_by_factors(ctx, op, division, whole=whole, combine=combine, write=write)
 
 

@@ -130,7 +130,7 @@ def _grad(
     correlated = emit.binary(stablehlo.MulOp, normal, features.spread(grad_scale, x))
     both = emit.add(features.spread(grad_offset, x), correlated)
     rest = emit.subtract(grad, features.by_count(both))
-    # `rest * scale / deviation`, as that of numbers whose mean is zero
+    # `rest * scale / deviation`, as the normalization of numbers whose mean is zero
     grad_x = emit.one(
         stablehlo.BatchNormInferenceOp,
         [rest, scale, zeros, zeros, variance],
@@ -159,13 +159,13 @@ def batch_norm(ctx: Localizer, op: BatchNorm) -> None:
         features = _Features(ctx, op, plan.mesh, axes)
         wide = [emit.convert(local.value, features.element) for local in operands]
         if isinstance(op, stablehlo.BatchNormTrainingOp):
-            made = _training(ctx, op, features, wide)
+            values = _training(ctx, op, features, wide)
         else:
-            made = _grad(ctx, op, features, wide)
+            values = _grad(ctx, op, features, wide)
         return [
             Local(emit.convert(value, element_of(result)), layout)
             for value, result, layout in zip(
-                made, op.results, plan.results, strict=True
+                values, op.results, plan.results, strict=True
             )
         ]
 

@@ -1,4 +1,4 @@
-"""Custom calls, and ops of which only their user knows something, or nobody does."""
+"""Partitioning of custom calls, and of ops with a rule of the user or without one."""
 
 from collections.abc import Sequence
 
@@ -58,8 +58,8 @@ def replicated(
         None if target is None else Layout.replicated(target.mesh, target.shape)
         for target in targets
     ]
-    made = ctx.rebuild(op, [ctx.gather_all(local) for local in operands], whole)
-    ctx.define_results(op, made)
+    locals_ = ctx.rebuild(op, [ctx.gather_all(local) for local in operands], whole)
+    ctx.define_results(op, locals_)
 
 
 def _report(ctx: Localizer, op: Operation, reason: str, moved: int, kept: int) -> None:
@@ -83,8 +83,8 @@ def _report(ctx: Localizer, op: Operation, reason: str, moved: int, kept: int) -
     def judge(ops_at: OpsAt | None) -> tuple[str, Operation] | None:
         if ops_at is None:
             return message, op
-        there = (one for one in ops_at(location) if one.name == name)
-        return next(((message, one) for one in there), None)
+        there = (named_op for named_op in ops_at(location) if named_op.name == name)
+        return next(((message, named_op) for named_op in there), None)
 
     hint = (
         "give it an sdy.sharding_rule (a collective: a manual computation), or leave"
@@ -94,7 +94,7 @@ def _report(ctx: Localizer, op: Operation, reason: str, moved: int, kept: int) -
 
 
 def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
-    """By what its target is known to compute, or by the rule that the user wrote."""
+    """Partition a custom call by its target's rule, or by the user's."""
     if not ctx.is_manual and communication_of(op) is Communication.UNKNOWN:
         ctx.emitter.location = on_whole_values(op.location)
     written = op.attributes.get(sdy.SHARDING_RULE)
@@ -104,7 +104,7 @@ def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     elif (told := registered_call_rule(op)) is not None:
         by_written_rule(ctx, op, told)
     elif (division := ctx.division(op)) is not None:
-        # a factor that is not said to be a reduction the call joins by itself
+        # a call joins factors that are not reductions by itself
         combine = SUM if division.rule.reduction else None
         localize_by_factors(ctx, op, division, combine=combine)
     else:
@@ -119,13 +119,15 @@ def by_written_rule(ctx: Localizer, op: Operation, rule: OpShardingRule) -> None
     a call makes a dimension that it reads from no operand whole, as JAX's calls of
     LAPACK do, whose rules leave out what is no batch.
     """
-    read, made = (
+    read, result_factors = (
         {factor for mapping in side for dim in mapping for factor in dim}
         for side in (rule.operands, rule.results)
     )
     if isinstance(op, stablehlo.CustomCallOp):
-        made &= read
-    local = frozenset(factor for factor in made if rule.is_pass_through(factor))
+        result_factors &= read
+    local = frozenset(
+        factor for factor in result_factors if rule.is_pass_through(factor)
+    )
     localize_by_factors(ctx, op, Division(rule, local))
 
 

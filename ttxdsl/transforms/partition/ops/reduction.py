@@ -48,7 +48,7 @@ def is_constant_number(value: SSAValue, number: float | None) -> bool:
 
 
 def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
-    """Kept dimensions split freely; reduced ones if the body says how to combine."""
+    """Partition a reduction: kept dimensions split freely, reduced ones if combinable."""
     count = len(op.inputs)
     combine = combiners_of(op.body)
     division = division_of(ctx, op)
@@ -57,16 +57,16 @@ def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     picks = not combine and len(reduced) == 1 and selects(op.body)
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:
-        for at, one in enumerate(combine, count):
-            if not is_constant_number(op.operands[at], one.neutral):
+        for at, combiner in enumerate(combine, count):
+            if not is_constant_number(op.operands[at], combiner.neutral):
                 operands[at] = counted_once(
-                    ctx, operands[at], plan.mesh, plan.partial, one
+                    ctx, operands[at], plan.mesh, plan.partial, combiner
                 )
-        made = ctx.rebuild(op, operands, plan.results)
+        locals_ = ctx.rebuild(op, operands, plan.results)
         if picks and plan.partial and plan.mesh:
             axes = plan.axes[reduced[0]]
-            made = _pick(ctx, op, made, operands[count:], plan.mesh, axes)
-        return made
+            locals_ = _pick(ctx, op, locals_, operands[count:], plan.mesh, axes)
+        return locals_
 
     whole = () if combine or picks else reduced
     localize_by_factors(ctx, op, division, whole=whole, combine=combine, write=write)
@@ -89,16 +89,16 @@ def _pick(
         row = emit.reshape(local.value, (1, *shape_of(local.value)))
         stacked = Layout(mesh, (shards, *layout.shape), (axes, *layout.axes))
         rows.append(ctx.gather(Local(row, stacked), 0, axes))
-    made = emit.emit(
+    reduced = emit.emit(
         stablehlo.ReduceOp,
-        [one.value for one in (*rows, *initial)],
+        [reduced_value.value for reduced_value in (*rows, *initial)],
         [local.value.type for local in candidates],
         {"dimensions": dims_attr([0])},
         regions=ctx.copy_regions(op),
     )
     return [
         replace(local, value=value)
-        for local, value in zip(candidates, made.results, strict=True)
+        for local, value in zip(candidates, reduced.results, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""`sdy` collectives, which speak of shardings, as StableHLO ones, which move data."""
+"""Conversion of `sdy` collectives, which change shardings, to StableHLO's."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def _placed_operand(ctx: Localizer, op: sdy.CollectiveOp) -> Local:
 
 
 def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
-    """Define the result, which must lie as the op says."""
+    """Define the result; check that it has the sharding of the op."""
     target = ctx.target(op.result)
     if target is None or not local.placed.same_placement(target):
         raise CompileError(
@@ -85,7 +85,7 @@ def _move(ctx: Localizer, op: sdy.CollectiveOp, step: collectives.Collective) ->
 
 
 def all_gather(ctx: Localizer, op: sdy.AllGatherOp) -> None:
-    """One `stablehlo.all_gather` an axis, minor ones first."""
+    """Write one `stablehlo.all_gather` for each axis, minor axes first."""
     mesh = ctx.local(_source(op)).placed.mesh
     _move(ctx, op, collectives.AllGather(_per_dim(op.gathering_axes.data, mesh)))
 
@@ -120,8 +120,8 @@ def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
         )
     step = collectives.CollectivePermute(target.axes, target.mesh)
     moved = ctx.step(local, step)
-    made = replace(local, value=moved.value, layout=target, moved=moved.moved)
-    ctx.define(op.result, made)
+    permuted = replace(local, value=moved.value, layout=target, moved=moved.moved)
+    ctx.define(op.result, permuted)
 
 
 def _to_combine(op: sdy.CombiningOp, local: Local, axes: Axes) -> Axes:
@@ -134,8 +134,8 @@ def _to_combine(op: sdy.CombiningOp, local: Local, axes: Axes) -> Axes:
             another function combines. Sums are not said: they may be what a program of
             jaxlib 0.10 leaves to the op that made the parts.
     """
-    said = COMBINERS[op.reduction]
-    if said != SUM and local.partial and local.partial.combine != said:
+    combine = COMBINERS[op.reduction]
+    if combine != SUM and local.partial and local.partial.combine != combine:
         raise CompileError(
             f"it combines by {op.reduction.value} what"
             f" '{local.partial.combine.op_class.name}' combines",

@@ -27,10 +27,7 @@ from ttxdsl.transforms.partition.ops.cumulative import localize_running, running
 
 
 def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
-    """Dimensions split freely where windows are single elements.
-
-    Of others every device gets what its windows read.
-    """
+    """Partition a windowed reduction: dimensions of one-element windows split freely."""
     running = running_of(op)
     if running is not None and localize_running(ctx, op, running):
         return
