@@ -1,1 +1,1 @@
-"""The design's own stages, and what goes between them; one pass a file."""
+"""The design's own stages and the passes between them; one pass a file."""

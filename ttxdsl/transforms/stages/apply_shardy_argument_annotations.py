@@ -44,10 +44,10 @@ def _splits(module: ModuleOp, shardings: Iterable[TensorSharding | None]) -> boo
     """Whether one of some shardings has an axis of more than one device."""
     mesh_of = mesh_lookup(module)
     return any(
-        axis.size_in(mesh_of(one)) > 1
-        for one in shardings
-        if one is not None
-        for axis in (*one.sharding_axes, *one.unreduced)
+        axis.size_in(mesh_of(sharding)) > 1
+        for sharding in shardings
+        if sharding is not None
+        for axis in (*sharding.sharding_axes, *sharding.unreduced)
     )
 
 

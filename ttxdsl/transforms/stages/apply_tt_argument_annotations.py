@@ -1,4 +1,4 @@
-"""Stage 2: say of each argument whether it is an input, a parameter or a constant.
+"""Stage 2: mark each argument as an input, a parameter or a constant.
 
 The compiler cannot know, so the caller says it, in tt-mlir's notation:
 `argument-types="main=input,parameter;other=constant"`.

@@ -246,7 +246,7 @@ def _batch_scatter(op: stablehlo.ScatterOp) -> None:
 def _replace(
     op: Operation, emit: Emitter, new: Operation, values: Sequence[SSAValue]
 ) -> None:
-    """Put new ops in the place of one, of which the last says what that said."""
+    """Replace an op by new ones; the last one gets its attributes."""
     last = values[0].owner
     assert isinstance(last, Operation)
     attributes: dict[str, Attribute] = dict(op.attributes)

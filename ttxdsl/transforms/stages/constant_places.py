@@ -43,37 +43,37 @@ _PLACED = (
 
 
 class ConstantPlacesPass(ModulePass):
-    """Make static what starts at constants."""
+    """Make dynamic slices and updates static where their starts are constants."""
 
     name = "constant-places"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         placed = [
-            one
-            for one in ops_of_type(op, *_PLACED)
-            if len(one.results) == 1 and SHARDING_RULE not in one.attributes
+            placed_op
+            for placed_op in ops_of_type(op, *_PLACED)
+            if len(placed_op.results) == 1 and SHARDING_RULE not in placed_op.attributes
         ]
         if not placed:
             return
         counts = TripCounts(op)
-        for one in placed:
-            emit = Emitter(Block(), one.location)
-            value = _static(counts, emit, one)
-            (result,) = one.results
+        for placed_op in placed:
+            emit = Emitter(Block(), placed_op.location)
+            value = _static(counts, emit, placed_op)
+            (result,) = placed_op.results
             if value is None or value.type != result.type:
                 continue
-            if value in one.operands:
+            if value in placed_op.operands:
                 if get_sharding(result) is not None:
                     continue  # which it does not have
             else:
-                made = cast(Operation, value.owner)
-                made.attributes.update(one.attributes)
+                constant = cast(Operation, value.owner)
+                constant.attributes.update(placed_op.attributes)
                 value.name_hint = result.name_hint
-            Rewriter.inline_block(emit.block, InsertPoint.before(one))
+            Rewriter.inline_block(emit.block, InsertPoint.before(placed_op))
             result.replace_all_uses_with(value)
-            one.detach()
-            one.erase()
+            placed_op.detach()
+            placed_op.erase()
 
 
 def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None:
@@ -89,7 +89,8 @@ def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None
             if sizes == shape_of(op.operand):
                 return op.update
             constant = (
-                isinstance(one.owner, stablehlo.ConstantOp) for one in op.start_indices
+                isinstance(start_index.owner, stablehlo.ConstantOp)
+                for start_index in op.start_indices
             )
             if starts is None or all(constant):
                 return None
@@ -150,8 +151,8 @@ def _index(
         return known * rank if len(known) == 1 else known
     if isinstance(owner, stablehlo.ConcatenateOp):
         parts = [
-            _index(counts, one, vector_dim, shape_of(one)[vector_dim])
-            for one in owner.inputs
+            _index(counts, input, vector_dim, shape_of(input)[vector_dim])
+            for input in owner.inputs
         ]
         return (
             [n for part in parts if part is not None for n in part]

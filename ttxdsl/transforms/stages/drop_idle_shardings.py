@@ -61,8 +61,8 @@ class _Search:
             around.append(holder)
             holder = holder.parent_op()
         answer = holder is not None and self.known[holder]
-        for one in reversed(around):
-            answer = self.known[one] = answer or _is_idle(one)
+        for around_op in reversed(around):
+            answer = self.known[around_op] = answer or _is_idle(around_op)
         return answer
 
 
@@ -82,24 +82,24 @@ class DropIdleShardingsPass(ModulePass):
         )
         kinds = *identities, sdy.ShardingGroupOp, sdy.ManualComputationOp
         computations: list[sdy.ManualComputationOp] = []
-        for found in ops_of_type(op, *kinds):
-            if isinstance(found, sdy.ManualComputationOp):
-                computations.append(found)
-            elif not search.is_idle_at(found):
+        for inner_op in ops_of_type(op, *kinds):
+            if isinstance(inner_op, sdy.ManualComputationOp):
+                computations.append(inner_op)
+            elif not search.is_idle_at(inner_op):
                 continue
-            elif isinstance(found, sdy.ShardingGroupOp):
-                Rewriter.erase_op(found)
+            elif isinstance(inner_op, sdy.ShardingGroupOp):
+                Rewriter.erase_op(inner_op)
             else:
-                Rewriter.replace_op(found, [], [found.operands[0]])
+                Rewriter.replace_op(inner_op, [], [inner_op.operands[0]])
         for computation in computations:
             if search.is_idle_at(computation):
                 inline_computation(computation)
             elif _is_idle(computation):
                 _close(computation)
         for inner in all_ops(op):
-            said = [*filter(sdy.is_of_sdy, inner.attributes)]
-            if said and (_is_idle(inner) or search.is_idle_at(inner)):
-                for name in said:
+            names = [*filter(sdy.is_of_sdy, inner.attributes)]
+            if names and (_is_idle(inner) or search.is_idle_at(inner)):
+                for name in names:
                     del inner.attributes[name]
 
 
@@ -121,9 +121,9 @@ def inline_computation(computation: sdy.ManualComputationOp) -> None:
 
 
 def _close(computation: sdy.ManualComputationOp) -> None:
-    """Close the border of an idle computation, and leave free axes out: they are of one.
+    """Close the dimensions of an idle computation's border and drop its free axes.
 
-    What is said of them at the border would be asked for inside.
+    The axes are of size one. Propagation would ask for free ones inside.
     """
     manual = set(computation.manual_axes.data)
 

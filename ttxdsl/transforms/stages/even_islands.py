@@ -23,13 +23,13 @@ KEEP_ISLANDS_WHOLE = "keep-islands-whole"
 """What `tt-stablehlo-pipeline{without=…}` leaves out."""
 
 MOST = 64
-"""The values of an island at most: larger ones stay as they are."""
+"""The most values of an island that is changed."""
 
 _Dim = tuple[SSAValue, int]
 
 
 def keep_islands_whole(changed: Iterable[Operation]) -> None:
-    """Drop the axes of islands beside ops whose results were made whole."""
+    """Drop the axes of islands beside ops whose results became unsharded."""
     tried: set[_Dim] = set()
     for op in changed:
         if isinstance(op.parent_op(), stablehlo.WhileOp):
@@ -38,9 +38,11 @@ def keep_islands_whole(changed: Iterable[Operation]) -> None:
         beside = (result for reader in readers for result in reader.results)
         for value in dict.fromkeys((*op.operands, *beside)):
             sharding = sdy.get_sharding(value) if is_tensor(value) else None
-            for dim, one in enumerate(() if sharding is None else sharding.dims):
-                if one.axes and (value, dim) not in tried:
-                    island = _island((value, dim), one.axes)
+            for dim, dim_sharding in enumerate(
+                () if sharding is None else sharding.dims
+            ):
+                if dim_sharding.axes and (value, dim) not in tried:
+                    island = _island((value, dim), dim_sharding.axes)
                     tried |= island or {(value, dim)}
                     for member, at in island or ():
                         known = sdy.get_sharding(member)
@@ -74,7 +76,7 @@ def _neighbours(value: SSAValue, dim: int) -> list[_Dim] | None:
     """Return the dimensions that one op has beside a value's, None if an op needs more."""
     if not isinstance(value, OpResult) or not sdy.IS_PLAIN[type(value.op)]:
         return None
-    found: list[_Dim] = []
+    neighbours: list[_Dim] = []
     places = [(value.op, len(value.op.operands) + value.index)]
     places += [(use.operation, use.index) for use in value.uses]
     for op, index in places:
@@ -90,8 +92,8 @@ def _neighbours(value: SSAValue, dim: int) -> list[_Dim] | None:
             dims = [*_dims_with(mapping, factors[0])]
             if any(mapping[at] != factors for at in dims):
                 return None
-            found += [(other, at) for at in dims if other is not value]
-    return found
+            neighbours += [(other, at) for at in dims if other is not value]
+    return neighbours
 
 
 def _dims_with(mapping: TensorMapping, factor: int) -> Iterator[int]:

@@ -53,7 +53,7 @@ def leading_axes_that_divide(axes: Axes, size: int, mesh: Mesh) -> Axes:
 
 
 def _static_tensor(type_: Attribute) -> TensorType[Attribute] | None:
-    """The type as that of a ranked tensor of known sizes, None if it is another."""
+    """Return a type as a ranked tensor of static shape, or None."""
     if not isinstance(type_, TensorType):
         return None
     tensor = cast("TensorType[Attribute]", type_)
@@ -92,16 +92,16 @@ def _require_even(
     type_: Attribute,
     mesh: Mesh,
     where: Operation,
-    what: str,
+    name: str,
     otherwise: str = "",
 ) -> None:
     """Refuse a value that is split by axes that do not divide it."""
     dim = find_uneven_dimension(sharding, type_, mesh)
     if dim is not None and isinstance(type_, TensorType):
         if _is_scaled(cast("TensorType[Attribute]", type_)):
-            raise scaled_error(where, what)
+            raise scaled_error(where, name)
         layout = Layout.of(sharding, mesh, type_.get_shape())
-        raise uneven_error(layout, dim, where, what, otherwise)
+        raise uneven_error(layout, dim, where, name, otherwise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +168,12 @@ class _Finding:
 
     def judge(self, ops_at: OpsAt | None) -> tuple[str, Operation] | None:
         """Return the cost to the program as it ends, see `Cost`."""
-        values = [there for one in self.values if (there := one.at_end(ops_at))]
-        more_bytes = sum(one.more_bytes for one in values)
+        values = [there for uneven in self.values if (there := uneven.at_end(ops_at))]
+        more_bytes = sum(uneven.more_bytes for uneven in values)
         if not more_bytes:
             return None
         # an op of the program says more than the border of the function
-        ops = (one for one in values if not isinstance(one.where, FuncOp))
+        ops = (uneven for uneven in values if not isinstance(uneven.where, FuncOp))
         first = next(ops, values[0])
         split = (
             f"is split by {_axes_text(self.kept, self.mesh)} only"
@@ -254,7 +254,9 @@ class _Evener:
             key, _Finding(size, key[1], axes, kept, mesh)
         )
         shape = tensor.get_shape()
-        now, before = (one.local_shape(shape, mesh, pad=True) for one in (new, old))
+        now, before = (
+            sharding.local_shape(shape, mesh, pad=True) for sharding in (new, old)
+        )
         more = tensor_bytes(now, tensor.element_type)
         more -= tensor_bytes(before, tensor.element_type)
         if isinstance(where, sdy.ManualComputationOp | sdy.NamedComputationOp):

@@ -60,7 +60,7 @@ def _is_one_op(op: stablehlo.CompositeOp) -> bool:
 
 
 def _convert(op: stablehlo.CompositeOp) -> None:
-    """Make a custom call of it."""
+    """Replace a composite by a custom call."""
     call = stablehlo.CustomCallOp.create(
         operands=op.operands,
         result_types=op.result_types,
@@ -110,12 +110,12 @@ class _Flattener:
         self, function: FuncOp
     ) -> list[tuple[stablehlo.CompositeOp, FuncOp]]:
         """The composites in a function that can be taken apart, and their bodies."""
-        found: list[tuple[stablehlo.CompositeOp, FuncOp]] = []
+        bodies: list[tuple[stablehlo.CompositeOp, FuncOp]] = []
         for op in ops_of_type(function, stablehlo.CompositeOp):
             body = self.symbols.functions.get(op.decomposition.string_value())
             if body is not None and not body.is_declaration and not is_closed(op):
-                found.append((op, body))
-        return found
+                bodies.append((op, body))
+        return bodies
 
     def flatten(self, op: stablehlo.CompositeOp, body: FuncOp) -> None:
         """Replace a composite by its ops, each marked."""
@@ -138,10 +138,10 @@ class _Flattener:
         Rewriter.replace_op(op, call)
         for inner, marks in zip(inline_call(call, body), places, strict=True):
             inner.attributes[GROUP] = group
-            for key, found in marks.items():
+            for key, mark in marks.items():
                 inner.attributes.pop(key, None)
-                if any(place >= 0 for place in found):
-                    inner.attributes[key] = DenseArrayBase.from_list(i64, found)
+                if any(place >= 0 for place in mark):
+                    inner.attributes[key] = DenseArrayBase.from_list(i64, mark)
 
 
 def _places(body: FuncOp) -> list[dict[str, Sequence[int]]]:

@@ -1,8 +1,8 @@
-"""`fold-tuples`: an element of a tuple that was just made is what it was made of.
+"""`fold-tuples`: replace an element of a tuple by the value that it was made of.
 
-Shardy knows no tuples. What older exporters pack and unpack at once is taken apart
-here, and custom calls, which HLO lets have one result, have one for each element that
-is taken; tuples that come from somewhere else stay, and are refused where they are met.
+Shardy has no tuples. Tuples that older exporters pack and unpack at once are folded
+here. Custom calls, which have one result in HLO, get one for each element that is used.
+Other tuples stay, and are errors where they are used.
 """
 
 from typing import cast

@@ -45,12 +45,12 @@ class Root(NamedTuple):
 
     @property
     def framed(self) -> tuple[tuple[int, int], ...]:
-        """The operands that it takes frames of."""
+        """The operands that the root replaces by frames."""
         return self.operands + self.read
 
     @property
     def places(self) -> list[Place]:
-        """The frames that it takes."""
+        """The frames that the root needs."""
         if not self.operands:
             return [Place(self.op.results[0], self.dim, 0, self.size)]
         reduced = [
@@ -148,7 +148,9 @@ def longer_window(root: Root) -> KernelWindow:
     ahead = -place.start * step
     more = (place.size - place.extent) * step
     base = window_values(op.lhs_dilation, rank)[at]
-    more -= sum((one.size - one.extent) * base for one in read)
+    more -= sum(
+        (source_place.size - source_place.extent) * base for source_place in read
+    )
     return KernelWindow(
         at,
         numbers.input_spatial_dimensions[at],
@@ -168,13 +170,15 @@ def aligned(
     """
     if not root.operands:
         return []
-    found: list[Root] = []
+    aligned_roots: list[Root] = []
     for place in places:
-        if frames.made[place] is None and frames.is_split(place.value, place.dim):
+        if frames.derivations[place] is None and frames.is_split(
+            place.value, place.dim
+        ):
             size, start = place.extent, -place.start
             if start <= 0 and count - start <= size:
-                found.append(root._replace(start=start, size=size))
-    return list(dict.fromkeys(found))[:4]
+                aligned_roots.append(root._replace(start=start, size=size))
+    return list(dict.fromkeys(aligned_roots))[:4]
 
 
 def mask(emit: Emitter, frames: Frames, root: Root) -> None:

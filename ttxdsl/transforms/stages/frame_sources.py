@@ -23,7 +23,7 @@ from ttxdsl.transforms.partition.ops.cumulative import running_of
 
 
 class Place(NamedTuple):
-    """A frame: of what, where it begins, which may be outside, and how long it is."""
+    """A frame: its value, its start, which may be outside, and its length."""
 
     value: SSAValue
     dim: int

@@ -145,9 +145,9 @@ class _Block:
                 known.keep(key, of_results, written, types)
             if any(of_results):
                 uneven.update(zip(op.results, of_results, strict=True))
-        found: list[tuple[Root, TensorSharding, Axes]] = []
+        roots: list[tuple[Root, TensorSharding, Axes]] = []
         if not uneven and not joins:
-            return found
+            return roots
         for op in self.block.ops:
             of_operands = {
                 at: uneven[value]
@@ -162,9 +162,9 @@ class _Block:
                 )
                 sharding = sdy.get_sharding(op.operands[at])
                 assert sharding is not None, "it has axes"
-                found.append((root, sharding, sharding.dims[dim].axes))
+                roots.append((root, sharding, sharding.dims[dim].axes))
             if isinstance(op, _WINDOWED):
-                found += self._windows(op, of_operands.get(0, frozenset()), uneven)
+                roots += self._windows(op, of_operands.get(0, frozenset()), uneven)
             if not isinstance(op, _MOVING):
                 continue
             (result,) = op.results
@@ -175,16 +175,16 @@ class _Block:
                 for dim in uneven.get(op.operand, ()):
                     small = 4 * shape_of(result)[dim] <= shape_of(op.operand)[dim]
                     if small and dim in uneven.get(result, ()):
-                        found.append((Root(op, dim), sharding, ()))
-            for dim, one in enumerate(sharding.dims):
+                        roots.append((Root(op, dim), sharding, ()))
+            for dim, dim_sharding in enumerate(sharding.dims):
                 if (
-                    one.axes
+                    dim_sharding.axes
                     and dim not in uneven.get(result, ())
                     and isinstance(made_of(result, dim), Pieces)
                     and not self._in_pieces(op, dim, sharding)
                 ):
-                    found.append((Root(op, dim), sharding, one.axes))
-        return found
+                    roots.append((Root(op, dim), sharding, dim_sharding.axes))
+        return roots
 
     def _windows(
         self,
@@ -198,9 +198,9 @@ class _Block:
         if not of_operand or sharding is None or sharding.unreduced:
             return []
         return [
-            (Root(op, dim), sharding, one.axes)
-            for dim, one in enumerate(sharding.dims)
-            if one.axes and dim not in uneven.get(result, ())
+            (Root(op, dim), sharding, dim_sharding.axes)
+            for dim, dim_sharding in enumerate(sharding.dims)
+            if dim_sharding.axes and dim not in uneven.get(result, ())
             if (windows := windows_of(result, dim, 2)) and windows.dim in of_operand
         ]
 
@@ -219,7 +219,7 @@ class _Block:
         )
 
     def dims(self) -> set[int]:
-        """The dimensions of what may be made of frames."""
+        """The dimensions that may become frames."""
         return {root.dim for root, _, _ in self.roots()}
 
     def plan(self, *, is_deep: bool) -> None:
@@ -247,39 +247,49 @@ class _Block:
                 continue
             if is_deep and axes and frames.sent_for(places):
                 deep = self._frames(sharding, axes, is_deep=True)
-                found = deep.plan(root.places, self.block, is_made=not root.operands)
-                if found is not None:
-                    frames, places = deep, found
+                planned_places = deep.plan(
+                    root.places, self.block, is_made=not root.operands
+                )
+                if planned_places is not None:
+                    frames, places = deep, planned_places
             best = frames.sent_for(places), root, frames, places
             for moved in aligned(root, frames, places, count):
-                found = frames.plan(moved.places, self.block, is_made=False)
-                if found is not None and frames.sent_for(found) < best[0]:
-                    best = frames.sent_for(found), moved, frames, found
+                planned_places = frames.plan(moved.places, self.block, is_made=False)
+                if (
+                    planned_places is not None
+                    and frames.sent_for(planned_places) < best[0]
+                ):
+                    best = (
+                        frames.sent_for(planned_places),
+                        moved,
+                        frames,
+                        planned_places,
+                    )
             self.planned[best[1]] = best[2], best[3]
 
     def _frames(
         self, sharding: TensorSharding, axes: Axes, *, is_deep: bool = False
     ) -> Frames:
         key = sharding.mesh, axes, is_deep
-        found = self.frames.get(key)
-        if found is None:
+        frames = self.frames.get(key)
+        if frames is None:
             mesh = self.mesh_of(sharding)
-            found = self.frames[key] = Frames(
+            frames = self.frames[key] = Frames(
                 self.mesh_of, mesh, sharding.mesh, axes, self.replaced, is_deep
             )
-        return found
+        return frames
 
     def _gathers(self, root: Root) -> dict[tuple[SSAValue, int, Axes], set[Operation]]:
-        """The split values that a root's uneven ones are made of, and their users."""
+        """Return the split values that a root's uneven values use, with their users."""
         frames, places = self.planned[root]
-        found: dict[tuple[SSAValue, int, Axes], set[Operation]] = {}
+        users_by_gather: dict[tuple[SSAValue, int, Axes], set[Operation]] = {}
         for place in places:
-            made = frames.made[place]
-            if made is None:
+            derivation = frames.derivations[place]
+            if derivation is None:
                 continue
             user = place.value.owner
             assert isinstance(user, Operation)
-            for operand in made.operands(place):
+            for operand in derivation.operands(place):
                 if frames.is_split(operand.value, operand.dim):
                     axes = frames.axes_of(operand.value, operand.dim)
                     kept = leading_axes_that_divide(axes, place.extent, frames.mesh)
@@ -288,22 +298,22 @@ class _Block:
                     elif kept == axes:
                         continue  # which stage 11 does on shards
                     key = operand.value, operand.dim, kept
-                    found.setdefault(key, set()).add(user)
-        for (value, _, _), users in found.items():
+                    users_by_gather.setdefault(key, set()).add(user)
+        for (value, _, _), users in users_by_gather.items():
             users |= {
                 use.operation
                 for use in value.uses
                 if isinstance(use.operation, (*_WINDOWED, stablehlo.DotGeneralOp))
                 and self._meets_uneven(use.operation)
             }
-        return found
+        return users_by_gather
 
     def _meets_uneven(self, op: Operation) -> bool:
-        """Whether an op reads or makes what its axes do not divide."""
+        """Whether an operand or result of an op is sharded unevenly."""
         return any(map(self._uneven, (*op.operands, *op.results)))
 
     def _dead(self, roots: Sequence[Root]) -> set[Operation]:
-        """The ops that nobody needs when some roots are made of frames."""
+        """Return the ops without users once some roots are made of frames."""
         whole = {root.op for root in roots if not root.operands}
         reduced = {root.op: root for root in roots if root.operands}
         read = {
@@ -341,7 +351,7 @@ class _Block:
         chosen = [root for root in chosen if root in split or root.op not in dead]
         if any(frames.is_deep for frames, _ in self.planned.values()):
             for root in split:
-                rest = [one for one in chosen if one != root]
+                rest = [other for other in chosen if other != root]
                 if not root.operands and root.op in self._dead(rest):
                     chosen = rest
         while chosen:
@@ -369,7 +379,7 @@ class _Block:
             for root in group:
                 frames, places = self.planned[root]
                 for (value, dim, axes), users in gathers[root].items():
-                    if not users <= dead | {one.op for one in group}:
+                    if not users <= dead | {member.op for member in group}:
                         kept.add((value, dim))
                         continue
                     shards = total_size(frames.axes_of(value, dim), frames.mesh)
@@ -408,7 +418,7 @@ class _Block:
         _, roots, self.planned = self._best()
         order = {op: at for at, op in enumerate(self.block.ops)}
         dead = self._dead(roots)
-        for root in sorted(roots, key=lambda one: order[one.op]):
+        for root in sorted(roots, key=lambda other: order[other.op]):
             frames, _ = self.planned[root]
             emit = Emitter(Block(), root.op.location)
             frames.write(emit, root.places)
@@ -421,7 +431,7 @@ class _Block:
                 result.replace_all_uses_with(frame)
                 self.replaced[result] = frame
             Rewriter.inline_block(emit.block, InsertPoint.before(root.op))
-        for op in sorted(dead, key=lambda one: order[one], reverse=True):
+        for op in sorted(dead, key=lambda dead_op: order[dead_op], reverse=True):
             if all(result.first_use is None for result in op.results):
                 op.detach()
                 op.erase()
@@ -482,7 +492,7 @@ def _joins(op: stablehlo.ConcatenateOp) -> bool:
 def _blocks(function: FuncOp) -> list[Block]:
     """The blocks that shardings are about: not those that are already per device."""
     manual: set[Operation] = set()
-    found = [function.body.block]
+    blocks = [function.body.block]
     for op in all_ops(function)[1:]:
         if not op.regions:
             continue
@@ -490,5 +500,5 @@ def _blocks(function: FuncOp) -> list[Block]:
         if isinstance(op, sdy.ManualComputationOp) or parent in manual:
             manual.add(op)
         elif isinstance(op, stablehlo.WhileOp | stablehlo.CaseOp | stablehlo.IfOp):
-            found += [region.block for region in op.regions]
-    return found
+            blocks += [region.block for region in op.regions]
+    return blocks

@@ -1,7 +1,7 @@
-"""Frames: consecutive places of a dimension of a value, from any place on.
+"""Frames: consecutive positions of a dimension of a value, from any start.
 
-What lies outside of the value does not matter. `frame-uneven-values` says why a frame may
-be made of the operands' frames; here is how each op is looked into, and what is written.
+Positions outside of the value may hold anything. `frame-uneven-values` explains why a
+frame can be made of the operands' frames; this module derives and writes them op by op.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from ttxdsl.transforms.stages.frame_sources import (
 )
 
 MOST = 4096
-"""How many frames are looked at for one result: what is larger stays as it is."""
+"""The most frames that one result may need."""
 
 MOST_DEEP = 256
 """The same where even values are looked into."""
@@ -61,7 +61,9 @@ class Frames:
     axes: Axes
     replaced: dict[SSAValue, SSAValue]
     is_deep: bool = False
-    made: dict[Place, Made | None] = field(default_factory=dict[Place, Made | None])
+    derivations: dict[Place, Made | None] = field(
+        default_factory=dict[Place, Made | None]
+    )
     written: dict[Place, SSAValue] = field(default_factory=dict[Place, SSAValue])
 
     def __post_init__(self) -> None:
@@ -106,14 +108,14 @@ class Frames:
         while waiting:
             place = waiting.pop()
             if not is_numeric(element_of(place.value)):
-                return None  # nothing fills such a frame
-            if place not in self.made:
+                return None  # no number fills such a frame
+            if place not in self.derivations:
                 leaf = place not in first and self._is_leaf(place, block)
-                self.made[place] = (
+                self.derivations[place] = (
                     None if leaf else made_of(place.value, place.dim, self.shards)
                 )
-            made = self.made[place]
-            for operand in () if made is None else made.operands(place):
+            derivation = self.derivations[place]
+            for operand in () if derivation is None else derivation.operands(place):
                 if operand not in seen:
                     seen[operand] = None
                     waiting.append(operand)
@@ -122,8 +124,8 @@ class Frames:
         return list(seen)
 
     def reads(self, place: Place) -> list[SSAValue]:
-        """The values that a frame is made of as they are."""
-        match self.made[place]:
+        """Return the values that a frame reads directly."""
+        match self.derivations[place]:
             case None:
                 return [place.value]
             case Kept(held):
@@ -147,10 +149,10 @@ class Frames:
 
     def sent(self, place: Place) -> int:
         """Return the bytes that a device sends for a frame, besides for its sources."""
-        made = self.made[place]
-        if isinstance(made, Windowed):
-            return self._sent_for_windows(place, made)
-        if made is not None:
+        derivation = self.derivations[place]
+        if isinstance(derivation, Windowed):
+            return self._sent_for_windows(place, derivation)
+        if derivation is not None:
             return 0
         value, dim, start, size = place
         count, axes = place.extent, self.axes_of(value, dim)
@@ -166,12 +168,12 @@ class Frames:
         rows = min(halo.elements_sent(self.shards, held), (self.shards - 1) * held)
         return rows * self.row_bytes(value, dim)
 
-    def _sent_for_windows(self, place: Place, made: Windowed) -> int:
-        (operand,) = made.operands(place)
-        low, _ = made.padding(place, operand.size)
-        length = (place.size // self.shards - 1) * made.stride + made.window
-        windows = Place(made.value, made.dim, -low, place.size)
-        return self.halo_bytes(windows, operand.size, length, made.stride)
+    def _sent_for_windows(self, place: Place, windowed: Windowed) -> int:
+        (operand,) = windowed.operands(place)
+        low, _ = windowed.padding(place, operand.size)
+        length = (place.size // self.shards - 1) * windowed.stride + windowed.window
+        windows = Place(windowed.value, windowed.dim, -low, place.size)
+        return self.halo_bytes(windows, operand.size, length, windowed.stride)
 
     def halo_bytes(self, windows: Place, size: int, length: int, step: int) -> int:
         """Return what a device sends so that each has what its windows read of a value.
@@ -201,77 +203,82 @@ class Frames:
         if known is None:
             known = TensorSharding.fully_open(self.mesh_name, len(shape_of(value)))
         dims = [
-            one.with_axes(()) if lists_overlap(one.axes, self.axes) else one
-            for one in known.dims
+            dim_sharding.with_axes(())
+            if lists_overlap(dim_sharding.axes, self.axes)
+            else dim_sharding
+            for dim_sharding in known.dims
         ]
         dims[dim] = DimSharding(self.axes, known.dims[dim].closed and bool(self.axes))
         return TensorSharding(known.mesh, tuple(dims))
 
     def write(self, emit: Emitter, places: Iterable[Place]) -> None:
-        """Write frames, and those that they are made of."""
+        """Write frames and the frames that they need."""
         waiting = list(places)
         while waiting:
             place = waiting[-1]
             if place in self.written:
                 waiting.pop()
                 continue
-            made = self.made[place]
-            operands = [] if made is None else made.operands(place)
-            if isinstance(made, Pieces) and self._padded(place, made) is not None:
+            derivation = self.derivations[place]
+            operands = [] if derivation is None else derivation.operands(place)
+            if (
+                isinstance(derivation, Pieces)
+                and self._padded(place, derivation) is not None
+            ):
                 operands = []
-            missing = [one for one in operands if one not in self.written]
+            missing = [operand for operand in operands if operand not in self.written]
             waiting += missing
             if not missing:
-                self.written[place] = self._frame(emit, place, made)
+                self.written[place] = self._frame(emit, place, derivation)
                 waiting.pop()
 
     def _say(self, value: SSAValue, sharding: TensorSharding) -> SSAValue:
         sdy.set_sharding(value, sharding)
         return value
 
-    def _frame(self, emit: Emitter, place: Place, made: Made | None) -> SSAValue:
+    def _frame(self, emit: Emitter, place: Place, derivation: Made | None) -> SSAValue:
         value, dim, start, size = place
         sharding = self.sharding(value, dim)
-        match made:
+        match derivation:
             case None:
                 filler = emit.number(0, element_of(value))
                 return self._cut(emit, place, filler, sharding)
             case Pieces():
-                return self._moved(emit, place, made, sharding)
+                return self._moved(emit, place, derivation, sharding)
             case Reversed():
-                (operand,) = made.operands(place)
+                (operand,) = derivation.operands(place)
                 frame = self.written[operand]
-                dims: dict[str, Attribute] = {"dimensions": dims_attr(made.dims)}
+                dims: dict[str, Attribute] = {"dimensions": dims_attr(derivation.dims)}
                 turned = emit.one(stablehlo.ReverseOp, [frame], frame.type, dims)
                 return self._say(turned, sharding)
             case Windowed():
-                return self._say(self._windows(emit, place, made), sharding)
+                return self._say(self._windows(emit, place, derivation), sharding)
             case Kept():
                 operands = [
                     self.replaced.get(operand, operand)
                     if at is None
                     else self.written[Place(operand, at, start, size)]
-                    for operand, at in made.held
+                    for operand, at in derivation.held
                 ]
                 return self._say(
                     _resized(emit, value, operands, dim, size, start), sharding
                 )
 
-    def _windows(self, emit: Emitter, place: Place, made: Windowed) -> SSAValue:
+    def _windows(self, emit: Emitter, place: Place, windowed: Windowed) -> SSAValue:
         """The windows of a frame of all of the operand."""
         op = place.value.owner
         assert isinstance(op, stablehlo.ConvolutionOp | stablehlo.ReduceWindowOp)
-        (operand,) = made.operands(place)
+        (operand,) = windowed.operands(place)
         frame = self.written[operand]
-        if operand.size > operand.extent and made.reads_behind(place):
-            frame = self.masked(emit, operand, made.filler or 0)
+        if operand.size > operand.extent and windowed.reads_behind(place):
+            frame = self.masked(emit, operand, windowed.filler or 0)
         # a negative padding leaves places out
         spatial = len(shape_of(place.value))
         if isinstance(op, stablehlo.ConvolutionOp):
             spatial = len(op.dimension_numbers.data.input_spatial_dimensions)
         padding = list(padding_pairs(op.padding, spatial))
-        padding[made.at] = made.padding(place, operand.size)
-        others = [self.replaced.get(one, one) for one in op.operands[1:]]
+        padding[windowed.at] = windowed.padding(place, operand.size)
+        others = [self.replaced.get(input, input) for input in op.operands[1:]]
         shape = [*shape_of(place.value)]
         shape[place.dim] = place.size
         new = emit.emit(
@@ -296,7 +303,7 @@ class Frames:
             return value
         low, high = [0] * len(shape_of(value)), [0] * len(shape_of(value))
         low[dim], high[dim] = -start, size - count + start
-        if -start > size or start > count:  # nothing of it is there
+        if -start > size or start > count:  # the frame lies outside of the value
             low[dim], high[dim] = 0, size - count
         if max(low + high) <= 0:
             limits = [n + at for n, at in zip(shape_of(value), high, strict=True)]
@@ -305,24 +312,25 @@ class Frames:
             cut = emit.pad(value, filler, low, high)
         return self._say(cut, sharding)
 
-    def _padded(self, place: Place, made: Pieces) -> Place | None:
+    def _padded(self, place: Place, pieces: Pieces) -> Place | None:
         """The value that a padded one is a frame of, with its filler outside of it."""
         value, dim, start, size = place
-        if made.filler is None or len(made.pieces) != 1:
+        if pieces.filler is None or len(pieces.pieces) != 1:
             return None
-        (piece,) = made.pieces
+        (piece,) = pieces.pieces
         inner = Place(piece.value, dim, start - piece.shift, size)
-        while isinstance(self.made.get(inner), Pieces):
-            one = self.made[inner]
-            assert isinstance(one, Pieces)
-            if one.filler is not None or len(one.pieces) != 1:
+        while isinstance(self.derivations.get(inner), Pieces):
+            inner_pieces = self.derivations[inner]
+            assert isinstance(inner_pieces, Pieces)
+            if inner_pieces.filler is not None or len(inner_pieces.pieces) != 1:
                 return None
             if not _only_along(inner.value, dim):
                 return None
             inner = inner._replace(
-                value=one.pieces[0].value, start=inner.start - one.pieces[0].shift
+                value=inner_pieces.pieces[0].value,
+                start=inner.start - inner_pieces.pieces[0].shift,
             )
-        if inner not in self.made or self.made[inner] is not None:
+        if inner not in self.derivations or self.derivations[inner] is not None:
             return None
         if not _only_along(value, dim):
             return None
@@ -335,20 +343,20 @@ class Frames:
         return inner if len(inside) == 1 else None
 
     def _moved(
-        self, emit: Emitter, place: Place, made: Pieces, sharding: TensorSharding
+        self, emit: Emitter, place: Place, pieces: Pieces, sharding: TensorSharding
     ) -> SSAValue:
         value, dim, start, size = place
-        inner = self._padded(place, made)
+        inner = self._padded(place, pieces)
         if inner is not None:
-            assert made.filler is not None
-            return self._cut(emit, inner, made.filler, sharding)
+            assert pieces.filler is not None
+            return self._cut(emit, inner, pieces.filler, sharding)
         shape = [*shape_of(value)]
         shape[dim] = size
         first, last = max(0, -start), min(size, shape_of(value)[dim] - start)
         chosen: SSAValue | None = None
-        if made.filler is not None:
-            chosen = self._say(emit.broadcast(made.filler, shape), sharding)
-        for piece in reversed(made.pieces):
+        if pieces.filler is not None:
+            chosen = self._say(emit.broadcast(pieces.filler, shape), sharding)
+        for piece in reversed(pieces.pieces):
             low, high = max(piece.low - start, first), min(piece.high - start, last)
             if low >= high:
                 continue
@@ -426,7 +434,7 @@ class Frames:
         return inside
 
     def masked(self, emit: Emitter, place: Place, number: SSAValue | float) -> SSAValue:
-        """A frame that holds all of a value, with a number outside of it."""
+        """Return a frame of a whole value, with a number at positions outside of it."""
         value, dim, start, _ = place
         frame, sharding = self.written[place], self.sharding(value, dim)
         shape = shape_of(frame)
@@ -449,7 +457,9 @@ def _only_along(value: SSAValue, dim: int) -> bool:
             return all(shape[at] == before[at] for at in others)
         case stablehlo.PadOp():
             each = op.edge_padding_low, op.edge_padding_high, op.interior_padding
-            return not any(one.get_values()[at] for one in each for at in others)
+            return not any(
+                numbers.get_values()[at] for numbers in each for at in others
+            )
         case _:
             return False
 

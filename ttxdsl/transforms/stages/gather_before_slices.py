@@ -28,7 +28,7 @@ from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
 class _Gathered(NamedTuple):
-    """A slice along one split dimension that is only needed whole along it.
+    """A slice along one split dimension whose users all gather it along that.
 
     Attributes:
         op: the slice.
@@ -49,18 +49,22 @@ class GatherBeforeSlicesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         mesh_of = mesh_lookup(op)
-        found: dict[tuple[SSAValue, int, Block | None, TensorSharding], list[_Gathered]]
-        found = {}
+        slices_by_key: dict[
+            tuple[SSAValue, int, Block | None, TensorSharding], list[_Gathered]
+        ]
+        slices_by_key = {}
         for inner in ops_of_type(op, stablehlo.SliceOp):
             sharding = sdy.get_sharding(inner.result)
             if sharding is None or not sharding.sharding_axes:
                 continue
-            for dim, one in enumerate(sharding.dims):
-                gathered = _gathered(inner, dim, sharding) if one.axes else None
+            for dim, dim_sharding in enumerate(sharding.dims):
+                gathered = (
+                    _gathered(inner, dim, sharding) if dim_sharding.axes else None
+                )
                 if gathered is not None:
                     key = inner.operand, dim, inner.parent, gathered.sharding
-                    found.setdefault(key, []).append(gathered)
-        for (value, dim, _, _), slices in found.items():
+                    slices_by_key.setdefault(key, []).append(gathered)
+        for (value, dim, _, _), slices in slices_by_key.items():
             sharding = sdy.get_sharding(value)
             assert sharding is not None, "as its slices have"
             if _pays(dim, slices, sharding, mesh_of(sharding)):
@@ -78,13 +82,13 @@ def _gathered(
     if shape_of(op.operand)[dim] == shape_of(op.result)[dim]:
         return None
     users = [use.operation for use in op.result.uses]
-    reshards = [one for one in users if isinstance(one, sdy.ReshardOp)]
-    wanted = {one.sharding.data.axes_per_dim for one in reshards}
+    reshards = [user for user in users if isinstance(user, sdy.ReshardOp)]
+    wanted = {reshard.sharding.data.axes_per_dim for reshard in reshards}
     others = list(sharding.axes_per_dim)
     others[dim] = ()
     if len(reshards) < len(users) or wanted != {tuple(others)}:
         return None
-    if any(one.sharding.data.mesh != before.mesh for one in reshards):
+    if any(reshard.sharding.data.mesh != before.mesh for reshard in reshards):
         return None
     return _Gathered(op, reshards, reshards[0].sharding.data)
 
@@ -98,9 +102,9 @@ def _pays(
     if shards == 1 or whole % shards:
         return False
     held, apart, places = whole // shards, 0, 0
-    for one in slices:
-        size = shape_of(one.op.result)[dim]
-        start = one.op.start_indices.get_values()[dim]
+    for slice_ in slices:
+        size = shape_of(slice_.op.result)[dim]
+        start = slice_.op.start_indices.get_values()[dim]
         part = size // shards
         halo = Halo(dim, 0, 0, start, part, part - held)
         sent = halo.elements_sent(shards, held) if size % shards == 0 else whole

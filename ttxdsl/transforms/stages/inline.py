@@ -42,7 +42,7 @@ def _constrain(
     rewriter: Rewriter,
     before: Operation,
 ) -> list[SSAValue]:
-    """The values, each seen through a constraint where a sharding is given."""
+    """Return the values, with a constraint for each given sharding."""
     constrained: list[SSAValue] = []
     for value, sharding in zip(values, shardings, strict=True):
         if sharding is not None:
@@ -55,9 +55,9 @@ def _constrain(
 
 
 def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
-    """Say of inlined ops that they are from the callee and called from the caller.
+    """Give inlined ops a location of callee and call site.
 
-    Without debug info the callee's own line says more than the pair would.
+    Without debug info they keep the callee's line, which is more precise.
     """
     caller = call.location
     if isinstance(caller, ParsedLoc | UnknownLoc):
@@ -138,9 +138,9 @@ def _inline_all(function: FuncOp, symbols: Symbols, left: Counter[str]) -> None:
 
 
 class InlinePass(ModulePass):
-    """Inline every `func.call` and drop private functions that are then unused.
+    """Inline every `func.call` and drop private functions without uses.
 
-    Data flow edges of functions, which say what goes in and out at calls, go too.
+    Data flow edges of functions are removed, too.
     """
 
     name = "inline"

@@ -1,8 +1,8 @@
-"""`open-composites`: composites become calls of their decompositions.
+"""`open-composites`: replace composites by calls of their decompositions.
 
-Nothing is known of how a composite works on shards, so that every device would compute
-it whole. What it is made of can be split. The pipeline does this before it inlines
-calls, where there is more than one device; composites with a sharding rule stay.
+A composite without a sharding rule would be computed whole by every device, but its
+decomposition can be split. The pipeline does this before it inlines calls, where there
+is more than one device.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def is_closed(op: stablehlo.CompositeOp) -> bool:
 
 @dataclass(frozen=True)
 class CallDecomposition(RewritePattern):
-    """A call of what a composite is made of, if that is one of the bodies."""
+    """Replace a composite by a call of its decomposition."""
 
     bodies: frozenset[str]
 
@@ -49,7 +49,7 @@ class CallDecomposition(RewritePattern):
 
 
 class OpenCompositesPass(ModulePass):
-    """Call what composites of which no rule is known are made of."""
+    """Replace composites without a sharding rule by calls of their bodies."""
 
     name = "open-composites"
 

@@ -60,7 +60,7 @@ def _is_moved(value: SSAValue) -> bool:
     return any(isinstance(use.operation, sdy.CollectiveOp) for use in value.uses)
 
 
-def _said(
+def _add_unpadded_shape(
     entries: list[dict[str, Attribute]], types: Sequence[Attribute], at: int
 ) -> None:
     tensor = cast(Tensor, types[at])
@@ -93,7 +93,7 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
         if new is None or _is_moved(block.args[at]):
             continue
         _warn(function, f"argument {at}", inputs[at], new)
-        _said(entries, inputs, at)
+        _add_unpadded_shape(entries, inputs, at)
         shape = shape_of(block.args[at])
         argument = Rewriter.replace_value_with_new_type(block.args[at], new)
         uses = list(argument.uses)
@@ -115,7 +115,7 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
         if new is None:
             continue
         _warn(function, f"result {at}", outputs[at], new)
-        _said(entries, outputs, at)
+        _add_unpadded_shape(entries, outputs, at)
         value = end.operands[at]
         sizes = zip(new.get_shape(), shape_of(value), strict=True)
         high = [now - before for now, before in sizes]
@@ -129,10 +129,10 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
 
 
 class PadBordersPass(ModulePass):
-    """Let arguments and results of the program grow to what their axes divide.
+    """Pad arguments and results of the program to sizes that their axes divide.
 
-    What cannot be padded, such as quantized elements or what an explicit collective
-    takes, stays as it is.
+    Values that cannot be padded keep their size: quantized elements, and operands of
+    explicit collectives.
     """
 
     name = "pad-borders"

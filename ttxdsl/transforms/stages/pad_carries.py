@@ -31,7 +31,8 @@ from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 from ttxdsl.transforms.stages.pad_borders import Tensor, even_type
 
 Sent = Callable[[Context, ModuleOp], int]
-"""What devices send if a module goes on from stage 8, which changes it."""
+"""A function that returns the bytes sent if a module, which it changes, goes on from
+stage 8."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,7 @@ def _uneven_carries(module: ModuleOp, mesh_of: MeshOf) -> list[_Carry]:
 
 @dataclass(frozen=True)
 class PadCarriesPass(ModulePass):
-    """Let carries of loops grow to what their axes divide.
+    """Pad carries of loops to sizes that their axes divide.
 
     Options:
         sent: the rest of the pipeline; the carries stay as they are where devices then

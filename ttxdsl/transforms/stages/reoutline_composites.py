@@ -46,7 +46,7 @@ _COUNTS = frozenset({"num_groups"})
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """A group of ops that can be one again.
+    """A group of ops that can become a composite again.
 
     Attributes:
         ops: in the order of the block.
@@ -72,8 +72,8 @@ def _numbers(attribute: Attribute | None) -> Sequence[int]:
 
 def _places(op: Operation, key: str, count: int) -> Sequence[int]:
     """The marks of an op, -1 each if it has none."""
-    found = _numbers(op.attributes.get(key))
-    return found if len(found) == count else [-1] * count
+    numbers = _numbers(op.attributes.get(key))
+    return numbers if len(numbers) == count else [-1] * count
 
 
 def _used(op: Operation) -> Iterable[SSAValue]:
@@ -84,19 +84,19 @@ def _used(op: Operation) -> Iterable[SSAValue]:
 def _is_movable(ops: Sequence[Operation]) -> bool:
     """Whether all can go to where the last is: nothing between uses what they make."""
     members = set(ops)
-    made = {result for op in ops for result in op.results}
+    results = {result for op in ops for result in op.results}
     inner: Operation | None = ops[0]
     while inner is not None and inner is not ops[-1]:
-        if inner not in members and not made.isdisjoint(_used(inner)):
+        if inner not in members and not results.isdisjoint(_used(inner)):
             return False
         inner = inner.next_op
     return inner is not None
 
 
-def _in_order(found: dict[int, SSAValue], count: int) -> list[SSAValue] | None:
+def _in_order(values: dict[int, SSAValue], count: int) -> list[SSAValue] | None:
     """Values by number; None if there is not one of each."""
     return (
-        [found[n] for n in range(count)] if sorted(found) == [*range(count)] else None
+        [values[n] for n in range(count)] if sorted(values) == [*range(count)] else None
     )
 
 
@@ -142,10 +142,10 @@ def _outline(group: DictionaryAttr, ops: Sequence[Operation]) -> _Outline | None
 
 def _outer(op: Operation, beside: Operation) -> Operation | None:
     """The op that is, or has in its regions, a user, in the block of another op."""
-    found: Operation | None = op
-    while found is not None and found.parent is not beside.parent:
-        found = found.parent_op()
-    return found
+    ancestor: Operation | None = op
+    while ancestor is not None and ancestor.parent is not beside.parent:
+        ancestor = ancestor.parent_op()
+    return ancestor
 
 
 def _integers(attribute: Attribute) -> Iterator[int]:
@@ -154,8 +154,8 @@ def _integers(attribute: Attribute) -> Iterator[int]:
         case IntegerAttr():
             yield attribute.value.data
         case ArrayAttr():
-            for one in attribute:
-                yield from _integers(one)
+            for element in attribute:
+                yield from _integers(element)
         case _:
             yield from _numbers(attribute)
 
@@ -177,7 +177,9 @@ def _says_a_split_size(
                 split.update(size for _, size in differing)
                 if _COUNTS & attributes.keys() and any(dim for dim, _ in differing):
                     return True
-    return any(n in split for one in attributes.values() for n in _integers(one))
+    return any(
+        n in split for attribute in attributes.values() for n in _integers(attribute)
+    )
 
 
 def _replace_uses(op: Operation, values: Mapping[SSAValue, SSAValue]) -> None:
@@ -189,7 +191,7 @@ def _replace_uses(op: Operation, values: Mapping[SSAValue, SSAValue]) -> None:
 
 
 class _Outliner:
-    """Writes composites and the functions that they are made of."""
+    """A writer of composites and of the functions that they call."""
 
     def __init__(self, module: ModuleOp):
         self.module = module

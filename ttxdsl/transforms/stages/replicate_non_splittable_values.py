@@ -38,7 +38,7 @@ def _constant_parts_alike(
     for dim, split in enumerate(sharding.dims):
         count = split.sharded_size(mesh)
         if shape[dim] % count:
-            return True  # nobody can, see `even-out-shardings`
+            return True  # even-out-shardings could not either
         row = prod(shape[dim:])
         for start in range(0, len(values), row):
             part = row // count

@@ -163,7 +163,9 @@ class WholeMove(RewritePattern):
         ]
         on_the_way = [op.results[0], *(reshard.result for reshard in behind)]
         layouts = _layouts(self.mesh_of, *sources, *on_the_way)
-        if layouts is None or any(one.is_sharded for one in layouts[: len(sources)]):
+        if layouts is None or any(
+            layout.is_sharded for layout in layouts[: len(sources)]
+        ):
             return
         results = layouts[len(sources) :]
         if not any(reshard_price(*pair).sent for pair in pairwise(results)):
@@ -178,14 +180,14 @@ def _layouts(mesh_of: MeshOf, *values: SSAValue) -> list[Layout] | None:
     """Return how values lie, all over one mesh and in even shards; None if not so."""
     shardings = [sdy.get_sharding(value) for value in values]
     meshes = {mesh_of(sharding) for sharding in shardings if sharding}
-    if len(meshes) != 1 or any(one and one.unreduced for one in shardings):
+    if len(meshes) != 1 or any(known and known.unreduced for known in shardings):
         return None
     (mesh,) = meshes
     layouts = [
         Layout.of(sharding, mesh, shape_of(value))
         for sharding, value in zip(shardings, values, strict=True)
     ]
-    even = not mesh.is_maximal and all(one.uneven is None for one in layouts)
+    even = not mesh.is_maximal and all(layout.uneven is None for layout in layouts)
     return layouts if even else None
 
 

@@ -59,20 +59,24 @@ class _Prices:
 
 
 def _slice_of(op: stablehlo.DynamicSliceOp, mesh_of: MeshOf) -> _Slice | None:
-    """Return what a slice is, if it is along just one dimension that is split."""
+    """Return a slice's description if it is along just one dimension that is split."""
     shardings = sdy.get_sharding(op.operand), sdy.get_sharding(op.result)
-    if shardings[0] is None or any(one and one.unreduced for one in shardings):
+    if shardings[0] is None or any(
+        sharding and sharding.unreduced for sharding in shardings
+    ):
         return None
     if not isinstance(element_of(op.operand), IntegerType | AnyFloat):
         return None
     if element_of(op.start_indices[0]) == IntegerType(64, Signedness.UNSIGNED):
         return None  # positions are signed
     mesh = mesh_of(shardings[0])
-    if mesh.is_maximal or any(one and mesh_of(one) != mesh for one in shardings):
+    if mesh.is_maximal or any(
+        sharding and mesh_of(sharding) != mesh for sharding in shardings
+    ):
         return None
     operand, result = (
-        Layout.of(one, mesh, shape_of(value))
-        for one, value in zip(shardings, (op.operand, op.result), strict=True)
+        Layout.of(sharding, mesh, shape_of(value))
+        for sharding, value in zip(shardings, (op.operand, op.result), strict=True)
     )
     dims = [
         dim
@@ -111,7 +115,7 @@ def _times(value: SSAValue, runs: Runs) -> int:
     return 1 if first is None else runs.of(first).count
 
 
-def _add_price(prices: _Prices, one: _Slice, moves: int, times: int) -> None:
+def _add_price(prices: _Prices, slice_: _Slice, moves: int, times: int) -> None:
     """Add what one of the slices of a value costs, and what the value does once.
 
     Args:
@@ -120,17 +124,19 @@ def _add_price(prices: _Prices, one: _Slice, moves: int, times: int) -> None:
         moves: how often the value is moved.
         times: how often the slice is taken.
     """
-    operand, dim = one.operand, one.dim
-    element, among = element_of(one.op.operand), operand.shards(dim)
+    operand, dim = slice_.operand, slice_.dim
+    element, among = element_of(slice_.op.operand), operand.shards(dim)
     held = tensor_bytes(operand.local_shape, element)
     taken = tuple(
-        one.result.shape[at] if at == dim or one.result.shape[at] != size else local
+        slice_.result.shape[at]
+        if at == dim or slice_.result.shape[at] != size
+        else local
         for at, (size, local) in enumerate(
             zip(operand.shape, operand.local_shape, strict=True)
         )
     )
     slice_bytes = tensor_bytes(taken, element)
-    split_alike = one.result.axes[dim] == operand.axes[dim]
+    split_alike = slice_.result.axes[dim] == operand.axes[dim]
     kind = Ring.REDUCE_SCATTER if split_alike else Ring.ALL_REDUCE
     prices.summed += ring_bytes(kind, slice_bytes, among) * times
     prices.gathered = ring_bytes(Ring.ALL_GATHER, held, among) * moves
@@ -139,21 +145,21 @@ def _add_price(prices: _Prices, one: _Slice, moves: int, times: int) -> None:
         for at, (size, local) in enumerate(
             zip(operand.shape, operand.local_shape, strict=True)
         )
-        if size == one.result.shape[at] and local % among == 0
+        if size == slice_.result.shape[at] and local % among == 0
     ]
     if not room:
         prices.moved = prices.gathered
         return
     if not prices.moved:
         prices.moved = ring_bytes(Ring.ALL_TO_ALL, held, among) * moves
-    if one.result.axes[room[0]] == operand.axes[room[0]]:
+    if slice_.result.axes[room[0]] == operand.axes[room[0]]:
         back = ring_bytes(Ring.ALL_GATHER, -(-slice_bytes // among), among)
         prices.moved += back * times
 
 
-def _as_gather(one: _Slice) -> None:
+def _as_gather(slice_: _Slice) -> None:
     """Write a slice as a gather of its places."""
-    op, dim = one.op, one.dim
+    op, dim = slice_.op, slice_.dim
     emit = Emitter(Block(), op.location)
     shape, taken = shape_of(op.operand), shape_of(op.result)
     starts, value = list(op.start_indices), op.operand
@@ -198,15 +204,15 @@ def _as_gather(one: _Slice) -> None:
     Rewriter.replace_op(op, [], [new.result])
 
 
-def _gather_before(one: _Slice) -> None:
+def _gather_before(slice_: _Slice) -> None:
     """Gather the operand of a slice along the dimension."""
-    old = sdy.get_sharding(one.op.operand)
+    old = sdy.get_sharding(slice_.op.operand)
     assert old is not None, "it is split"
-    axes = one.operand.with_dim(one.dim, ()).axes
-    reshard = sdy.ReshardOp(one.op.operand, TensorSharding.closed(old.mesh, axes))
-    reshard.location = one.op.location
-    Rewriter.insert_op(reshard, InsertPoint.before(one.op))
-    one.op.operands[0] = reshard.result
+    axes = slice_.operand.with_dim(slice_.dim, ()).axes
+    reshard = sdy.ReshardOp(slice_.op.operand, TensorSharding.closed(old.mesh, axes))
+    reshard.location = slice_.op.location
+    Rewriter.insert_op(reshard, InsertPoint.before(slice_.op))
+    slice_.op.operands[0] = reshard.result
 
 
 class SumDynamicSlicesPass(ModulePass):
@@ -219,28 +225,28 @@ class SumDynamicSlicesPass(ModulePass):
         mesh_of = mesh_lookup(op)
         by_value: dict[tuple[SSAValue, int], list[_Slice]] = {}
         for inner in ops_of_type(op, stablehlo.DynamicSliceOp):
-            one = _slice_of(inner, mesh_of)
-            if one is not None:
-                key = _outside(inner.operand), one.dim
-                by_value.setdefault(key, []).append(one)
+            slice_ = _slice_of(inner, mesh_of)
+            if slice_ is not None:
+                key = _outside(inner.operand), slice_.dim
+                by_value.setdefault(key, []).append(slice_)
         if not by_value:
             return
         runs = Runs(op)
         for (value, _), slices in by_value.items():
-            times = [runs.of(one.op) for one in slices]
+            times = [runs.of(slice_.op) for slice_ in slices]
             if any(not each.is_known for each in times):
                 continue
             prices = _Prices()
-            for one, each in zip(slices, times, strict=True):
-                _add_price(prices, one, _times(value, runs), each.count)
+            for slice_, each in zip(slices, times, strict=True):
+                _add_price(prices, slice_, _times(value, runs), each.count)
             self._choose(prices, slices)
 
     def _choose(self, prices: _Prices, slices: Sequence[_Slice]) -> None:
         least = min(prices.summed, prices.gathered, prices.moved)
         if least == prices.moved:
             return
-        for one in slices:
+        for slice_ in slices:
             if least == prices.gathered:
-                _gather_before(one)
+                _gather_before(slice_)
             else:
-                _as_gather(one)
+                _as_gather(slice_)

@@ -91,7 +91,9 @@ class _Named:
 
     def shown(self, mesh: Mesh) -> str:
         """A mesh with its name, if it has one."""
-        name = next((name for name, one in self.declared.items() if one == mesh), None)
+        name = next(
+            (name for name, declared in self.declared.items() if declared == mesh), None
+        )
         return mesh.title if name is None else f"{symbol(name)} = {mesh.title}"
 
 
@@ -154,13 +156,13 @@ def _free_calls(module: ModuleOp, named: _Named) -> bool:
         UnsupportedError: each device would have to make the call, and would notice.
     """
     several = any(mesh.total_size > 1 for mesh in _all_meshes(named))
-    found = False
+    has_calls = False
     on_one = set[Operation | None]()
     for op in all_ops(module):
-        said = op.attributes.get(sdy.SHARDING)
+        attribute = op.attributes.get(sdy.SHARDING)
         meshes = (
-            [named.mesh_of(sharding.mesh) for sharding in said.data]
-            if isinstance(said, sdy.TensorShardingPerValueAttr)
+            [named.mesh_of(sharding.mesh) for sharding in attribute.data]
+            if isinstance(attribute, sdy.TensorShardingPerValueAttr)
             else []
         )
         alone = [mesh is not None and mesh.is_maximal for mesh in meshes]
@@ -171,8 +173,8 @@ def _free_calls(module: ModuleOp, named: _Named) -> bool:
             _require_unnoticed(op)
         if alone and all(alone) and isinstance(op, stablehlo.CustomCallOp):
             del op.attributes[sdy.SHARDING]
-            found = True
-    return found
+            has_calls = True
+    return has_calls
 
 
 def _require_unnoticed(op: Operation) -> None:
@@ -260,7 +262,10 @@ class _Rewrite:
                     ) from error
                 self.apart = frozenset(split)
         declared = named.declared.items()
-        known = next((name for name, one in declared if one == self.mesh), None)
+        known = next(
+            (name for name, declared_mesh in declared if declared_mesh == self.mesh),
+            None,
+        )
         self.gone = {
             op.sym_name.data: op
             for op in module.ops
@@ -342,7 +347,7 @@ class _Rewrite:
             emit_warning(f"'{first.name}' op {message}", first)
 
     def _moves(self, mesh: Mesh) -> bool:
-        """Whether axes of a mesh are to be said by those of the one mesh."""
+        """Whether axes of a mesh are to be expressed by those of the unified mesh."""
         return bool(mesh.axes) and mesh != self.mesh and mesh not in self.apart
 
     def _write_mesh_into_groups(self, op: Operation) -> None:
@@ -368,7 +373,7 @@ class _Rewrite:
 
     def _axes_of(self, axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
         """Return the axes of the common mesh that axes of a mesh are."""
-        found: Axes = ()
+        joined: Axes = ()
         for axis in axes:
             parts = None if self.common is None else self.common.axes_of(axis, mesh)
             if parts is None:
@@ -377,5 +382,5 @@ class _Rewrite:
                     f" {self.mesh.title}, which the program is over",
                     self.named.place_of(mesh, self.module),
                 )
-            found = concatenate_merged(found, parts, self.mesh)
-        return found
+            joined = concatenate_merged(joined, parts, self.mesh)
+        return joined

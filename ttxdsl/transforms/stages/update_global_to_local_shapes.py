@@ -44,7 +44,7 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
 
 def drop_boundary_shardings(function: FuncOp) -> None:
-    """Remove what sdy says of a function's arguments and results."""
+    """Remove sdy's attributes from a function's arguments and results."""
     change_attributes(function, lambda entry, _: sdy.without_sdy(entry))
 
 
@@ -68,14 +68,14 @@ def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) 
         UnsupportedError: if they name several.
     """
     named = {s.mesh for s in (*wrapper.in_shardings.data, *wrapper.out_shardings.data)}
-    found = {
+    meshes_of_op = {
         mesh if isinstance(mesh, Mesh) else sdy.get_mesh(wrapper, mesh)
         for mesh in named
     }
-    if len(found) > 1:
-        found = {mesh for mesh in found if not mesh.is_maximal}
-    if len(found) > 1:
-        listed = " and ".join(sorted(map(str, found)))
+    if len(meshes_of_op) > 1:
+        meshes_of_op = {mesh for mesh in meshes_of_op if not mesh.is_maximal}
+    if len(meshes_of_op) > 1:
+        listed = " and ".join(sorted(map(str, meshes_of_op)))
         raise UnsupportedError(
             f"its arguments and results are on several meshes, {listed}: Shardy's"
             " manual computation knows one",
@@ -84,7 +84,7 @@ def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) 
             " others",
         )
     # a function without arguments and results: any mesh will do
-    return next(iter(found), None) or next(iter(meshes.values()), Mesh(()))
+    return next(iter(meshes_of_op), None) or next(iter(meshes.values()), Mesh(()))
 
 
 def localize_wrapper(
@@ -142,7 +142,7 @@ def localize_wrapper(
     ):
         local = ctx.local(value)
         layout = ctx.layout_of(value.type, sharding, wrapper, f"result {index}")
-        # nobody who looks through barriers has seen to this one's own sharding
+        # its own sharding was not checked, since the check looks through barriers
         moves = layout is not None and not local.placed.same_placement(layout)
         if moves and not is_barrier(value):
             raise CompileError(
@@ -189,8 +189,8 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                 asks for contradicts the shardings.
             UnsupportedError: if axes do not divide a dimension.
         """
-        for one in (op, *op.ops):
-            one.attributes = sdy.without_sdy(one.attributes)
+        for child in (op, *op.ops):
+            child.attributes = sdy.without_sdy(child.attributes)
         meshes = sdy.mesh_table(op)
         names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
         slices = SliceFunctions(names)

@@ -44,7 +44,7 @@ from ttxdsl.transforms.stages.even_out_shardings import find_uneven_dimension
 _Op = TypeVar("_Op", bound=Operation)
 
 Finding = tuple[str, Operation]
-"""What is wrong, and with which op."""
+"""An error message, and the op that it is about."""
 
 
 class _Program:
@@ -57,7 +57,7 @@ class _Program:
 
     def of(self, *classes: type[_Op]) -> list[_Op]:
         """The ops of some classes, in program order."""
-        wanted = {one for one in self._classes if issubclass(one, classes)}
+        wanted = {known for known in self._classes if issubclass(known, classes)}
         if not wanted:
             return []
         return [cast(_Op, op) for op in self.ops if type(op) in wanted]
@@ -108,7 +108,7 @@ def _even(program: _Program) -> Iterator[Finding]:
     mesh_of = mesh_lookup(program.module)
     for op in program.ops:
         if isinstance(op, FuncOp):
-            continue  # stage 9 copies what functions say; it is checked there
+            continue  # stage 9 copies the shardings of functions, and checks them
         for result in op.results:
             sharding = sdy.get_sharding(result)
             if sharding is None:
@@ -209,7 +209,7 @@ def verify_stage(module: ModuleOp, stage: int) -> None:
 
 @dataclass(frozen=True)
 class VerifyStagePass(ModulePass):
-    """Check what must hold after a stage; changes nothing.
+    """Check the invariants of a stage; the module is not changed.
 
     Options:
         stage: 1 to 13.
@@ -220,7 +220,7 @@ class VerifyStagePass(ModulePass):
     stage: int = LAST_STAGE
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Raise a CompileError if the module is not what the stage leaves behind."""
+        """Raise a CompileError if the module breaks an invariant of the stage."""
         if not 1 <= self.stage <= LAST_STAGE:
             raise CompileError(f"stage: {self.stage} is not 1 to {LAST_STAGE}")
         verify_stage(op, self.stage)
