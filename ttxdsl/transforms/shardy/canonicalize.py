@@ -62,8 +62,8 @@ def _erase_with_what_only_it_used(op: Operation, rewriter: PatternRewriter) -> N
     """
     dead = [op]
     while dead:
-        one = dead.pop()
-        ops = [*one.walk()]
+        dead_op = dead.pop()
+        ops = [*dead_op.walk()]
         inside = set(ops)
         owners = dict.fromkeys(
             value.owner
@@ -71,7 +71,7 @@ def _erase_with_what_only_it_used(op: Operation, rewriter: PatternRewriter) -> N
             for value in inner.operands
             if isinstance(value.owner, Operation) and value.owner not in inside
         )
-        rewriter.erase(one)
+        rewriter.erase(dead_op)
         dead += [owner for owner in owners if is_trivially_dead(owner)]
 
 
@@ -85,10 +85,10 @@ def _home_of_constants(op: Operation) -> Block | None:
 
 
 def share_constants(module: ModuleOp) -> None:
-    """Have each StableHLO constant once, in front of all that its function does.
+    """Keep one of equal StableHLO constants, at the start of its function.
 
-    C++ takes constants with other attributes, such as another sharding, for the same;
-    here each of them stays.
+    C++ merges constants whose attributes, such as shardings, differ; here these stay
+    apart.
     """
     known: dict[tuple[Block, tuple[tuple[str, Attribute], ...]], Operation] = {}
     shared: set[Operation] = set()
@@ -96,8 +96,8 @@ def share_constants(module: ModuleOp) -> None:
         block = _home_of_constants(op)
         if block is None:
             continue
-        said = op.properties | op.attributes | {"type": op.result_types[0]}
-        first = known.setdefault((block, tuple(sorted(said.items()))), op)
+        attributes = op.properties | op.attributes | {"type": op.result_types[0]}
+        first = known.setdefault((block, tuple(sorted(attributes.items()))), op)
         if first is not op:
             Rewriter.replace_op(op, [], first.results)
             continue

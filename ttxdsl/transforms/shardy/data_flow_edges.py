@@ -72,7 +72,7 @@ def edge_shardings(owners: Iterable[SSAValue]) -> list[TensorSharding] | None:
 
     None if no edge has one.
     """
-    found: list[TensorSharding | None] = []
+    shardings: list[TensorSharding | None] = []
     types: list[Attribute] = []
     mesh = None
     for owner in owners:
@@ -81,7 +81,7 @@ def edge_shardings(owners: Iterable[SSAValue]) -> list[TensorSharding] | None:
         if edge is not None and edge.sharding is not None:
             sharding = edge.sharding.data
             mesh = sharding.mesh if mesh is None else mesh
-        found.append(sharding)
+        shardings.append(sharding)
         types.append(owner.type)
     if mesh is None:
         return None
@@ -89,7 +89,7 @@ def edge_shardings(owners: Iterable[SSAValue]) -> list[TensorSharding] | None:
         TensorSharding.fully_open(mesh, sdy.tensor_rank(type))
         if sharding is None
         else sharding
-        for sharding, type in zip(found, types, strict=True)
+        for sharding, type in zip(shardings, types, strict=True)
     ]
 
 

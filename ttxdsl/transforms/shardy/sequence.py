@@ -20,5 +20,5 @@ class PassSequence(ModulePass, ABC):
         Raises:
             CompileError: what one of the passes refuses.
         """
-        for one in self.passes():
-            one.apply(ctx, op)
+        for pass_ in self.passes():
+            pass_.apply(ctx, op)

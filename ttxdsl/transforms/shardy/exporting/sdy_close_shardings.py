@@ -1,8 +1,8 @@
-"""Close every sharding: what propagation left open stays as it is.
+"""`sdy-close-shardings`: close every dimension that propagation left open.
 
-A closed dimension says "exactly these axes". Explicitly replicated axes only told
-propagation to keep off, so they go too. A dimension without axes also loses its priority
-(the C++ pass leaves it one, which is invalid, and fails).
+A closed dimension has exactly its axes. Explicitly replicated axes only restrict
+propagation, so they are removed. A dimension without axes loses its priority (the C++
+pass keeps it, which is invalid, and fails).
 """
 
 from xdsl.context import Context

@@ -15,7 +15,7 @@ from ttxdsl.dialects.replica_groups import meshes_of_groups
 from ttxdsl.sharding.spec import TensorSharding
 
 MODULE_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
-"""How a module says the shardings of what its `@main` takes and returns."""
+"""Module attributes with the shardings of the arguments and results of `@main`."""
 
 
 def _names_a_mesh(op: Operation) -> bool:
@@ -36,10 +36,10 @@ def _names_a_mesh(op: Operation) -> bool:
 class DropShardingAndMeshPass(ModulePass):
     """Remove every `sdy.mesh` and every `sdy.sharding` attribute.
 
-    Ops of the dialect that name a mesh have to be gone before; meshes stay by which
-    StableHLO's collectives say their groups. What the module itself says
-    of the shardings of arguments and results, for who runs it, is kept as jaxlib 0.10
-    keeps it; newer ones drop it unless `keep-module-sharding-metadata` is set.
+    No op may name a mesh; meshes that groups of StableHLO's collectives refer to are
+    kept. The module's own attributes with the shardings of arguments and results are
+    kept, as in jaxlib 0.10; newer ones drop them unless `keep-module-sharding-metadata`
+    is set.
     """
 
     name = "sdy-drop-sharding-and-mesh"

@@ -1,6 +1,6 @@
-"""`sdy-drop-sharding-rules`: remove the rules that the compiler wrote on ops.
+"""`sdy-drop-sharding-rules`: remove the sharding rules that the compiler wrote.
 
-Those that users wrote (`custom`) say what nobody else knows, and stay.
+Rules that users wrote (`custom`) cannot be derived again, and are kept.
 """
 
 from xdsl.context import Context

@@ -28,8 +28,8 @@ def _remove_edges(values: Iterable[SSAValue]) -> None:
 def export(op: sdy.NamedComputationOp, symbols: Symbols) -> CallOp:
     """Replace a named computation by a call of a new private function.
 
-    Shardings that edges hold win over those of the op. Edges behind the results stay
-    until their owners are all calls.
+    Shardings of edges take precedence over the op's. Edges of the results are kept
+    until all of their owners are calls.
     """
     arguments, results = edge_shardings(op.body.block.args), edge_shardings(op.results)
     if arguments is None and op.in_shardings is not None:
@@ -71,7 +71,7 @@ class ExportNamedComputationsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         symbols = Symbols(op)
-        # inner ones first: they are then calls in the bodies that move
+        # inner ones first: they become calls in the bodies that are moved
         calls = [
             export(inner, symbols)
             for inner in list(op.walk(region_first=True))

@@ -122,7 +122,7 @@ class ExportPipelinePass(PassSequence):
         return passes
 
     def _partition(self) -> list[ModulePass]:
-        """Reshards, and if asked for the collectives that they are."""
+        """Return the passes that insert reshards and, as an option, collectives."""
         explicit = self.enable_insert_explicit_collectives
         tidy = LabelledCanonicalizePass(sdy.COLLECTIVE_LABEL)
         reshards: list[ModulePass] = [

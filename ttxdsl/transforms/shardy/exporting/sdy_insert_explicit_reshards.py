@@ -63,11 +63,11 @@ def _element_count(type: Attribute) -> int:
     return type.element_count()
 
 
-def _same_layout(one: TensorSharding | None, other: TensorSharding | None) -> bool:
+def _same_layout(sharding: TensorSharding | None, other: TensorSharding | None) -> bool:
     """Whether two shardings give every device the same; None is replicated."""
-    if one is None:
-        return other is None or other.same_layout(one)
-    return one.same_layout(other)
+    if sharding is None:
+        return other is None or other.same_layout(sharding)
+    return sharding.same_layout(other)
 
 
 def _is_sharded(sharding: TensorSharding | None) -> bool:
@@ -119,7 +119,7 @@ class _Plan:
 
 @dataclass
 class ReshardInserter:
-    """Makes the ops of one module compatible."""
+    """A pass over one module that makes its ops compatible."""
 
     module: ModuleOp
     full: bool = True
@@ -359,8 +359,8 @@ class ReshardInserter:
                 none to tell.
         """
         given = [sdy.get_sharding(value) for value in operands_of(op)]
-        found = [sdy.get_sharding(value) for value in op.results]
-        unreduced = {sharding.unreduced if sharding else () for sharding in found}
+        shardings = [sdy.get_sharding(value) for value in op.results]
+        unreduced = {sharding.unreduced if sharding else () for sharding in shardings}
         if len(unreduced) > 1:
             raise UnsupportedError(
                 "the results have different unreduced axes",
@@ -370,13 +370,15 @@ class ReshardInserter:
         for index, sharding in enumerate(given):
             if sharding is None or not sharding.unreduced:
                 continue
-            if not found:
+            if not shardings:
                 raise UnsupportedError(
                     f"operand {index} has unreduced axes and the op has no results",
                     op,
                     hint="reshard the operand to a sharding without unreduced axes",
                 )
-            self.reduce(Operand(op, index), sharding, found[0], InsertPoint.before(op))
+            self.reduce(
+                Operand(op, index), sharding, shardings[0], InsertPoint.before(op)
+            )
 
     # Conflicts inside an op
 
@@ -411,7 +413,7 @@ class ReshardInserter:
         """Return the plan that makes an op compatible, computed once a signature.
 
         Returns:
-            None if there is no common mesh or nothing is known of the op.
+            None if there is no common mesh or the op has no rule.
         """
         signature = self.signatures.of(op)
         key = (signature, *map(id, shardings))
@@ -470,7 +472,7 @@ class ReshardInserter:
         )
 
     def reshard(self, op: Operation, wanted: Shardings, mesh_ref: str | Mesh) -> None:
-        """Reshard operands before the op, and results behind it to what they were."""
+        """Reshard the operands of an op, and its results back to their old shardings."""
         operands, results = wanted[: len(op.operands)], wanted[len(op.operands) :]
         reshards: dict[int, SSAValue] = {}
         for index, sharding in enumerate(operands):
@@ -556,7 +558,7 @@ class ReshardInserter:
             sharding = sdy.get_sharding(result)
             sharding = sharding or TensorSharding.fully_closed(mesh_ref, rank)
             new = sdy.AllReduceOp(result, axes, sharding)
-            # only what comes out of the all_reduce is replicated
+            # only the result of the all_reduce is replicated
             replicated = subtract(sharding.replicated, axes, mesh)
             partial = sharding.with_replicated(replicated)
             if kind is not None:

@@ -32,7 +32,7 @@ def reshard_results(call: CallOp, returned: tuple[TensorSharding, ...] | None) -
         returned = tuple(_replicated_like(sharding) for sharding in expected.data)
     for result, sharding in zip(call.results, returned, strict=True):
         wanted = sdy.get_sharding(result)
-        # what is left to be summed is summed where that matters, by who uses it
+        # partial sums are combined by the ops that use them
         if sharding.with_unreduced(()).same_layout(
             wanted and wanted.with_unreduced(())
         ):

@@ -1,4 +1,4 @@
-"""Give the results of called functions the shardings of what they return."""
+"""`sdy-propagate-to-func-results`: copy the shardings of returned values to results."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

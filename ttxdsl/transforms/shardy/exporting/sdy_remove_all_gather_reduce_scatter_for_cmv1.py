@@ -33,10 +33,10 @@ def _scatter_behind(product: Operation) -> sdy.ReduceScatterOp | None:
 
 
 class RemoveAllGatherReduceScatterForCMV1Pass(ModulePass):
-    """Remove all_gathers in front of products, or else reduce_scatters behind them.
+    """Remove all_gathers before products, or reduce_scatters after them.
 
-    A product whose reduce_scatter goes is sharded as that was. The program then means
-    the same as a whole, but is no longer what each device does.
+    A product without its reduce_scatter gets the sharding of that. The program as a
+    whole means the same, but the products are no longer those of each device.
     """
 
     name = "sdy-remove-all-gather-reduce-scatter-for-cmv1"

@@ -1,4 +1,4 @@
-"""`sdy-remove-propagation-debug-info`: forget how shardings came where they are."""
+"""`sdy-remove-propagation-debug-info`: remove the record of propagation steps."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

@@ -1,4 +1,4 @@
-"""Drop sharding groups when propagation has done what they ask for."""
+"""`sdy-remove-sharding-groups`: drop sharding groups after propagation."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

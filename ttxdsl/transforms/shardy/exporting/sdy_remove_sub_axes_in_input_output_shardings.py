@@ -25,7 +25,7 @@ def with_whole_axes(sharding: TensorSharding) -> TensorSharding:
 class RemoveSubAxesInInputOutputShardingsPass(ModulePass):
     """Cut the shardings of the main function's arguments and results at sub-axes.
 
-    Dimensions that are closed stay: somebody asked for exactly that.
+    Closed dimensions are kept, because users asked for them.
     """
 
     name = "sdy-remove-sub-axes-in-input-output-shardings"

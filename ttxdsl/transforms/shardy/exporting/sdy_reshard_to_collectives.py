@@ -99,12 +99,12 @@ class ReshardToCollectives(RewritePattern):
             if not source.sharding_axes:
                 self.replace(op, [], op.input, rewriter)
                 return
-            # gathered data is the same whatever mesh it is said to be on
+            # gathered data is the same on any mesh
             target, target_mesh = target.with_mesh(source.mesh), source_mesh
         if not source_mesh.same_axes(target_mesh):
             return
         if source_mesh == target_mesh:
-            source = source.with_mesh(target.mesh)  # perhaps another name for it
+            source = source.with_mesh(target.mesh)  # the meshes may differ by name only
         shape = shape_of(op.result)
         value, sharding, new_ops = tensor, source, list[Operation]()
         plan = cheapest_reshard if self.cheapest else plan_reshard
@@ -178,10 +178,10 @@ def check_collectives(module: ModuleOp) -> None:
     """
     checked: set[tuple[object, ...]] = set()
     for op in ops_of_type(module, sdy.CollectiveOp):
-        # layers repeat what they move
-        given, made = sdy.get_sharding(op.tensor), op.result.type
-        said = type(op), op.parent, given, made, *op.properties.items()
-        if said in checked:
+        # layers repeat their reshards
+        given, result = sdy.get_sharding(op.tensor), op.result.type
+        key = type(op), op.parent, given, result, *op.properties.items()
+        if key in checked:
             continue
         try:
             sdy.verify_op(op)
@@ -192,7 +192,7 @@ def check_collectives(module: ModuleOp) -> None:
                 hint="shard what the collective takes, or leave the collective out and"
                 " let the reshards make it",
             ) from error
-        checked.add(said)
+        checked.add(key)
 
 
 def check_reshards(module: ModuleOp) -> None:

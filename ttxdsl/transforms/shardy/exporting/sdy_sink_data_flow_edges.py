@@ -26,7 +26,7 @@ from ttxdsl.transforms.shardy.propagation.history import SHARDING_ORIGINS
 def _set_argument_shardings(
     op: Operation, owners: Sequence[SSAValue], shardings: Sequence[TensorSharding]
 ) -> None:
-    """Give the block arguments that own edges their shardings, the inner ones."""
+    """Set the inner shardings of the block arguments that own edges."""
     if isinstance(op, sdy.ManualComputationOp):
         manual = op.manual_axes.data
         op.in_shardings = sdy.TensorShardingPerValueAttr(
@@ -62,7 +62,7 @@ def _edge_attributes(owners: Sequence[SSAValue], name: str) -> list[Attribute | 
 
 @dataclass(frozen=True)
 class SinkDataFlowEdgesPass(ModulePass):
-    """Remove every `sdy.data_flow_edge`; its sharding goes to what it stood behind.
+    """Remove every `sdy.data_flow_edge`; its sharding moves to the edge's operand.
 
     Options:
         sink_debug_sharding_origins: also move what edges say about where their
@@ -103,8 +103,8 @@ class SinkDataFlowEdgesPass(ModulePass):
         self, op: Operation, owners: Sequence[SSAValue], which: str
     ) -> None:
         if self.sink_debug_sharding_origins:
-            # one entry an edge, or nobody could tell whose origins they are (the C++
-            # pass forgets the empty ones)
+            # one entry for each edge, so that an entry's place names the edge (the C++
+            # pass leaves empty ones out)
             op.attributes[f"sdy.{which}_sharding_origins"] = ArrayAttr(
                 origins if isinstance(origins, DictionaryAttr) else DictionaryAttr({})
                 for origins in _edge_attributes(owners, SHARDING_ORIGINS)

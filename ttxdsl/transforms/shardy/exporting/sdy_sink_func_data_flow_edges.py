@@ -1,4 +1,4 @@
-"""Move the shardings of the edges of functions and calls to what they stood behind."""
+"""`sdy-sink-func-data-flow-edges`: move shardings from edges to their operands."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

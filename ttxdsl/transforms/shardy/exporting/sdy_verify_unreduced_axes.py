@@ -39,7 +39,7 @@ def _sharding(value: SSAValue) -> TensorSharding | None:
 
 
 def _changed(value: SSAValue) -> bool:
-    """Whether a reshard made the value, which may then be what its user asks for."""
+    """Whether an op that changes shardings, such as a reshard, defines the value."""
     return isinstance(sdy.behind_barriers(value).owner, _CHANGING)
 
 
@@ -53,8 +53,12 @@ def _reductions_of(body: Region) -> tuple[ReductionKind, ...]:
     end = None if block is None else block.last_op
     if not isinstance(end, stablehlo.ReturnOp):
         return ()
-    found = {_BODIES.get(type(value.owner)) for value in end.operands}
-    return tuple(one for one in found if one) if len(found) == 1 else ()
+    reductions = {_BODIES.get(type(value.owner)) for value in end.operands}
+    return (
+        tuple(reduction for reduction in reductions if reduction)
+        if len(reductions) == 1
+        else ()
+    )
 
 
 def _unreduced(sharding: TensorSharding | None) -> Axes:
@@ -104,9 +108,9 @@ class _Verifier:
         introduced: Collection[ReductionKind] = (),
         removed: Collection[ReductionKind] = (),
     ) -> None:
-        made = [_sharding(result) for result in op.results]
+        shardings = [_sharding(result) for result in op.results]
         try:
-            sdy.verify_transition(op, given, made, introduced, removed)
+            sdy.verify_transition(op, given, shardings, introduced, removed)
         except VerifyException as error:
             raise CompileError(str(error), op) from error
 
@@ -124,8 +128,8 @@ class _Verifier:
         for at, (value, sharding) in enumerate(
             zip(op.results, sdy.func_result_shardings(callee), strict=True)
         ):
-            made = _unreduced(_sharding(value))
-            _expect_equal(op, _unreduced(sharding), made, f"at call result {at}.")
+            unreduced = _unreduced(_sharding(value))
+            _expect_equal(op, _unreduced(sharding), unreduced, f"at call result {at}.")
 
     def end(self, op: Operation) -> None:
         """Check that returned values are unreduced as the results around the body."""
@@ -137,7 +141,7 @@ class _Verifier:
             wanted = [_sharding(result) for result in parent.results]
         if isinstance(parent, sdy.ManualComputationOp):
             manual = parent.manual_axes.data
-            wanted = [one and without_manual_axes(one, manual) for one in wanted]
+            wanted = [entry and without_manual_axes(entry, manual) for entry in wanted]
         for at, (value, sharding) in enumerate(zip(op.operands, wanted, strict=False)):
             if sharding is not None and not _changed(value):
                 given = _unreduced(_sharding(value))
@@ -168,5 +172,5 @@ class VerifyUnreducedAxesPass(ModulePass):
     name = "sdy-verify-unreduced-axes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Check the module, which stays as it is."""
+        """Check the module without changing it."""
         verify_unreduced_axes(op)

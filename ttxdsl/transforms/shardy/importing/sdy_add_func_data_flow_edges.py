@@ -32,9 +32,9 @@ def _add_edges(
 
 
 class AddFuncDataFlowEdgesPass(ModulePass):
-    """Put an `sdy.func_data_flow_edge` behind arguments of functions and results of calls.
+    """Insert `sdy.func_data_flow_edge` ops for function arguments and call results.
 
-    Not behind those of the main function, whose callers are not known.
+    The main function's arguments get none, because its callers are unknown.
 
     Source: Shardy's sdy-add-func-data-flow-edges.
     """

@@ -80,7 +80,7 @@ def _apply(
     sharding: TensorSharding,
     constraint_behind: Callable[[], sdy.ShardingConstraintOp],
 ) -> bool:
-    """Make `sharding` that of `value` if it should be.
+    """Set the sharding of `value` to `sharding` if the rules of the pass allow it.
 
     Args:
         value: the input of a constraint or operand of a manual computation.
@@ -186,9 +186,9 @@ def _remember_rule(op: sdy.ShardingConstraintOp) -> OpShardingRule | None:
 def _record(
     op: sdy.ShardingConstraintOp, rule: OpShardingRule, history: History
 ) -> None:
-    """Take note that the input of a constraint got the constraint's axes.
+    """Record that the input of a constraint got the constraint's axes.
 
-    A sharding of a scalar that names no axes says what none says, and is no step.
+    The sharding of a scalar without axes is no step.
     """
     sharding = op.sharding.data
     if sharding == TensorSharding.fully_open(sharding.mesh, sharding.rank):

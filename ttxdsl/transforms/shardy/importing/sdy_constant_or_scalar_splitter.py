@@ -118,7 +118,7 @@ class Splitter:
     def found_impure(
         self, op: Operation, function: FuncOp, computation: NamedComputationOp | None
     ) -> None:
-        """Note that what is around `op` makes more than constants of constants."""
+        """Note that the ops around `op` compute more than constants."""
         self._impure_functions.add(original_name(function))
         parent = op.parent_op()
         while parent is not None and not isinstance(parent, NamedComputationOp):

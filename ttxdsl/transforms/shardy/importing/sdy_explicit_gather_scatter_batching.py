@@ -1,8 +1,8 @@
-"""`sdy-explicit-gather-scatter-batching`: what indices say by counting, said outright.
+"""`sdy-explicit-gather-scatter-batching`: use batching dimensions for counting indices.
 
 `x[arange(n), i]` gathers with indices `[[0, i0], [1, i1], …]`: dimension 0 of `x` is a
-batch dimension of the gather, but only someone who knows that the first entries count
-can split it. Here it becomes a batching dimension of the op, and the entries go.
+batch dimension of the gather, but a rule cannot see that the first entries count. Here
+it becomes a batching dimension of the op, and the entries are removed.
 
 Source: Shardy's pass of that name.
 """
@@ -108,7 +108,7 @@ def _entry_counts_rows(indices: SSAValue, dim: int, entry: int) -> bool:
         return counts_rows(indices)
     if join.dimension.value.data != dim or entry >= len(join.inputs):
         return False
-    singles = all(shape_of(one)[dim] == 1 for one in join.inputs[:entry])
+    singles = all(shape_of(input)[dim] == 1 for input in join.inputs[:entry])
     return singles and counts_rows(join.inputs[entry])
 
 
@@ -143,7 +143,7 @@ def _without_entry(
 
 
 def _say_defaults(op: Operation, *names: str) -> None:
-    """Write what an op does not say of itself, as Shardy's pass does."""
+    """Write the default properties of an op explicitly, as Shardy's pass does."""
     for name in names:
         op.properties.setdefault(name, BoolAttr.from_bool(False))
 
@@ -174,7 +174,7 @@ def _batch_entry(
 
 
 def _without(dims: Sequence[int], dim: int) -> tuple[int, ...]:
-    return tuple(one for one in dims if one != dim)
+    return tuple(other for other in dims if other != dim)
 
 
 def _batch_gather(op: stablehlo.GatherOp) -> None:

@@ -1,4 +1,4 @@
-"""Give every call a function of its own, so that each can be sharded differently."""
+"""`sdy-flatten-call-graph`: give every call its own function, to be sharded by itself."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -15,10 +15,10 @@ from ttxdsl.analysis.calls.symbols import Symbols
 
 
 class FlattenCallGraphPass(ModulePass):
-    """Copy the callee, with all that it calls, for each call of it but one.
+    """Copy the callee, with all functions that it calls, for every call but one.
 
-    Copies say in `sdy.original_func_name` what they are copies of. Functions that are
-    only declared stay one function: they mean something outside of the module.
+    `sdy.original_func_name` of a copy names the original. Declarations are not copied:
+    they refer to code outside of the module.
 
     Source: Shardy's sdy-flatten-call-graph.
     """

@@ -115,8 +115,8 @@ class LiftInlinedMeshesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        one = "single_device" if self.use_single_device_mesh_names else "maximal_mesh"
-        names = _MeshNames(op, one)
+        word = "single_device" if self.use_single_device_mesh_names else "maximal_mesh"
+        names = _MeshNames(op, word)
 
         def named(sharding: TensorSharding) -> TensorSharding:
             name = names.name_of(sharding.mesh)

@@ -19,21 +19,21 @@ from ttxdsl.transforms.shardy.meshes import mesh_lookup
 def common_mesh_name(
     shardings: Sequence[TensorSharding], mesh_of: Callable[[TensorSharding], Mesh]
 ) -> tuple[str | Mesh, Mesh] | None:
-    """The mesh that the shardings are over, as they say it and what it is.
+    """Return the mesh of some shardings as they name it, and the mesh itself.
 
-    The first that is not an empty mesh speaks for all: the verifier has seen to it
-    that they agree. None if there are no shardings.
+    The first sharding on a mesh that is not empty decides: the verifier made sure that
+    they agree. None if there are no shardings.
     """
-    found: tuple[str | Mesh, Mesh] | None = None
+    common: tuple[str | Mesh, Mesh] | None = None
     for sharding in shardings:
-        found = sharding.mesh, mesh_of(sharding)
-        if not found[1].is_empty:
+        common = sharding.mesh, mesh_of(sharding)
+        if not common[1].is_empty:
             break
-    return found
+    return common
 
 
 def replicate_unused(
-    sharding: TensorSharding, said: str | Mesh, mesh: Mesh, manual: Sequence[str]
+    sharding: TensorSharding, mesh_ref: str | Mesh, mesh: Mesh, manual: Sequence[str]
 ) -> TensorSharding:
     """The sharding with the manual axes that it does not use replicated.
 
@@ -48,7 +48,7 @@ def replicate_unused(
     if not unused:
         return sharding
     replicated = sort_and_merge((*sharding.replicated, *unused), mesh)
-    return sharding.with_mesh(said).with_replicated(replicated)
+    return sharding.with_mesh(mesh_ref).with_replicated(replicated)
 
 
 def clean_up(
@@ -70,7 +70,7 @@ def clean_up(
                 hint="pass a tensor in or out, so that its sharding names the mesh",
             )
         return
-    said, mesh = common
+    name, mesh = common
     manual = sorted({*op.manual_axes.data}, key=mesh.axis_index)
     op.manual_axes = sdy.ManualAxesAttr(manual)
 
@@ -78,7 +78,7 @@ def clean_up(
         shardings: sdy.TensorShardingPerValueAttr, types: Sequence[Attribute]
     ) -> sdy.TensorShardingPerValueAttr:
         return sdy.TensorShardingPerValueAttr(
-            replicate_unused(sharding, said, mesh, manual)
+            replicate_unused(sharding, name, mesh, manual)
             if isinstance(type, ShapedType)
             else sharding
             for sharding, type in zip(shardings.data, types, strict=True)

@@ -1,4 +1,4 @@
-"""Let calls say what the results of their callees say."""
+"""`sdy-propagate-sharding-from-func-to-call`: copy result shardings to calls."""
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

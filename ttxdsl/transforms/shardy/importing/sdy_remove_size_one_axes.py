@@ -32,7 +32,7 @@ def without_size_one_axes(sharding: TensorSharding, mesh: Mesh) -> TensorShardin
 
 
 def _change_collective(op: sdy.CollectiveOp, mesh: Mesh) -> None:
-    """Take the axes out of what a collective moves, or all of it if nothing is left."""
+    """Remove the axes from a collective, or the collective if no axis is left."""
     for name, old in op.properties.items():
         match old:
             case sdy.AxisRefListAttr():
