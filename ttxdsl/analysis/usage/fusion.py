@@ -23,6 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.kernels import is_one_hot, softmax_product
+from ttxdsl.analysis.usage.narrow import narrowed
 from ttxdsl.analysis.usage.work import operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
@@ -30,7 +31,6 @@ from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
-    element_bits,
     element_of,
     shape_of,
     value_bytes,
@@ -95,6 +95,7 @@ class Fusion:
         self.saves_memory = saves_memory
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
+        self._stored: dict[SSAValue, Attribute] = {}
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
         """Buffers read for the result of an op that may be hidden, with the bytes of each."""
 
@@ -287,27 +288,18 @@ class Fusion:
         return None
 
     def stored_element(self, value: SSAValue) -> Attribute:
-        """Return the element type that a value is stored as.
+        """Return the element type that a value is stored as."""
+        if not self.compiler.converts_before_loops:
+            return element_of(value)
+        if value not in self._stored:
+            values, element = narrowed(value, uses, self._makes)
+            self._stored |= dict.fromkeys(values, element)
+        return self._stored[value]
 
-        XLA converts before a loop what the loop only slices and converts to a smaller type.
-        """
-        own = element_of(value)
-        if not self.compiler.converts_before_loops or not _may_hide_value(value):
-            return own
-        narrow: Attribute = own
-        for user, index in uses(value):
-            if not isinstance(user, stablehlo.WhileOp):
-                if not self._takes_in(user, index):
-                    return own
-                continue
-            inner = user.body.block.args[index]
-            element = _converted_slice_element(inner)
-            if element is None or user.cond.block.args[index].first_use is not None:
-                return own
-            if element_bits(element) >= element_bits(own):
-                return own
-            narrow = element
-        return narrow
+    def _makes(self, value: SSAValue, user: Operation, index: int) -> bool:
+        """Whether a reader makes a value inside its own loop."""
+        is_hidden = isinstance(value, OpResult) and _may_hide(value.op)
+        return is_hidden and self._takes_in(user, index)
 
     def _settle(self, op: Operation) -> None:
         """Decide about an op, after all that it depends on (no recursion: chains are long)."""
@@ -607,28 +599,6 @@ def uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
                 pending.extend(use.operation.results)
             else:
                 yield use.operation, use.index
-
-
-def _may_hide_value(value: SSAValue) -> bool:
-    return isinstance(value, OpResult) and _may_hide(value.op)
-
-
-def _converted_slice_element(argument: BlockArgument) -> Attribute | None:
-    """Return what slices of a loop's argument are converted to, if it is read only so."""
-    elements: set[Attribute] = set()
-    terminator = argument.block.last_op
-    for user, index in uses(argument):
-        if user is terminator:
-            if index != argument.index:
-                return None
-        elif isinstance(user, _SLICES) and index == 0:
-            for reader, _ in uses(user.results[0]):
-                if not isinstance(reader, stablehlo.ConvertOp):
-                    return None
-                elements.add(element_of(reader.results[0]))
-        else:
-            return None
-    return elements.pop() if len(elements) == 1 else None
 
 
 def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:

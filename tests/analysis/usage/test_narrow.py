@@ -1,0 +1,116 @@
+"""What loops only convert is stored as what it is converted to."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import bf16, f32
+from xdsl.ir import Attribute
+
+from ttxdsl.analysis.usage.fusion import Fusion
+from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.costs.compilers import TPU, XLA_CPU, Compiler
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.loading.program import make_context, parse_program
+
+S = "tensor<4x256x256xf32>"
+PART = "tensor<1x256x256xf32>"
+NARROW = "tensor<1x256x256xbf16>"
+
+
+def slice_of(stack: str) -> str:
+    return (
+        f'%s = "stablehlo.dynamic_slice"({stack}, %i, %zero, %zero)'
+        " <{slice_sizes = array<i64: 1, 256, 256>}>"
+        f" : ({S}, tensor<i32>, tensor<i32>, tensor<i32>) -> {PART}"
+    )
+
+
+COND = """
+  cond {
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {"""
+
+CONSTANTS = """
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>"""
+
+
+def reads(stack: str, read: str) -> str:
+    """A loop that sums slices of a stack as they are read."""
+    return f"""
+  %sums:3 = stablehlo.while(%i = %zero, %w = {stack}, %h = %x) : tensor<i32>, {S}, {NARROW}
+  {COND}
+    {slice_of("%w")}
+    {read}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    %g = stablehlo.add %h, %c : {NARROW}
+    stablehlo.return %n, %w, %g : tensor<i32>, {S}, {NARROW}
+  }}
+  return %sums#2 : {NARROW}"""
+
+
+CONVERTED = f"%c = stablehlo.convert %s : ({PART}) -> {NARROW}"
+COMPUTED = f"""%e = stablehlo.exponential %s : {PART}
+    %c = stablehlo.convert %e : ({PART}) -> {NARROW}"""
+
+
+def filled(read: str) -> str:
+    """A loop that fills a stack, and one that reads it."""
+    return f"""
+func.func @main(%a: {PART}, %x: {NARROW}) -> {NARROW} {{ {CONSTANTS}
+  %f = stablehlo.constant dense<0.0> : tensor<f32>
+  %stack = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {S}
+  %filled:3 = stablehlo.while(%i = %zero, %w = %stack, %h = %a) : tensor<i32>, {S}, {PART}
+  {COND}
+    %u = stablehlo.dynamic_update_slice %w, %h, %i, %zero, %zero
+      : ({S}, {PART}, tensor<i32>, tensor<i32>, tensor<i32>) -> {S}
+    %g = stablehlo.tanh %h : {PART}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %u, %g : tensor<i32>, {S}, {PART}
+  }}
+  {reads("%filled#1", read)}
+}}"""
+
+
+def transposed(read: str) -> str:
+    """A loop that reads a transposed argument."""
+    kept = "tensor<256x4x256xf32>"
+    return f"""
+func.func @main(%a: {kept}, %x: {NARROW}) -> {NARROW} {{ {CONSTANTS}
+  %stack = stablehlo.transpose %a, dims = [1, 0, 2] : ({kept}) -> {S}
+  {reads("%stack", read)}
+}}"""
+
+
+def stored(text: str, compiler: Compiler) -> Attribute:
+    """Return the element type of the stack that is read."""
+    module = parse_program(text, make_context())
+    *_, loop = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    return Fusion(compiler).stored_element(loop.operands[1])
+
+
+@pytest.mark.parametrize("program", [filled, transposed])
+def test_what_a_loop_only_slices_and_converts_is_stored_so(program):
+    assert stored(program(CONVERTED), TPU) == bf16
+    assert stored(program(COMPUTED), TPU) == f32
+    assert stored(program(CONVERTED), XLA_CPU) == f32
+
+
+def test_a_narrow_stack_takes_its_bytes():
+    whole, half = (
+        memory_profile(parse_program(filled(read), make_context()), compiler=TPU)
+        for read in (COMPUTED, CONVERTED)
+    )
+    assert whole.peak_bytes - half.peak_bytes == 4 * 256 * 256 * 2
+
+
+def test_a_transposed_argument_is_no_copy():
+    """What computes with it reads the argument; as another type it is stored."""
+    as_it_is, converted = (
+        memory_profile(parse_program(transposed(read), make_context()), compiler=TPU)
+        for read in (COMPUTED, CONVERTED)
+    )
+    assert converted.peak_bytes - as_it_is.peak_bytes == 4 * 256 * 256 * 2

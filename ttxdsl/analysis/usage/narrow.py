@@ -1,0 +1,99 @@
+"""Stacks that are stored as a smaller type than they have, since all who read them convert them.
+
+XLA converts before a loop what the loop only slices and converts, and fills a stack with
+converted parts if all that is read of it is converted later (`BFloat16Propagation`).
+"""
+
+from collections.abc import Callable, Iterator
+
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_bits, element_of
+
+_SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
+
+Uses = Callable[[SSAValue], Iterator[tuple[Operation, int]]]
+
+_MOST_VALUES = 64
+"""Values of one stack that are looked at."""
+
+
+def narrowed(
+    value: SSAValue, uses: Uses, is_made_by: Callable[[SSAValue, Operation, int], bool]
+) -> tuple[list[SSAValue], Attribute]:
+    """Return the values that are one stack with a value, and the type that it is stored as.
+
+    Args:
+        value: what enters a loop, or a loop fills.
+        uses: the readers of a value, through what gives it another shape.
+        is_made_by: whether a reader makes a value itself, however it is stored.
+    """
+    own = element_of(value)
+    values, elements = [value], set[Attribute]()
+    loops = 0
+    for member in values:  # it grows
+        new = list(_same_before(member))
+        for user, index in uses(member):
+            loop = _loop_of(user)
+            if loop is not None:
+                if loop.cond.block.args[index].first_use is not None:
+                    return [value], own
+                loops += 1
+                new += _carried(loop, index)
+            elif isinstance(user, stablehlo.DynamicUpdateSliceOp) and index == 0:
+                new.append(user.result)
+            elif isinstance(user, _SLICES) and index == 0:
+                readers = [reader for reader, _ in uses(user.results[0])]
+                if not all(
+                    isinstance(reader, stablehlo.ConvertOp) for reader in readers
+                ):
+                    return [value], own
+                elements.update(element_of(reader.results[0]) for reader in readers)
+            elif not is_made_by(member, user, index):
+                return [value], own
+        values += [other for other in dict.fromkeys(new) if other not in values]
+        if len(values) > _MOST_VALUES:
+            return [value], own
+    if not loops or len(elements) != 1 or not all(map(_may_be_converted, values)):
+        return [value], own
+    (element,) = elements
+    is_smaller = element_bits(element) < element_bits(own)
+    return values, element if is_smaller else own
+
+
+def _loop_of(user: Operation) -> stablehlo.WhileOp | None:
+    """Return the loop that an op is, or whose turn it ends."""
+    if isinstance(user, stablehlo.ReturnOp):
+        user = user.parent_op() or user
+    return user if isinstance(user, stablehlo.WhileOp) else None
+
+
+def _carried(loop: stablehlo.WhileOp, index: int) -> list[SSAValue]:
+    last = loop.body.block.last_op
+    assert last is not None, "a loop's body returns"
+    body = loop.body.block.args[index], last.operands[index]
+    return [loop.operands[index], *body, loop.results[index]]
+
+
+def _same_before(value: SSAValue) -> Iterator[SSAValue]:
+    """Yield what a value is the same buffer as, of those before it."""
+    owner = value.owner
+    if isinstance(owner, stablehlo.WhileOp):
+        at = next(
+            index for index, result in enumerate(owner.results) if result is value
+        )
+        yield from _carried(owner, at)
+    elif isinstance(owner, stablehlo.DynamicUpdateSliceOp):
+        yield owner.operand
+    elif isinstance(value, BlockArgument):
+        loop = value.owner.parent_op()
+        if isinstance(loop, stablehlo.WhileOp):
+            yield from _carried(loop, value.index)
+
+
+def _may_be_converted(value: SSAValue) -> bool:
+    """Whether a value is no argument of the program, whose type is given."""
+    if not isinstance(value, BlockArgument):
+        return True
+    return isinstance(value.owner.parent_op(), stablehlo.WhileOp)
