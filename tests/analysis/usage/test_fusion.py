@@ -264,3 +264,57 @@ def test_stable_sorts_take_numbers_along():
   return %0 : {T}"""
     profile = memory_profile(module_of(body, T), compiler=COMPILER)
     assert profile.peak_bytes == (1 + 1 + 2) * SIZE
+
+
+def loop(body: str, end: str) -> str:
+    """A loop that carries `%acc` and reads `%s`, a layer of `%w`."""
+    stack = "tensor<4x64x64xf32>"
+    return f"""
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %start = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+  %out:3 = stablehlo.while(%i = %zero, %acc = %start, %w = %stack)
+    : tensor<i32>, {T}, {stack}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %part = "stablehlo.dynamic_slice"(%w, %i, %zero, %zero)
+      <{{slice_sizes = array<i64: 1, 64, 64>}}>
+      : ({stack}, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x64xf32>
+    %s = stablehlo.reshape %part : (tensor<1x64x64xf32>) -> {T}
+    {body}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, {end}, %w : tensor<i32>, {T}, {stack}
+  }}
+  return %out#1 : {T}"""
+
+
+def loop_buffers(body: str, end: str) -> int:
+    """Return the buffers as large as a layer at the peak of a loop, beside its arguments."""
+    arguments = f"%x: {T}, %stack: tensor<4x64x64xf32>"
+    module = module_of(loop(body, end), T, arguments)
+    return memory_profile(module, compiler=COMPILER).peak_bytes // SIZE - 5
+
+
+def test_an_accumulator_is_written_in_place():
+    """Two reads of it are one too many: the sum is then a buffer of its own."""
+    added = loop_buffers(f"%a = stablehlo.add %acc, %s : {T}", "%a")
+    twice = loop_buffers(
+        f"""%a = stablehlo.add %acc, %s : {T}
+    %b = stablehlo.dot_general %acc, %a, {ROWS} : {BINARY}""",
+        "%a",
+    )
+    assert added == 1
+    assert twice > added
+
+
+def test_a_layer_that_several_products_read_is_stored():
+    once = loop_buffers(f"%a = stablehlo.dot_general %acc, %s, {ROWS} : {BINARY}", "%a")
+    twice = loop_buffers(
+        f"""%b = stablehlo.dot_general %acc, %s, {ROWS} : {BINARY}
+    %a = stablehlo.dot_general %b, %s, {ROWS} : {BINARY}""",
+        "%a",
+    )
+    assert (once, twice) == (2, 4)
