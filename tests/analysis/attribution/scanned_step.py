@@ -48,6 +48,52 @@ def scanned(debug_info: bool = True) -> str:
     return lowered.as_text(debug_info=debug_info)
 
 
+@cache
+def carrying() -> str:
+    """Return the text of a loop that begins with a variable."""
+
+    def model(p: Any, tokens: Any) -> Any:
+        h = jnp.tanh(tokens)
+        h, _ = jax.lax.scan(lambda h, w: (jnp.tanh(h @ w), None), h, p)
+        return h
+
+    mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+    sharding = NamedSharding(mesh, P("data"))
+    p = jax.ShapeDtypeStruct((LAYERS, WIDTH, WIDTH), jnp.float32)
+    x = jax.ShapeDtypeStruct((BATCH, WIDTH), jnp.float32, sharding=sharding)
+    return jax.jit(model).lower(p, x).as_text(debug_info=True)
+
+
+HANDED = 4
+
+
+def layer(w: Any, x: Any) -> Any:
+    """One layer of those that are written out."""
+    h = jax.nn.relu(x @ w)
+    return h @ w + x
+
+
+@cache
+def handed() -> str:
+    """Return the text of layers that are written out, tensor parallel."""
+
+    def model(p: Any, x: Any) -> Any:
+        h = x
+        for w in p:
+            h = layer(w, h)
+        return jax.nn.log_softmax(h @ p[0])
+
+    mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+
+    def array(shape: tuple[int, ...], *axes: str | None) -> Any:
+        sharding = NamedSharding(mesh, P(*axes))
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=sharding)
+
+    p = [array((WIDTH, WIDTH), None, "model") for _ in range(HANDED)]
+    lowered = jax.jit(model).lower(p, array((BATCH, WIDTH), "data"))
+    return lowered.as_text(debug_info=True)
+
+
 def line_of(text: str) -> int:
     """Return the number of the line of this file that has a text."""
     lines = Path(__file__).read_text().splitlines()

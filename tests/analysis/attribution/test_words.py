@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 import ttxdsl
-from tests.analysis.attribution.scanned_step import line_of, scanned
+from tests.analysis.attribution.scanned_step import (
+    HANDED,
+    carrying,
+    handed,
+    line_of,
+    scanned,
+)
 from ttxdsl.analysis.attribution.authored import lines_hint
 from ttxdsl.analysis.attribution.variables import variable_at
 from ttxdsl.analysis.attribution.words import Words
@@ -62,6 +68,42 @@ def test_why_names_what_is_moved():
     for number in range(len(answer.collectives)):
         one = explainer.collective(number)
         assert not any(name in f"{one.reason} {one.details}" for name in UNKNOWN)
+
+
+def test_what_a_loop_carries_is_the_variable_that_it_begins_with():
+    module = ttxdsl.load(carrying()).partition().module
+    words = Words()
+    (loop,) = [op for op in module.walk() if isinstance(op, stablehlo.WhileOp)]
+    carried = [words.carried(argument) for argument in loop.body.block.args]
+    assert "h" in carried
+    at = carried.index("h")
+    name = words.value(loop.body.block.args[at])
+    assert name == f"h of {words.loop(loop)}"
+    # the counter has none, and none that MLIR made
+    data = ttxdsl.load(carrying()).report_data()
+    names = [n["name"] for n in data["graph"]["nodes"] if n["kind"] == "argument"]
+    assert "h" in names
+    assert not any("iterArg" in name for name in names)
+
+
+def test_what_a_library_computes_is_called_by_the_call():
+    explainer = Explainer(parse_program(handed()), handed(), source="s.mlir", tries=0)
+    texts = " ".join(one.summary for one in explainer.program().collectives)
+    assert f"h at line {line_of('h = jax.nn.relu(x @ w)')} of layer" in texts
+    line = line_of("return jax.nn.log_softmax(h @ p[0])")
+    assert f"log_softmax at line {line} of model" in texts
+    assert "@" not in texts
+
+
+def test_what_a_layer_hands_to_the_next_is_its_input():
+    module = ttxdsl.load(handed()).partition().module
+    words = Words()
+    values = {
+        words.value(result) or "" for op in module.walk() for result in op.results
+    }
+    # the first one's is an argument, and the last hands on to none
+    inputs = {name for name in values if "'s input" in name}
+    assert inputs == {f"layer {number}'s input" for number in range(1, HANDED)}
 
 
 def test_plan_and_exports_say_the_same(device: ttxdsl.Program):

@@ -5,6 +5,7 @@ by the layer that it goes into, or by the line that computes it; a loop by what 
 over and where it is written.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import cast
@@ -113,7 +114,7 @@ class Words:
         """
         key = value, calls
         if key not in self._values:
-            known = self._argument(value, calls) or self._computed(value)
+            known = self._argument(value, calls) or self._computed(value, calls)
             self._values[key] = known
         return self._values[key]
 
@@ -140,6 +141,8 @@ class Words:
                     value = inner
                 elif isinstance(op, _SPLITTING):
                     value = op.operands[0]
+                elif isinstance(op, stablehlo.OptimizationBarrierOp):
+                    value = op.operands[value.index]
                 elif isinstance(op, stablehlo.AllGatherOp):
                     moved, value = moved or " gathered", op.operands[value.index]
                 elif len(op.operands) == 1 and isinstance(op, _MOVING):
@@ -148,7 +151,7 @@ class Words:
                         moved = moved or f" after {_short(op)}"
                     value = op.operands[0]
                 elif isinstance(op, stablehlo.WhileOp) and index:
-                    return f"what {self.loop(op)} stacked{moved}"
+                    return f"what {self.loop(op)} stacked{',' if moved else ''}{moved}"
                 else:
                     return None
                 continue
@@ -191,25 +194,41 @@ class Words:
         last = callee.body.block.last_op
         return None if last is None else last.operands[result.index]
 
-    def _computed(self, value: SSAValue) -> str | None:
+    def _computed(self, value: SSAValue, calls: Calls) -> str | None:
         if isinstance(value, BlockArgument):
             owner = sdy.owning_op(value)
             if isinstance(owner, stablehlo.WhileOp):
-                return f"the carry of {self.loop(owner)}"
+                carried = self.carried(value)
+                return f"{carried or 'the carry'} of {self.loop(owner)}"
+            if calls and isinstance(owner, FuncOp):
+                return self.value(calls[-1].operands[value.index], calls[:-1])
             return None
         op = cast(OpResult, value).op
         if isinstance(op, stablehlo.WhileOp):
             return f"the result of {self.loop(op)}"
+        if isinstance(op, stablehlo.OptimizationBarrierOp):
+            return self.value(op.operands[cast(OpResult, value).index], calls)
         if not op.operands or isinstance(op, stablehlo.BroadcastInDimOp):
             loops = [use.operation for use in value.uses]
             if loops and isinstance(loops[0], stablehlo.WhileOp):
                 return f"stacked by {self.loop(loops[0])}"
         frame = source_frame(unmarked(op.location))
         if frame is None or not frame.function:
-            return None
+            return _in_call(value, calls)
         if named := _variable(op, value):
             return named
         return _handed_on(op, value) or f"{_short(op)} at {line_text(frame)}"
+
+    def carried(self, argument: BlockArgument) -> str | None:
+        """Return the variable that a loop begins with in place of an argument: `h`."""
+        loop = sdy.owning_op(argument)
+        if not isinstance(loop, stablehlo.WhileOp):
+            return None
+        first = loop.operands[argument.index]
+        if not isinstance(first, OpResult):
+            return None
+        named = _variable(first.op, first)
+        return named.partition(" at ")[0] if named else None
 
     # --- loops ----------------------------------------------------------------------
 
@@ -331,6 +350,29 @@ def _variable(op: Operation, value: SSAValue) -> str | None:
         if frame in _own_frames(user):
             return None
     return f"{name} at {line_text(frame)}"
+
+
+_REMATERIALIZED = frozenset({"checkpoint", "closed_call", "core_call", "remat"})
+"""Functions that JAX made, whose names no author knows."""
+
+
+def _in_call(value: SSAValue, calls: Calls) -> str | None:
+    """Name what a library computes by the call of it: `relu at line 7 of mlp`."""
+    is_result = any(
+        use.operation.has_trait(IsTerminator, value_if_unregistered=False)
+        for use in value.uses
+    )
+    for call in reversed(calls):
+        frame = source_frame(unmarked(call.location))
+        if not isinstance(call, CallOp) or frame is None or not frame.function:
+            is_result = False
+            continue
+        if is_result and (named := _variable(call, call.results[0])):
+            return named
+        name = re.sub(r"_\d+$", "", call.callee.string_value())
+        called = "a value" if name in _REMATERIALIZED else name
+        return f"{called} at {line_text(frame)}"
+    return None
 
 
 def _handed_on(op: Operation, value: SSAValue) -> str | None:

@@ -89,6 +89,7 @@ class CountedCollective:
     `times`. `axes` is None where the groups follow no mesh axis; `groups` are the devices
     among which it runs, of a permutation the pairs; `function` is what the position is in.
     What several collectives were joined to is for `other_lines` besides that of the position.
+    `argument` is the path of the program's argument that it moves, where somebody asked.
     Of a custom call `@target` that is not priced nobody knows the bytes: they count as 0.
     """
 
@@ -104,6 +105,7 @@ class CountedCollective:
     groups: Groups = field(default=(), repr=False)
     is_priced: bool = True
     other_lines: int = 0
+    argument: str | None = None
 
     @property
     def count(self) -> int:
@@ -182,7 +184,7 @@ def _type_text(values: Sequence[SSAValue]) -> str:
         for text, count in list(texts.items())[:_MOST_TYPES]
     ]
     rest = sum(list(texts.values())[_MOST_TYPES:])
-    return ", ".join([*named, *([f"{rest} others"] if rest else [])])
+    return ", ".join([*named, *([others(rest)] if rest else [])])
 
 
 def _short(op: Operation) -> str:
@@ -195,6 +197,8 @@ def _short(op: Operation) -> str:
 
 _MOST_OPS = 3
 """Kinds of ops that a reason names."""
+AN_ARGUMENT = "an argument"
+"""Stands in a reason for an argument of the program."""
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -212,20 +216,37 @@ def _producer(op: Operation) -> str:
 
 
 def _maker(value: SSAValue) -> str:
+    # what a collective only moves was made before it
+    while isinstance(value, OpResult) and _only_moves(value.op):
+        value = value.op.operands[value.index]
     # a lookup in a split table is masked where the row is on another device
     if isinstance(value, OpResult) and isinstance(value.op, stablehlo.SelectOp):
         chosen = value.op.on_true
         if isinstance(chosen, OpResult) and isinstance(chosen.op, stablehlo.GatherOp):
             value = chosen
-    return _short(value.op) if isinstance(value, OpResult) else "an argument"
+    return _short(value.op) if isinstance(value, OpResult) else AN_ARGUMENT
 
 
-def _consumer(op: Operation) -> str:
-    return _listed(map(_first_user, op.results))
+def _consumer(op: Operation, verb: str) -> str:
+    """Return who uses the results of an op, and that they `need` or `want` something."""
+    users = _listed(map(_first_user, op.results))
+    return f"{users} {verb}" if " and " in users else f"{users} {verb}s"
+
+
+def _only_moves(op: Operation) -> bool:
+    """Return whether an op is a collective whose results are its operands elsewhere."""
+    fact = op.get_trait(Collective)
+    return (
+        fact is not None and not fact.combines and len(op.operands) == len(op.results)
+    )
 
 
 def _first_user(result: SSAValue) -> str:
     users = [use.operation for use in result.uses]
+    while users and _only_moves(users[0]):
+        at = next(at for at, one in enumerate(users[0].operands) if one is result)
+        result = users[0].results[at]
+        users = [use.operation for use in result.uses]
     if not users:
         return "nothing"
     if isinstance(users[0], sdy.ReturnOp | ReturnOp | stablehlo.ReturnOp):
@@ -238,23 +259,23 @@ def _reason(op: Operation, axes: Axes | None) -> str:
     if fact is not None and fact.combines:
         combines = f"combines what each device has of {_producer(op)}"
         if fact.ring is Ring.REDUCE_SCATTER:
-            return f"{combines}; {_consumer(op)} wants it split"
+            return f"{combines}; {_consumer(op, 'want')} it split"
         return combines
     match op:
         case stablehlo.AllGatherOp():
             dim = op.all_gather_dim.value.data
-            return f"{_consumer(op)} needs dimension {dim} of {_producer(op)} whole"
+            return f"{_consumer(op, 'need')} dimension {dim} of {_producer(op)} whole"
         case stablehlo.AllToAllOp():
             whole = op.concat_dimension.value.data
             split = op.split_dimension.value.data
             if split == whole:
                 by = f" by {_axes_text(axes)}" if axes else ""
                 return (
-                    f"{_consumer(op)} needs dimension {split} of {_producer(op)} split"
+                    f"{_consumer(op, 'need')} dimension {split} of {_producer(op)} split"
                     f"{by} in another order"
                 )
             return (
-                f"{_consumer(op)} needs {_producer(op)} split along dimension {split},"
+                f"{_consumer(op, 'need')} {_producer(op)} split along dimension {split},"
                 f" not {whole}"
             )
         case stablehlo.CustomCallOp():
@@ -262,7 +283,7 @@ def _reason(op: Operation, axes: Axes | None) -> str:
                 return f"sends the rows of {_producer(op)} that constant sizes say"
             return f"sends at most all rows of {_producer(op)}, as sizes say in a run"
         case _:
-            return f"{_consumer(op)} needs other parts of {_producer(op)}"
+            return f"{_consumer(op, 'need')} other parts of {_producer(op)}"
 
 
 def _constant_numbers(value: SSAValue) -> tuple[int, ...] | None:

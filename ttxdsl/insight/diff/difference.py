@@ -19,6 +19,7 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import MemoryProfile
+from ttxdsl.analysis.usage.reasons import with_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 
@@ -167,7 +168,7 @@ def side_of(
     """
     usage = usage_on(module, chip, slices, trip_count)
     seconds = None if chip is None else usage.seconds
-    collectives = tuple(usage.collectives)
+    collectives = tuple(with_arguments(module, usage.collectives))
     return Side(name, collectives, usage.memory, seconds, lines_hint(module))
 
 

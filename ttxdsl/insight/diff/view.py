@@ -6,6 +6,7 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.analysis.usage.collectives import CountedCollective, guesses_text, sent_text
+from ttxdsl.analysis.usage.reasons import lines_of, reason_of
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.folding import fold, unfolded
 from ttxdsl.diagnostics.sanitize import visible
@@ -41,7 +42,7 @@ def _summary_table(found: Difference) -> Table:
 
 
 def _sides_text(texts: Iterable[str]) -> str:
-    return " -> ".join(dict.fromkeys(texts))
+    return " -> ".join(filter(None, dict.fromkeys(texts)))
 
 
 def _cells(pair: Pair) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
     table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("why")
     for group in rows.groups:
-        sign, title, axes, tensor, reason = _cells(group[0])
+        sign, title, axes, tensor, _ = _cells(group[0])
         count = f"{len(group)} " if len(group) > 1 else ""
         sides = [
             [one for one in side if one is not None]
@@ -81,8 +82,11 @@ def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
                 [pair.right for pair in group],
             )
         ]
-        bytes_ = _sides_text(sent_text(side) for side in sides if side)
-        table.add_row(sign, f"{count}{title}", axes, tensor, bytes_, reason)
+        told = [side for side in sides if side]
+        bytes_ = _sides_text(map(sent_text, told))
+        texts = _sides_text(map(reason_of, told)), _sides_text(map(lines_of, told))
+        why = "\n".join(filter(None, texts))
+        table.add_row(sign, f"{count}{title}", axes, tensor, bytes_, why)
     if rows.hidden:
         table.add_row("", f"{len(rows.hidden)} others, shown by --all")
     return table

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
+from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
+from ttxdsl.analysis.usage.reasons import with_arguments
 from ttxdsl.analysis.usage.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.costs.chips import Chip
@@ -52,6 +54,7 @@ class RunOutcome(Displayed):
         chip: with whose fusions; None: nothing is fused.
         step_seconds: of the program on such chips.
         by: what makes one row of collectives.
+        collectives: in program order.
         row_keys: for each collective what all of its row share.
     """
 
@@ -65,6 +68,7 @@ class RunOutcome(Displayed):
     purposes: Sequence[Purpose]
     peak_bytes: int | None
     by: str | None
+    collectives: Sequence[CountedCollective]
     row_keys: Sequence[object]
     chip: Chip | None = None
     step_seconds: float | None = None
@@ -144,7 +148,7 @@ class Run:
         module = device.module
         chip = None if chip is None else known_chip(chip)
         usage = usage_on(module, chip, slices, trip_count)
-        sent = usage.collectives
+        sent = with_arguments(usage.module, usage.collectives)
         return RunOutcome(
             self.engine,
             lowered,
@@ -159,6 +163,7 @@ class Run:
             purposes(module, sent),
             _peak_bytes(usage),
             by,
+            sent,
             [one.row for one in sent] if by is None else row_names(module, sent, by),
             chip,
             None if chip is None else usage.seconds,

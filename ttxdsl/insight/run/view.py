@@ -15,6 +15,7 @@ from ttxdsl.analysis.usage.collectives import (
     launches_of,
     sent_text,
 )
+from ttxdsl.analysis.usage.reasons import lines_of, reason_of
 from ttxdsl.costs.units import bytes_text, number_ranges, seconds_text
 from ttxdsl.diagnostics.display import finite
 from ttxdsl.diagnostics.folding import farthest, fold, unfolded
@@ -64,6 +65,14 @@ def _cell(texts: Iterable[str]) -> str:
     return f"{1 + len(others)} different" if others else first
 
 
+def _why(group: Sequence[CountedCollective]) -> str:
+    """Return why collectives are there, and where, or how many reasons they have."""
+    reason = _cell(one.reason for one in group)
+    if reason != group[0].reason:
+        return reason
+    return "\n".join(filter(None, (reason_of(group), lines_of(group))))
+
+
 def _collective_table(
     collectives: Sequence[CountedCollective],
     outcome: RunOutcome,
@@ -90,9 +99,7 @@ def _collective_table(
             _cell(one.axes_text for one in group),
             _cell(one.tensor for one in group),
             sent_text(group),
-            str(place or f"no {place_of} is known")
-            if place_of
-            else _cell(one.reason for one in group),
+            str(place or f"no {place_of} is known") if place_of else _why(group),
         )
     if rows.hidden:
         rest = sum(one.bytes_per_device for one, _ in rows.hidden)
@@ -171,7 +178,7 @@ def print_outcome(
         console.print(_stage_table(lowered.stages))
     else:
         console.print(_stages_text(lowered.stages), soft_wrap=True)
-    collectives = lowered.collectives(outcome.trip_count)
+    collectives = outcome.collectives
     for purpose in outcome.purposes:
         console.print(str(purpose), soft_wrap=True)
     if outcome.peak_bytes is not None:
@@ -210,7 +217,7 @@ def print_outcome(
 def outcome_data(file: str, engine: str, outcome: RunOutcome) -> dict[str, Any]:
     """Return what `print_outcome` prints, and the remarks, for JSON."""
     lowered = outcome.lowered
-    collectives = lowered.collectives(outcome.trip_count)
+    collectives = outcome.collectives
     return {
         "file": file,
         "engine": engine,

@@ -69,13 +69,14 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """`params['up']`, `constraint %7`, `result 0`."""
+        """`params['up']`, `constraint %7`, `result 0`, `the shard_map at line 8 of f`."""
         name = self.place.value
         if self.kind == "argument":
             return self.place.scope or name or f"argument {self.index}"
         if self.kind == "result":
             return f"result {self.index}"
-        return f"{self.kind} {name}" if name else self.kind
+        known = self.place.words if self.kind == "manual computation" else None
+        return known or (f"{self.kind} {name}" if name else self.kind)
 
     def __str__(self) -> str:
         return self.text

@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.attribution.words import Words, path_of
-from ttxdsl.diagnostics.errors import Frame, source_frame
+from ttxdsl.diagnostics.errors import Frame, line_text, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
 from ttxdsl.insight.why.names import Names
@@ -113,6 +113,9 @@ class Places:
         location = unmarked(shown.location)
         # an op of a library may only know who called it
         frame = source_frame(location) or source_frame(unmarked(op.location))
+        if isinstance(shown, sdy.ManualComputationOp) and frame and frame.function:
+            words = f"the shard_map at {line_text(frame)}"
+            return Site(name, value, frame.position, None, frame.function, words)
         return _site(name, value, frame, path_of(location))
 
     def value(self, value: SSAValue) -> Site:
@@ -167,9 +170,19 @@ class Places:
                 return name
         original = self.recorded.original_value(value)
         if original is None:
-            return None
+            return self._at_line(value)
         calls = () if owner is None else self.recorded.numbered.callers(owner)
         return self.words.value(original, tuple(calls))
+
+    def _at_line(self, value: SSAValue) -> str | None:
+        """Name a value that a stage made by its op and line: `select at line 15 of attend`."""
+        if not isinstance(value, OpResult):
+            return None
+        place = self.op(value.op)
+        if place.words or not (place.function and place.position):
+            return place.words
+        name = place.op.rpartition(".")[2]
+        return f"{name} at {line_text(Frame(place.function, place.position))}"
 
     def tensor(self, op: Operation, count: int, index: int, value: SSAValue) -> str:
         """An operand or result of an op, by number and name.

@@ -264,11 +264,14 @@ class GraphBuilder:
             self.sources[argument] = len(self.nodes) - 1, 0
 
     def _argument_name(self, argument: BlockArgument) -> str:
-        return (
-            self.words.argument(argument)
-            or argument.name_hint
-            or f"arg{argument.index}"
-        )
+        words, hint = self.words, argument.name_hint
+        if named := words.argument(argument) or words.carried(argument):
+            return named
+        if isinstance(sdy.owning_op(argument), stablehlo.WhileOp) and (
+            hint is None or hint.startswith("iterArg")
+        ):
+            return f"carry {argument.index}"
+        return hint or f"arg{argument.index}"
 
     def _op(
         self,

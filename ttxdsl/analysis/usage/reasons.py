@@ -1,0 +1,49 @@
+"""The reasons of collectives as people read them: the names of arguments, and lines."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.attribution.words import Words
+from ttxdsl.analysis.usage.collectives import (
+    AN_ARGUMENT,
+    CountedCollective,
+    collective_ops,
+)
+from ttxdsl.costs.units import others
+
+
+def with_arguments(
+    module: ModuleOp, collectives: Iterable[CountedCollective]
+) -> list[CountedCollective]:
+    """Return the collectives of a program with the names of the arguments that they move.
+
+    Args:
+        module: the program.
+        collectives: all that it has, in order.
+    """
+    words = Words()
+    return [
+        replace(one, argument=words.argument(op.operands[0]) if op.operands else None)
+        for one, op in zip(collectives, collective_ops(module), strict=True)
+    ]
+
+
+def reason_of(alike: Sequence[CountedCollective]) -> str:
+    """Return the reason of collectives that have it in common, with their arguments."""
+    reason = alike[0].reason
+    names = list(dict.fromkeys(one.argument for one in alike if one.argument))
+    if not names:
+        return reason
+    more = f" and {others(len(names) - 1)}" if len(names) > 1 else ""
+    return reason.replace(AN_ARGUMENT, f"{names[0]}{more}")
+
+
+def lines_of(alike: Iterable[CountedCollective]) -> str:
+    """Return the first line of collectives, and how many more they have; '' if unknown."""
+    places = list(dict.fromkeys(one.place for one in alike if one.function))
+    if not places:
+        return ""
+    more = f" and {others(len(places) - 1)}" if len(places) > 1 else ""
+    return f"{places[0]}{more}"
