@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ttxdsl.costs.chips import CHIPS
 from ttxdsl.costs.links import Link, Shape
 from ttxdsl.costs.machines import PRESETS, Level, Machine, machine_of
 from ttxdsl.costs.ring import Ring
@@ -37,7 +40,24 @@ def test_the_link_of_a_collective():
     assert MACHINE.link_of(("x",), ((0, 4), (1, 5))) == FAR
     assert MACHINE.link_of(None, ((0, 3), (2, 5))) == FAR
     assert MACHINE.link_of(("slow",), ((0, 1),)) == NAMED
-    assert MACHINE.link_of(("slow", "x"), ((0, 1),)) == NEAR
+    assert MACHINE.link_of(("slow", "x"), ((0, 1),)) == NAMED, "the slowest of them"
+    fast = replace(MACHINE, axes=(("fast", NEAR),))
+    assert fast.link_of(("fast", "x"), ((0, 4),)) == FAR
+
+
+def test_a_chip_has_links_along_axes_too():
+    """They say what no slice does: which axis of a mesh is the slow network."""
+    chip = replace(CHIPS["v5p"], axes=(("data", NAMED),))
+    whole, halves = chip.machine(8), CHIPS["v5p"].machine(8)
+    groups = ((0, 4), (1, 5), (2, 6), (3, 7))
+
+    def seconds(machine: Machine, *axes: str) -> float:
+        return machine.collective_seconds(Ring.ALL_REDUCE, 1 << 30, 2, axes, groups)
+
+    assert seconds(whole, "fsdp") == seconds(halves, "fsdp")
+    assert seconds(whole, "data") == NAMED.seconds_of_bytes(Ring.ALL_REDUCE, 1 << 30, 2)
+    assert seconds(whole, "data", "fsdp") == seconds(whole, "data")
+    assert seconds(whole, "data") > seconds(halves, "data")
 
 
 def test_small_messages_go_by_the_tree():

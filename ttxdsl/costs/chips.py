@@ -65,6 +65,7 @@ class Chip:
         compiler: what makes its programs.
         host_bytes_per_second: to and from the host's memory, each way.
         measured: what times are modelled with instead of these figures.
+        axes: what connects devices along mesh axes of a name, before all others.
 
     Raises:
         ValueError: a figure is not positive.
@@ -82,6 +83,7 @@ class Chip:
     compiler: Compiler = XLA_GPU
     host_bytes_per_second: float = 16e9
     measured: Machine | None = None
+    axes: tuple[tuple[str, Link], ...] = ()
 
     def __post_init__(self) -> None:
         for figure in (
@@ -105,7 +107,7 @@ class Chip:
         if slices < 1 or devices % slices:
             raise ValueError(f"{devices} devices are not {slices} equal slices")
         if self.measured is not None:
-            return self.measured
+            return replace(self.measured, axes=(*self.measured.axes, *self.axes))
         return ChipMachine(
             operations_per_second=self.product_efficiency * self.flops_per_second / 2,
             memory_bytes_per_second=_MEMORY_EFFICIENCY * self.memory_bytes_per_second,
@@ -113,6 +115,7 @@ class Chip:
             name=self.name,
             chip=self,
             block_devices=self.node_devices or devices // slices,
+            axes=self.axes,
         )
 
     def data(self) -> dict[str, Any]:
@@ -144,7 +147,11 @@ class ChipMachine(Machine):
 
         A group that is in several blocks works in two steps. What a block's devices have
         together goes over the data-centre network once, each device sending its share.
+        Where the link along one of its axes is said, it works as on any machine.
         """
+        if self.is_said(axes):
+            link = self.link_of(axes)
+            return link.seconds_of_bytes(kind, sent_bytes, group_size)
         chip = self.chip
         assert chip is not None, "a machine of chips knows its chip"
         blocks = _blocks(groups, self.block_devices)

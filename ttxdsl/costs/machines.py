@@ -135,21 +135,26 @@ class Machine:
     def link_of(
         self, axes: Sequence[str] | None, groups: Sequence[Sequence[int]] = ()
     ) -> Link:
-        """Return the link that a collective uses.
+        """Return the link that a collective uses: along several axes the slowest.
 
         Args:
             axes: the mesh axes along which it runs, None where it follows none.
             groups: the devices among which it runs, to find how far apart they are.
         """
         named = dict(self.axes)
-        if axes and all(axis in named for axis in axes):
-            return min((named[axis] for axis in axes), key=_speed)
+        along = [named[axis] for axis in axes or () if axis in named]
+        if axes and len(along) == len(axes):
+            return min(along, key=_speed)
         found = self.link
         for level in self.levels:
             size = level.devices
             if any(len({device // size for device in group}) > 1 for group in groups):
                 found = level.link
-        return found
+        return min((*along, found), key=_speed)
+
+    def is_said(self, axes: Sequence[str] | None) -> bool:
+        """Return True if the link along one of the axes is said by name."""
+        return any(name in (axes or ()) for name, _ in self.axes)
 
     def collective_seconds(
         self,

@@ -49,6 +49,20 @@ def test_all_collectives(capsys: pytest.CaptureFixture[str], shared: Path):
     assert [one["cause"] for one in data["collectives"]] == ["operand"]
 
 
+@pytest.mark.parametrize("machine", [(), ("--chip", "v6e")])
+def test_an_axis_is_the_slow_network(
+    capsys: pytest.CaptureFixture[str], shared: Path, machine: tuple[str, ...]
+):
+    """With a chip, too: its own links are those of all other axes."""
+    (fast,) = as_json(capsys, shared, *machine)["collectives"]
+    (slow,) = as_json(capsys, shared, *machine, "--axis-link", "a=0.1:50")[
+        "collectives"
+    ]
+    assert fast["bytes"] == slow["bytes"]
+    assert slow["seconds"] > 10 * fast["seconds"]
+    assert "along a 0.1 GB/s" in run(capsys, shared, *machine, "--axis-link", "a=0.1")
+
+
 def test_a_value(capsys: pytest.CaptureFixture[str], shared: Path):
     out = run(capsys, shared, "%c")
     assert "%c  tensor<8x8xf32>  iota" in out

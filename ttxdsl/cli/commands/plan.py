@@ -1,15 +1,35 @@
 """`ttxdsl plan`: whether a step fits a chip, its time, and changes that improve it."""
 
+from __future__ import annotations
+
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttxdsl.cli.console import doing, print_lines_hint, print_remarks, progress
 from ttxdsl.cli.options import common as flags
-from ttxdsl.cli.options.machines import chip_of_text
+from ttxdsl.cli.options.machines import (
+    add_axis_link_option,
+    chip_of_options,
+    chip_of_text,
+    require_axes,
+)
 from ttxdsl.cli.programs import read_as_program
-from ttxdsl.costs.chips import CHIPS
+from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.display import report_console
+from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.insight.plan.view import print_plan, print_search
+
+if TYPE_CHECKING:
+    from ttxdsl.api import Program
+
+
+def _chip(options: argparse.Namespace, program: Program) -> Chip:
+    """Return the chip with the links along axes, which the program's meshes must have."""
+    meshes = mesh_table(program.module).values()
+    require_axes(options, (name for mesh in meshes for name in mesh.axis_names))
+    chip = chip_of_options(options)
+    assert chip is not None, "the option is required"
+    return chip
 
 
 def _search(options: argparse.Namespace) -> int:
@@ -21,9 +41,10 @@ def _search(options: argparse.Namespace) -> int:
         text = f"compiling batches and meshes ({done} of {total} done)"
 
     program = read_as_program(options.file, options)
+    chip = _chip(options, program)
     with doing(lambda: text):
         plans = program.plan_search(
-            options.chip,
+            chip,
             flags.partition_options(options),
             devices=options.devices,
             slices=options.slices,
@@ -47,9 +68,10 @@ def execute(options: argparse.Namespace) -> int:
         program = read_as_program(options.file, options)
         if not program.is_partitioned:
             program = program.partition(**flags.partition_options(options))
+        chip = _chip(options, program)
         moved("planning")
         plan = program.plan(
-            options.chip,
+            chip,
             slices=options.slices,
             trip_count=options.trip_count,
             tokens=options.tokens,
@@ -102,6 +124,7 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help="slices with a network of chips each; consecutive devices are in one (1)",
     )
+    add_axis_link_option(parser)
     parser.add_argument(
         "--tokens",
         type=flags.count_of,

@@ -10,6 +10,7 @@ from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_chip_options,
     add_machine_options,
+    chip_of_options,
     machine_of_options,
     require_axes,
 )
@@ -29,8 +30,8 @@ from ttxdsl.loading.program import parse_program
 def _explainer(file: Path, options: argparse.Namespace, machine: Machine) -> Explainer:
     text, source = read_input(file, options)
     module = parse_program(text, source)
-    if options.chip is not None:
-        machine = machine_on(options.chip, devices_of(module), options.slices)
+    if (chip := chip_of_options(options)) is not None:
+        machine = machine_on(chip, devices_of(module), options.slices)
     return Explainer(
         module,
         text,

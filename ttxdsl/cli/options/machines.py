@@ -79,6 +79,11 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
         choices=[shape.value for shape in Shape],
         help="how the devices of a group are connected",
     )
+    add_axis_link_option(parser)
+
+
+def add_axis_link_option(parser: argparse.ArgumentParser) -> None:
+    """Add the links along mesh axes."""
     parser.add_argument(
         "--axis-link",
         type=_axis_link,
@@ -109,6 +114,13 @@ def add_chip_options(parser: argparse.ArgumentParser, *, slices: bool = True) ->
         metavar="N",
         help="slices with a network of chips each; consecutive devices are in one (1)",
     )
+
+
+def chip_of_options(options: argparse.Namespace) -> Chip | None:
+    """Return the chip that was asked for, with the links along axes."""
+    if options.chip is None:
+        return None
+    return replace(options.chip, axes=tuple(options.axis_link))
 
 
 def chip_of_text(text: str) -> Chip:

@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ttxdsl.analysis.attribution.locations import PLACES
-from ttxdsl.costs.machines import Machine
+from ttxdsl.costs.machines import Machine, machine_data
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
 from ttxdsl.diagnostics.folding import unfolded
@@ -466,4 +466,5 @@ def answer_data(answer: Answer) -> dict[str, Any]:
             entry["text"] = text
     if isinstance(answer, answers.WhyProgram):
         data["figures"]["launches"] = answer.figures.launches
+        data["machine"] = machine_data(answer.machine)
     return data

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
@@ -282,5 +283,5 @@ def test_functions_are_printed_once_a_listing(monkeypatch: pytest.MonkeyPatch) -
         "func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {\n"
         "  return %a : tensor<8xf32>\n}"
     )
-    listing_of(module)
+    log_of(module)
     assert len(printed) == 1

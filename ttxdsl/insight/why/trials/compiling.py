@@ -159,7 +159,7 @@ def compile_plainly(
     pipeline: TTStableHLOPipelinePass,
     moves: "Moves | None" = None,
 ) -> ModuleOp:
-    """The same program without notes: what a change is judged by.
+    """Compile a program without notes: what a change is judged by.
 
     Args:
         original: the program; it is not changed.
@@ -182,7 +182,7 @@ def compile_plainly(
 
 
 class Moves:
-    """What stages 7 and 8 move in copies of a program, for which of its ops.
+    """Notes of what stages 7 and 8 move in copies of a program, for which of its ops.
 
     Args:
         original: the program whose ops are meant.
