@@ -15,7 +15,7 @@ from ttxdsl.conversion.driver import run_passes
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.check import judge
 from ttxdsl.insight.check.check import check_steps
-from ttxdsl.insight.check.computation import Computation, is_unread
+from ttxdsl.insight.check.judge import Computation, is_unread
 from ttxdsl.insight.check.steps import Step, pipeline_steps
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.runtime.run import Runner, run_module
@@ -49,7 +49,7 @@ def _without_unread(module: ModuleOp) -> ModuleOp:
                     name: value for name, value in entry.items() if not is_unread(name)
                 },
             )
-    sdy.transform_shardings(copy, lambda one: one.closed_like().without_priorities())
+    sdy.transform_shardings(copy, lambda one: one.closed_like())
     return copy
 
 

@@ -169,7 +169,6 @@ class _ModuleLowering:
         self.staying: dict[SSAValue, Placement] = {}
         """Results that stay on the devices, for tt-mlir, and how they lie."""
         self._placements = IdentityMemo[Placement]()
-        """By sharding and mesh, as many values share them."""
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
@@ -249,16 +248,13 @@ class _ModuleLowering:
     ) -> Placement:
         """Return a tensor's placement on the axes of the devices."""
         key = id(sharding), id(mesh)
-        known = self._placements.get(key)
-        if known is None:
+        if key not in self._placements:
             placement = _placement(sharding, mesh, where)
-            dims = tuple(
-                -1 if at is None else placement.shard_dims[at]
-                for at in self._device_axes(mesh)
-            )
-            placed = replace(placement, shard_dims=dims)
-            known = self._placements.keep(key, placed, sharding, mesh)
-        return known
+            given, axes = placement.shard_dims, self._device_axes(mesh)
+            dims = tuple(-1 if at is None else given[at] for at in axes)
+            placement = replace(placement, shard_dims=dims)
+            self._placements.keep(key, placement, sharding, mesh)
+        return self._placements[key]
 
     def _only_mesh(self) -> tuple[Mesh | None, str]:
         """The module's first mesh with axes, and its name."""

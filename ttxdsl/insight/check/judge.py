@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from ttxdsl.analysis.boundary import results_of
@@ -18,7 +19,7 @@ from ttxdsl.costs.units import number_ranges
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import mesh_table
-from ttxdsl.insight.check.computation import Computation
+from ttxdsl.dialects.ttcore import ARGUMENT_TYPE_ATTRIBUTE, SHARD_STATUS_ATTRIBUTE
 from ttxdsl.insight.check.failure import (
     Failure,
     Mode,
@@ -36,12 +37,64 @@ from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.runtime.regions import LimitError
 from ttxdsl.interpreters.runtime.run import Runner
-from ttxdsl.ir.state import is_same
+from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.state import is_same, state_of
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.transforms.partition.layout import without_trivial
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_STAGE
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
+
+
+class Computation:
+    """The part of a module that a run reads: modules that agree in it compute the same.
+
+    Of shardings a run reads those of manual computations alone, and of these the axes.
+    """
+
+    def __init__(self) -> None:
+        self._parts = IdentityMemo[Attribute | None]()
+
+    def of(self, module: ModuleOp) -> list[object]:
+        """Return the state of what a run reads; see `state.is_same`."""
+        return state_of(module, self._part)
+
+    def _part(self, name: str, attribute: Attribute) -> Attribute | None:
+        """Return what a run reads of an attribute or property of an op."""
+        if is_unread(name):
+            return None
+        is_boundary = name in ("arg_attrs", "res_attrs")
+        if not is_boundary and type(attribute) is not sdy.TensorShardingPerValueAttr:
+            return attribute
+        key = id(attribute)
+        if key not in self._parts:
+            part = _boundary(attribute) if is_boundary else _closed(attribute)
+            self._parts.keep(key, part, attribute)
+        return self._parts[key]
+
+
+def is_unread(name: str) -> bool:
+    """Return whether no run reads attributes of this name."""
+    return sdy.is_of_sdy(name) or name in (
+        ARGUMENT_TYPE_ATTRIBUTE,
+        SHARD_STATUS_ATTRIBUTE,
+    )
+
+
+def _boundary(attribute: Attribute) -> Attribute | None:
+    """Return what a run reads of the arguments or results of a function."""
+    entries = [
+        {name: value for name, value in entry.data.items() if not is_unread(name)}
+        for entry in cast("ArrayAttr[DictionaryAttr]", attribute).data
+    ]
+    return ArrayAttr(map(DictionaryAttr, entries)) if any(entries) else None
+
+
+def _closed(attribute: Attribute) -> Attribute:
+    shardings = cast(sdy.TensorShardingPerValueAttr, attribute).data
+    distinct = {id(sharding): sharding for sharding in shardings}
+    closed = {key: sharding.closed_like() for key, sharding in distinct.items()}
+    return sdy.TensorShardingPerValueAttr(closed[id(one)] for one in shardings)
 
 
 @dataclass

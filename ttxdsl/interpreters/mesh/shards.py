@@ -105,7 +105,7 @@ def _split_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _ShardViews:
     """How the parts that devices have of values of one shape are views of these.
 
     Attributes:
@@ -128,7 +128,7 @@ def _cut_of(
     dims: tuple[_Refs, ...],
     unreduced: _Refs,
     shape: tuple[int, ...],
-) -> _Cut:
+) -> _ShardViews:
     """Return the cut of values of a shape, whose first dimensions are the axes.
 
     Raises:
@@ -164,7 +164,7 @@ def _cut_of(
     ]
     wanted += [("local", dim) for dim in range(len(dims))]
     order = tuple(map(there.index, wanted))
-    return _Cut(split, tuple(cut.values()), tuple(diagonals), order)
+    return _ShardViews(split, tuple(cut.values()), tuple(diagonals), order)
 
 
 @dataclass(frozen=True)
