@@ -27,11 +27,7 @@ FINISHED = (
     "sharding",
     "transforms/frontends",
     "transforms/partition",
-    "transforms/shardy/canonicalize.py",
-    "transforms/shardy/data_flow_edges.py",
-    "transforms/shardy/exporting",
-    "transforms/shardy/importing",
-    "transforms/shardy/sequence.py",
+    "transforms/shardy",
     "transforms/stages",
     "universe.py",
 )

@@ -35,17 +35,17 @@ def _owned_by(owner: SSAValue) -> tuple[Operation, DataFlowTrait] | None:
 
 def edge_sources(owner: SSAValue) -> list[SSAValue]:
     """The values that flow into the edge that `owner` owns."""
-    if (found := _owned_by(owner)) is None:
+    if (owner_and_edges := _owned_by(owner)) is None:
         return []
-    op, edges = found
+    op, edges = owner_and_edges
     return [source.value for source in edges.edge_sources(op, owner)]
 
 
 def other_targets(owner: SSAValue) -> Sequence[SSAValue]:
     """The targets of the edge besides its owner."""
-    if (found := _owned_by(owner)) is None:
+    if (owner_and_edges := _owned_by(owner)) is None:
         return ()
-    op, edges = found
+    op, edges = owner_and_edges
     return edges.other_targets(op, owner)
 
 

@@ -352,9 +352,9 @@ class PropagationGraph:
         if len(together) < 2:
             return ()
         if place not in self._siblings:
-            found = (self.place_of(other) for other in together if other is not value)
+            places = (self.place_of(other) for other in together if other is not value)
             self._siblings[place] = tuple(
-                p for p in found if p not in (place, NO_PLACE)
+                p for p in places if p not in (place, NO_PLACE)
             )
         return self._siblings[place]
 
@@ -410,8 +410,8 @@ class PropagationGraph:
                 self._behaviours.keep(key, behaviour, rule)
         node.behaviour = behaviour
         # what a custom call does is not known by its class
-        what = op if type(op) is CustomCallOp else type(op)
-        key = (what, behaviour, node.allowed)
+        identity = op if type(op) is CustomCallOp else type(op)
+        key = (identity, behaviour, node.allowed)
         node.kind = self._kinds.setdefault(key, len(self._kinds))
 
     def _call_sources(self, edge: sdy.FuncDataFlowEdgeOp) -> list[SSAValue]:

@@ -406,7 +406,7 @@ def _new_axes(
 
     Sub-axes on neighbouring factors of a dimension that join are one axis.
     """
-    found: dict[AxisRef, int] = {}
+    sources: dict[AxisRef, int] = {}
     for dim in mapping:
         previous: AxisRef | None = None
         for factor in dim:
@@ -417,14 +417,14 @@ def _new_axes(
                 continue
             last = new[-1]
             if previous is not None and previous.can_merge(last):
-                found.pop(previous, None)
+                sources.pop(previous, None)
                 last = previous.merge(last, mesh)
             previous = new[-1]
             source = _first_with(new, factor, tensors)
             if source is not None:
                 for axis in _added((*new[:-1], last), old):
-                    found.setdefault(axis, source)
-    return found
+                    sources.setdefault(axis, source)
+    return sources
 
 
 def _words(reference: sdy.EdgeValueRef) -> str:

@@ -127,7 +127,12 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         graph = first.graph
         given = [graph.sharding_of(place) for place in graph.places_with_shardings()]
         by_priority.propagate(first)
-        if any(dim.priority_or_default for one in given if one for dim in one.dims):
+        if any(
+            dim.priority_or_default
+            for sharding in given
+            if sharding
+            for dim in sharding.dims
+        ):
             return [(by_priority, first)]
         now = traffic(graph)
         if not now.moved:  # nothing contradicts

@@ -128,7 +128,7 @@ def directions_until(priority: int) -> Ways:
 
 @cache
 def _union(first: Directions, second: Directions) -> Directions:
-    return tuple(one | other for one, other in zip(first, second, strict=True))
+    return tuple(mine | other for mine, other in zip(first, second, strict=True))
 
 
 @dataclass(frozen=True)

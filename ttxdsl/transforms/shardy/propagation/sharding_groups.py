@@ -97,16 +97,16 @@ def _different_shardings(members: Sequence[SSAValue]) -> list[TensorSharding]:
     if len(members) == 1:
         only = sdy.get_sharding(members[0])
         return [] if only is None else [only]
-    found: list[TensorSharding] = []
+    different: list[TensorSharding] = []
     for member in members:
         sharding = sdy.get_sharding(member)
         if sharding is None or all(
             not dim.axes and not dim.closed for dim in sharding.dims
         ):
             continue
-        if sharding not in found:
-            found.append(sharding)
-    return found
+        if sharding not in different:
+            different.append(sharding)
+    return different
 
 
 def _constrain(member: SSAValue, like: TensorSharding) -> SSAValue:

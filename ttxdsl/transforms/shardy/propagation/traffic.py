@@ -59,17 +59,17 @@ def traffic_of_nodes(graph: PropagationGraph) -> Iterator[tuple[Node, int, int]]
         if node.rule is None or node.erased:
             continue
         key = (node.kind, *[numbers[place] for place in node.places])
-        found = known.get(key)
-        if found is None:
-            found = known[key] = _sent(graph, node, node.rule)
-        if not found:
+        sent = known.get(key)
+        if sent is None:
+            sent = known[key] = _sent(graph, node, node.rule)
+        if not sent:
             continue
         moved = summed = 0
         values = (*node.op.operands, *node.op.results)
-        for value, (one, other) in zip(values, found, strict=True):
-            if (one or other) and isinstance(value.type, TensorType):
+        for value, (moved_elements, other) in zip(values, sent, strict=True):
+            if (moved_elements or other) and isinstance(value.type, TensorType):
                 bits = element_bits(element_of(value))
-                moved += one * bits
+                moved += moved_elements * bits
                 summed += other * bits
         yield node, moved, summed
 
@@ -80,7 +80,9 @@ def _sent(
     """The elements that a device sends of each operand and result; `()` if none."""
     shardings = tuple(graph.sharding_of(place) for place in node.places)
     named = {sharding.mesh for sharding in shardings if sharding is not None}
-    if len(named) != 1 or not any(one and one.sharding_axes for one in shardings):
+    if len(named) != 1 or not any(
+        placed and placed.sharding_axes for placed in shardings
+    ):
         return ()
     (ref,) = named
     mesh = graph.meshes[ref] if isinstance(ref, str) else ref
@@ -96,7 +98,7 @@ def _sent(
         )
     except ValueError:
         return ()
-    found: list[tuple[int, int]] = []
+    sent: list[tuple[int, int]] = []
     for at, (now, wanted, shape) in enumerate(
         zip(shardings, agreement.shardings, shapes, strict=True)
     ):
@@ -107,8 +109,8 @@ def _sent(
             moved = _resharded(*way, mesh, shape)
         if is_result and agreement.reduction:
             summed = _combined(wanted or now, agreement.reduction, mesh, shape)
-        found.append((moved, summed))
-    return tuple(found) if any(map(any, found)) else ()
+        sent.append((moved, summed))
+    return tuple(sent) if any(map(any, sent)) else ()
 
 
 def _shape(rule: OpShardingRule, mapping: TensorMapping) -> tuple[int, ...]:
@@ -124,9 +126,9 @@ def _resharded(
 ) -> int:
     source, target = (
         TensorSharding.closed(
-            mesh, one.axes_per_dim if one is not None else ((),) * len(shape)
+            mesh, sharding.axes_per_dim if sharding is not None else ((),) * len(shape)
         )
-        for one in (now, wanted)
+        for sharding in (now, wanted)
     )
     plan = cheapest_reshard(source, target, (mesh, mesh), shape)
     return plan_bytes(plan, source, mesh, shape) // 64  # which it takes an element for
