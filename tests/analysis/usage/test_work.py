@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ttxdsl.analysis.usage.fusion import flops
 from ttxdsl.analysis.usage.work import bytes_touched, features, operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
@@ -76,3 +77,51 @@ def test_features_are_those_of_a_group(
 def test_a_part_is_read_and_written_alone(kind: type):
     op = first(LAYER, kind)
     assert bytes_touched(op) == 2 * 64 * 4  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("strides", "padding", "lhs_dilation", "rhs_dilation", "groups"),
+    [
+        ((1, 1), "SAME", None, None, (1, 1)),
+        ((2, 3), "SAME", None, None, (1, 1)),
+        ((1, 1), [(2, 1), (0, 3)], (2, 3), None, (1, 1)),
+        ((1, 1), [(3, 4), (5, 2)], None, (2, 1), (2, 1)),
+        ((2, 1), [(3, 4), (5, 2)], (3, 2), (1, 2), (1, 2)),
+    ],
+)
+def test_convolutions_count_as_xla_counts(
+    strides, padding, lhs_dilation, rhs_dilation, groups
+):
+    """Elements of the padding and in gaps are not multiplied."""
+    jax = pytest.importorskip("jax")
+    feature_groups, batch_groups = groups
+
+    def convolve(x, w):
+        return jax.lax.conv_general_dilated(
+            *(x, w, strides, padding),
+            lhs_dilation=lhs_dilation,
+            rhs_dilation=rhs_dilation,
+            dimension_numbers=("NHWC", "HWIO", "NHWC"),
+            feature_group_count=feature_groups,
+            batch_group_count=batch_groups,
+        )
+
+    x = jax.ShapeDtypeStruct((4, 13, 9, 8), "float32")
+    w = jax.ShapeDtypeStruct((3, 4, 8 // feature_groups, 16), "float32")
+    lowered = jax.jit(convolve).lower(x, w)
+    module = parse_program(lowered.as_text())
+    (op,) = ops_of_type(module, stablehlo.ConvolutionOp)
+    assert flops(op) == lowered.cost_analysis()["flops"]
+
+
+def test_functions_are_counted_by_themselves():
+    text = """
+    func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.exponential %x : tensor<8x8xf32>
+      %1 = stablehlo.rsqrt %0 : tensor<8x8xf32>
+      %2 = stablehlo.logistic %1 : tensor<8x8xf32>
+      %3 = stablehlo.multiply %2, %2 : tensor<8x8xf32>
+      return %3 : tensor<8x8xf32>
+    }"""
+    ops = parse_program(text).walk()
+    assert [flops(op) for op in ops if op.results] == [0, 0, 3 * 64, 64]

@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.kernels import is_one_hot, softmax_product
+from ttxdsl.analysis.usage.kernels import RUN, is_one_hot, softmax_product
 from ttxdsl.analysis.usage.narrow import narrowed
-from ttxdsl.analysis.usage.work import operations
+from ttxdsl.analysis.usage.work import is_function, multiply_adds, operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
@@ -49,6 +49,11 @@ _CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
+
+_COMBINES = (stablehlo.ReduceOp, stablehlo.ScatterOp)
+
+_FUNCTIONS = (stablehlo.SqrtOp, stablehlo.RsqrtOp)
+"""XLA counts them as functions, and they take no longer than a division."""
 
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
@@ -133,29 +138,41 @@ class Fusion:
 
     def is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
-        users = [user for user, _ in _uses_through_moves(product.results[0])]
-        return (
-            len(users) == 1
-            and isinstance(users[0], stablehlo.ReduceScatterOp)
-            and _group_size(users[0]) in self.compiler.windows
-        )
+        return self._scattered(product) > 1
+
+    def windows(self, op: Operation) -> int:
+        """Return the number of windows of a product in a loop with the collective at it.
+
+        1 of any other op.
+        """
+        if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
+            return 1
+        return max(self._scattered(op), *map(self._gathered, op.operands))
 
     def _is_windowed(self, op: Operation) -> bool:
-        """Whether a product is one loop with the collective before or behind it."""
-        if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
-            return False
-        return self.is_scattered(op) or any(map(self._is_gathered, op.operands))
+        return self.windows(op) > 1
 
-    def _is_gathered(self, value: SSAValue) -> bool:
-        """Whether a value was gathered for one reader, a window at a time."""
+    def _scattered(self, product: Operation) -> int:
+        """Return among how many a product's result is reduce-scattered in windows, or 1."""
+        users = [user for user, _ in _uses_through_moves(product.results[0])]
+        if len(users) == 1 and isinstance(users[0], stablehlo.ReduceScatterOp):
+            return self._windows_of(users[0])
+        return 1
+
+    def _gathered(self, value: SSAValue) -> int:
+        """Return among how many a value was gathered for one reader in windows, or 1."""
         while isinstance(value.owner, Operation) and value.has_one_use():
             owner = value.owner
             if isinstance(owner, stablehlo.AllGatherOp):
-                return _group_size(owner) in self.compiler.windows
+                return self._windows_of(owner)
             if not (shares_bytes(owner) or isinstance(owner, _REARRANGES)):
-                return False
+                return 1
             value = owner.operands[0]
-        return False
+        return 1
+
+    def _windows_of(self, op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
+        size = _group_size(op)
+        return size if size in self.compiler.windows else 1
 
     def _takes_in(self, user: Operation, index: int) -> bool:
         """Whether an op makes its operand of an index inside its own loop."""
@@ -165,7 +182,7 @@ class Fusion:
             return is_one_hot(user)
         if isinstance(user, _PRODUCTS):
             if self._is_windowed(user):
-                return self._is_gathered(user.operands[index])
+                return self._gathered(user.operands[index]) > 1
             return self.compiler.products_take_in
         return _FUSES[type(user)] or isinstance(user, stablehlo.ReduceOp)
 
@@ -500,13 +517,22 @@ def _may_hide(op: Operation) -> bool:
 def flops(op: Operation) -> int:
     """Return floating-point operations as XLA counts them: two for each multiply-add.
 
-    What only moves elements takes none.
+    What only moves elements takes none, and neither do functions, which XLA counts by
+    themselves; a logistic function is three operations beside its exponential.
     """
+    if isinstance(op, stablehlo.ConvolutionOp):
+        return 2 * multiply_adds(op)
     if isinstance(op, _PRODUCTS):
         return 2 * operations(op)
     if isinstance(op, stablehlo.CustomCallOp):
         return (kernel_flops(op) or 0) if is_kernel(op) else 0
-    if op.get_trait(Elementwise) is not None or isinstance(op, stablehlo.ReduceOp):
+    if isinstance(op, stablehlo.LogisticOp):
+        return 3 * operations(op)
+    if isinstance(op, _FUNCTIONS) or is_function(op):
+        return 0
+    if isinstance(op, stablehlo.ReduceWindowOp):  # a running sum is made of short ones
+        return min(operations(op), RUN * sum(map(_elements, op.results)))
+    if op.get_trait(Elementwise) is not None or isinstance(op, _COMBINES):
         return operations(op) if op.get_trait(MovesData) is None else 0
     return 0
 

@@ -26,7 +26,7 @@ _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
 
-_RUN = 128
+RUN = 128
 """Elements of a running sum's first level."""
 
 
@@ -148,7 +148,7 @@ def scratch_types(op: Operation) -> list[Tensor]:
             shape = shape_of(op.inputs[0])
             windows = zip(op.window_dimensions.get_values(), shape, strict=True)
             runs = [size for window, size in windows if window == size > 1]
-            is_running = len(runs) == 1 and runs[0] > _RUN
+            is_running = len(runs) == 1 and runs[0] > RUN
             return [TensorType(element_of(op.inputs[0]), shape)] if is_running else []
         case _:
             return []

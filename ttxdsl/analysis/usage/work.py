@@ -23,6 +23,7 @@ from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import kernel_work
+from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.dialects.traits import Collective, Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import shape_of, value_bytes
@@ -102,6 +103,46 @@ def operations(op: Operation) -> int:
     if rule is not None:
         return prod(rule.factor_sizes)
     return sum(prod(shape_of(result)) for result in op.results)
+
+
+def multiply_adds(op: stablehlo.ConvolutionOp) -> int:
+    """Return the multiply-adds of a convolution, without those with padding and gaps."""
+    numbers = op.dimension_numbers.data
+    lhs, rhs, out = (shape_of(value) for value in (op.lhs, op.rhs, op.result))
+    rank = len(numbers.input_spatial_dimensions)
+    dims = zip(
+        numbers.input_spatial_dimensions,
+        numbers.kernel_spatial_dimensions,
+        numbers.output_spatial_dimensions,
+        strict=True,
+    )
+    windows = zip(
+        window_values(op.window_strides, rank),
+        padding_pairs(op.padding, rank),
+        window_values(op.lhs_dilation, rank),
+        window_values(op.rhs_dilation, rank),
+        strict=True,
+    )
+    total = rhs[numbers.kernel_input_feature_dimension]
+    total *= rhs[numbers.kernel_output_feature_dimension]
+    total *= lhs[numbers.input_batch_dimension] // op.batch_group_count.value.data
+    for (dim, kernel, result), window in zip(dims, windows, strict=True):
+        stride, (low, _), gap, spread = window
+        last = (lhs[dim] - 1) * gap
+        total *= sum(
+            _hits(tap * spread - low, stride, out[result], last, gap)
+            for tap in range(rhs[kernel])
+        )
+    return total
+
+
+def _hits(start: int, stride: int, places: int, last: int, gap: int) -> int:
+    """Return at how many places, a stride apart, an element of the input is."""
+    first = max(0, -(start // stride))
+    behind = min(places, (last - start) // stride + 1)
+    if gap == 1:
+        return max(0, behind - first)
+    return sum((start + place * stride) % gap == 0 for place in range(first, behind))
 
 
 def bytes_touched(op: Operation) -> int:
