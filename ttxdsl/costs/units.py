@@ -72,7 +72,7 @@ def others(count: int) -> str:
     return f"{count} {'other' if count == 1 else 'others'}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Return names as one says them: `a`, `a and b`, `a, b and c`."""
     *first, last = names or ("",)
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import AxisType, PartitionSpec as P
 
 WIDTH = 8
 
@@ -65,6 +66,23 @@ def mapped(weights: Any, x: Any) -> Any:
     return update(weights, x), x + 1.0
 
 
+def manual(weights: Any, x: Any) -> Any:
+    """A step of layers on shards."""
+    mesh = jax.make_mesh((2,), ("data",), axis_types=(AxisType.Auto,))
+
+    def layers(weights: Any, x: Any) -> Any:
+        for w in weights:
+            x = block(x, w)
+        return x
+
+    def loss(weights: Any, x: Any) -> Any:
+        specs = (P(), P("data"))
+        run = jax.shard_map(layers, mesh=mesh, in_specs=specs, out_specs=P("data"))
+        return jnp.mean(run(weights, x) ** 2)
+
+    return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, x))
+
+
 STEPS = {
     "layers": (trained(block), 3),
     "checkpoints": (trained(jax.checkpoint(block)), 3),
@@ -72,6 +90,7 @@ STEPS = {
     "loop": (loop, 4),
     "named": (named, 2),
     "mapped": (mapped, 5),
+    "manual": (manual, 3),
 }
 """Each with how many layers it has."""
 

@@ -42,6 +42,17 @@ def test_layers_are_counted_in_both_passes():
     assert found["optimizer"]
 
 
+def test_the_pass_of_what_is_on_shards_is_that_of_its_shard_map():
+    found = paths("manual")
+    first = {path.partition(" \u203a ")[0] for path in found if path}
+    assert first <= {"forward", "backward", "optimizer"}
+    for phase in ("forward", "backward"):
+        for at in range(3):
+            assert any(
+                path.startswith(phase) and f"block {at}" in path for path in found
+            ), (phase, at)
+
+
 def test_a_backward_layer_has_the_number_of_its_forward_layer():
     """The first that the backward pass meets is the last of the forward pass."""
     layers = [

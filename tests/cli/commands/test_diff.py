@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import ttxdsl
+from tests.analysis.attribution.scanned_step import handed, line_of
 from tests.insight.why import programs
 from ttxdsl.cli.main import main
 
@@ -159,3 +160,13 @@ def test_another_strategy(
     assert "same.mlir" in capsys.readouterr().out
     assert main(["diff", str(tmp_path)]) == 2
     assert "compares two ways" in capsys.readouterr().err
+
+
+def test_arguments_and_lines_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = write(tmp_path, "step.mlir", handed())
+    main(["diff", path, "--mesh-shape", "4,2"])
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert f"scanned_step.py:{line_of('h = jax.nn.relu(x @ w)')} in layer" in out
+    assert "an argument" not in out

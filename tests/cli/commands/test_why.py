@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.analysis.attribution.scanned_step import scanned
 from tests.insight.why import programs
 from ttxdsl.cli.main import main
+from ttxdsl.insight.why.answers import Figures
+from ttxdsl.insight.why.view import outcome_text
 
 
 @pytest.fixture
@@ -206,3 +210,47 @@ def test_one_thing_at_a_time(capsys: pytest.CaptureFixture[str], shared: Path):
         main(["why", str(shared), "%c", "--arg", "0"])
     assert stop.value.code == 2
     assert "not allowed with" in capsys.readouterr().err
+
+
+@pytest.fixture
+def scanned_step(tmp_path: Path) -> Path:
+    path = tmp_path / "step.mlir"
+    path.write_text(scanned())
+    return path
+
+
+def test_a_wish_is_written_as_python_writes_it(
+    scanned_step: Path, capsys: pytest.CaptureFixture[str]
+):
+    told = [
+        run(capsys, scanned_step, "--not", f"{name}=P(None, None, 'data')")
+        for name in ("p['layers']['up']", 'p["layers"]["up"]')
+    ]
+    first, second = (text.partition("\n")[2] for text in told)
+    assert first == second
+
+
+def test_a_wish_of_no_value_names_those_that_are_near(
+    scanned_step: Path, capsys: pytest.CaptureFixture[str]
+):
+    error = refused(capsys, scanned_step, "--not", "up=P('data')")
+    assert "there is no value up" in error
+    assert "did you mean p['layers']['up']?" in error
+    assert "did you mean" in refused(capsys, scanned_step, "--not", "%300=P('data')")
+
+
+def test_between_goes_from_the_first_program_to_the_second(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    other = tmp_path / "other.mlir"
+    other.write_text(programs.SHARED_CONSTANT)
+    wanted = f"{shared} to {other}"
+    for words in ([shared, "--between", other], ["--between", shared, other]):
+        assert "".join(run(capsys, *words).split("\n")).startswith(wanted)
+
+
+def test_what_sends_as_long_is_not_told_as_less():
+    figures = Figures((), 0, 0.0, 0.0, None, 0, 0)
+    assert "sending takes as long" in outcome_text(figures, figures)
+    slower = replace(figures, seconds=2e-6)
+    assert "2.0 us more sending" in outcome_text(figures, slower)

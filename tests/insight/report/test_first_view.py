@@ -175,3 +175,15 @@ def test_without_debug_info_it_says_how_to_get_it(browser: Browser, tmp_path: Pa
     assert "as_text(debug_info=True)" in page.locator("#view-summary").inner_text()
     assert said == []
     page.close()
+
+
+def test_a_row_of_the_collectives_shows_its_line_whole(page: Page):
+    page.click("#tab-collectives")
+    cut = page.locator(".table .row .why .place").evaluate_all(
+        """(all) => all.filter((one) => {
+             const box = one.getBoundingClientRect();
+             return box.right > one.closest(".table").getBoundingClientRect().right;
+           }).length"""
+    )
+    assert page.locator(".table .row .why .place").count() > 0
+    assert cut == 0

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
 )
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation
 
 from ttxdsl.analysis.attribution.authored import (
     BACKWARD,
@@ -42,8 +42,10 @@ from ttxdsl.analysis.attribution.authored import (
 from ttxdsl.analysis.attribution.origins import AUTHORED
 from ttxdsl.analysis.attribution.stacks import MAX_DEPTH, name_stack
 from ttxdsl.diagnostics.errors import Frame, is_of_library, source_frames
+from ttxdsl.dialects import sdy
 from ttxdsl.ir.compat.faults.locations import FileLineColRange
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.traversal import parent_of
 
 _OF_JAX = re.compile(
     r"(jit|pjit|jvp|transpose|vmap|linearize|custom_[jv]+p_call\w*)(\(.*\))?|while|body|cond|scan"
@@ -113,17 +115,7 @@ class _Marking:
         self._labels: dict[tuple[str, ...], int] = {}
 
     def mark(self) -> None:
-        bodies = [
-            (
-                function,
-                [
-                    (op, self.place(op.location))
-                    for op in function.walk()
-                    if op is not function
-                ],
-            )
-            for function in self.functions
-        ]
+        bodies = [(function, self._placed(function)) for function in self.functions]
         placed = [pair for _, pairs in bodies for pair in pairs]
         if not any(place.named or place.calls for _, place in placed):
             return
@@ -157,6 +149,28 @@ class _Marking:
                     texts[path] = StringAttr(f"{AUTHORED}{json.dumps(rows)}")
                 kept[key] = NameLoc(texts[path], cast(Any, op.location))
             op.location = kept[key]
+
+    def _placed(self, function: FuncOp) -> list[tuple[Operation, _Place]]:
+        """Return the ops of a function with their places.
+
+        JAX begins the name stack anew in a shard_map: the pass is that of the shard_map.
+        """
+        placed: list[tuple[Operation, _Place]] = []
+        around: dict[Block | None, tuple[str, ...]] = {}
+        for op in function.walk():
+            if op is function:
+                continue
+            if op.parent not in around:
+                outer = parent_of(op)
+                stack = around.get(outer.parent, ()) if outer else ()
+                if isinstance(outer, sdy.ManualComputationOp):
+                    stack = (*stack, *self.place(outer.location).stack)
+                around[op.parent] = stack
+            place = self.place(op.location)
+            if outer_stack := around[op.parent]:
+                place = replace(place, stack=(*outer_stack, *place.stack))
+            placed.append((op, place))
+        return placed
 
     def place(self, location: Attribute) -> _Place:
         known = self._places.get(id(location))

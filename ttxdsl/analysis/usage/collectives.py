@@ -16,7 +16,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import (
     is_on_whole_values,
@@ -224,7 +224,16 @@ def _maker(value: SSAValue) -> str:
         chosen = value.op.on_true
         if isinstance(chosen, OpResult) and isinstance(chosen.op, stablehlo.GatherOp):
             value = chosen
-    return _short(value.op) if isinstance(value, OpResult) else AN_ARGUMENT
+    if isinstance(value, OpResult):
+        is_loop = isinstance(value.op, stablehlo.WhileOp)
+        return "a loop's result" if is_loop else _short(value.op)
+    # of a loop what its body leaves alone is no carry
+    owner = sdy.owning_op(value)
+    if isinstance(owner, stablehlo.WhileOp) and isinstance(value, BlockArgument):
+        last = owner.body.block.last_op
+        if last is not None and last.operands[value.index] is not value:
+            return "a loop's carry"
+    return AN_ARGUMENT
 
 
 def _consumer(op: Operation, verb: str) -> str:
@@ -234,7 +243,9 @@ def _consumer(op: Operation, verb: str) -> str:
 
 
 def _only_moves(op: Operation) -> bool:
-    """Return whether an op is a collective whose results are its operands elsewhere."""
+    """Return whether an op's results are its operands, perhaps elsewhere."""
+    if isinstance(op, stablehlo.OptimizationBarrierOp):
+        return True
     fact = op.get_trait(Collective)
     return (
         fact is not None and not fact.combines and len(op.operands) == len(op.results)
@@ -251,7 +262,7 @@ def _first_user(result: SSAValue) -> str:
         return "nothing"
     if isinstance(users[0], sdy.ReturnOp | ReturnOp | stablehlo.ReturnOp):
         return "the result"
-    return _short(users[0])
+    return "a loop" if isinstance(users[0], stablehlo.WhileOp) else _short(users[0])
 
 
 def _reason(op: Operation, axes: Axes | None) -> str:

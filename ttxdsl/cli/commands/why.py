@@ -44,15 +44,27 @@ def _explainer(file: Path, options: argparse.Namespace, machine: Machine) -> Exp
     )
 
 
+class _Between(argparse.Action):
+    """The other program, and whether it stands before the first: `--between A B`."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None):
+        """Note both."""
+        setattr(namespace, self.dest, values)
+        namespace.between_first = getattr(namespace, "file", None) is None
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     machine = machine_of_options(options)
     asked = options.collective is not None or options.wish is not None
     with doing("compiling changes" if asked else "compiling"):
-        explainer = _explainer(options.file, options, machine)
+        file, second = options.file, options.between
+        if options.between_first:
+            file, second = second, file
+        explainer = _explainer(file, options, machine)
         require_axes(options, explainer.axes)
-        if options.between is not None:
-            other = _explainer(options.between, options, machine)
+        if second is not None:
+            other = _explainer(second, options, machine)
             lines = aligned_lines(explainer.module, other.module)
             answer = between(explainer.program(), other.program(), lines)
         else:
@@ -95,7 +107,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl why model.mlir %42\n"
             "  ttxdsl why model.mlir --arg 3\n"
             "  ttxdsl why model.mlir --not 'x=P(\"data\", None)'\n"
-            "  ttxdsl why before.mlir --between after.mlir\n"
+            "  ttxdsl why --between before.mlir after.mlir\n"
             "  ttxdsl why model.mlir --collective 0 --tries 40\n"
             "  ttxdsl why model.mlir --collective 0 --link-gbps 50 --latency-us 2\n"
         ),
@@ -125,6 +137,7 @@ def add_command(commands: Any) -> None:
     subject.add_argument(
         "--between",
         type=Path,
+        action=_Between,
         metavar="OTHER",
         help="another program: which lines make the difference in what is sent",
     )
@@ -150,4 +163,4 @@ def add_command(commands: Any) -> None:
     flags.add_jobs_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, between_first=False)

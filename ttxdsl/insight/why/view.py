@@ -31,12 +31,19 @@ _STEPS_SHOWN = 6
 Answer = answers.Answer | answers.Between
 
 
+_LEAST_SECONDS = 5e-11
+"""Of which times differ: a tenth of a nanosecond is the last digit that is told."""
+
+
 def _changed(more: float, text: str) -> str:
     return f"{text} {'more' if more > 0 else 'less'}"
 
 
 def outcome_text(base: answers.Figures, figures: answers.Figures) -> str:
-    """Return the effect of a change: `1 all_gather less, 12.0 MiB less, 1.0 ms less`."""
+    """Return the effect of a change: `1 all_gather less, 12.0 MiB less, 1.0 ms less sending`.
+
+    A step may take longer all the same, where devices repeat more of others' work.
+    """
     parts = [
         _changed(count, f"{abs(count)} {kind}")
         for kind, count in figures.difference(base)
@@ -44,7 +51,10 @@ def outcome_text(base: answers.Figures, figures: answers.Figures) -> str:
     sent = figures.bytes - base.bytes
     parts.append(_changed(sent, bytes_text(abs(sent))) if sent else "as many bytes")
     time = figures.seconds - base.seconds
-    parts.append(_changed(time, seconds_text(abs(time))))
+    if abs(time) < _LEAST_SECONDS:
+        parts.append("sending takes as long")
+    else:
+        parts.append(f"{_changed(time, seconds_text(abs(time)))} sending")
     if base.peak_bytes is not None and figures.peak_bytes is not None:
         peak = figures.peak_bytes - base.peak_bytes
         text = _changed(peak, bytes_text(abs(peak))) if peak else "the same"

@@ -180,6 +180,8 @@ def print_prescriptions(
         console.print(
             f"nothing helps: {compiled} changes compiled ({', '.join(kinds)})"
         )
+    elif answer.untried:
+        console.print("there was no time to try a change")
     else:
         console.print("there is no change to try")
     notes = [

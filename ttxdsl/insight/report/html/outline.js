@@ -105,7 +105,8 @@ function outlineRow(at) {
   const dot = h("span", { class: "dot" });
   dot.style.setProperty("--c", kindColor(kindOf(node)));
   element.append(h("span", { class: "fold" }), dot, h("span", { class: "label" }, node.name));
-  if (node.kind === "op") element.append(h("span", { class: "value" }, node.outputs.map((one) => one.name).join(", ")));
+  const names = node.outputs.map((one) => one.name).join(", ");
+  if (node.kind === "op") element.append(h("span", { class: "value", title: names }, names));
   const axes = layoutOf(value)?.text ?? "";
   const end = state.matches ? shortPlace(sourceOf(node)) || axes : axes.startsWith("[") ? axes : "";
   element.append(h("span", { class: "end", title: `${typeText(value)} ${axes}` }, end));

@@ -72,12 +72,11 @@ function setUpCollectives(view) {
   const column = (name, width, value, number) => ({ name, width, value, number });
   const columns = [
     column("#", "30px", (one) => one.order, true),
-    column("collective and why", "minmax(130px, 1.4fr)", (one) => `${one.kind} ${one.reason}`),
+    column("collective, line and why", "minmax(150px, 1.6fr)", (one) => `${one.kind} ${one.reason}`),
     column("axes", "minmax(60px, .6fr)", (one) => one.axes),
     column("bytes per device", "130px", (one) => one.bytes, true),
     column("time", "64px", (one) => one.seconds, true),
     column("local tensor", "minmax(80px, 1fr)", (one) => one.tensor),
-    column("source", "minmax(150px, 1.6fr)", (one) => one.position ?? ""),
   ];
   const table = new SortedTable({
     columns, rows, sort: columns[3], height: 46,
@@ -88,8 +87,8 @@ function setUpCollectives(view) {
       h("span", { class: "mono" }, one.axes),
       meterOf(one.bytes, largest, commColor(one.kind)), h("span", { class: "num" }, timeText(one.seconds)),
       h("span", { class: "mono", title: one.tensor }, one.tensor),
-      h("span", { class: "mono muted", title: `${one.scope} ${one.position ?? ""}`.trim() }, one.place),
-      h("div", { class: "why", title: one.reason }, one.reason)),
+      h("div", { class: "why", title: [one.scope, one.position, one.reason].filter(Boolean).join("\n") },
+        one.place && h("span", { class: "mono place" }, one.place), one.reason)),
   });
   const WAYS = { kind: (one) => `${one.kind} along ${one.axes}`, layer: (one) => one.layer || "no layer", line: (one) => one.place || "no line" };
   let groupOf = WAYS.kind, chosen = null;

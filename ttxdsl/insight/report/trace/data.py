@@ -51,6 +51,7 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, machine_on
 from ttxdsl.analysis.usage.memory import MemoryProfile
+from ttxdsl.analysis.usage.reasons import reason_of, with_arguments
 from ttxdsl.analysis.usage.timeline import Event, Timeline
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
@@ -210,7 +211,7 @@ class Trace:
                 "layer": at.layer,
             }
             for one, op, at in zip(
-                found,
+                with_arguments(self.module, found),
                 collective_ops(self.module),
                 homes(self.module, roles),
                 strict=True,
@@ -239,7 +240,7 @@ class Trace:
             "count": one.count,
             "why": -1,
             "times": str(one.times),
-            "reason": one.reason,
+            "reason": reason_of([one]),
             "position": one.position,
             "function": one.function,
             "place": one.place,

@@ -2,12 +2,14 @@
 
 import ast
 import re
+from difflib import get_close_matches
 from typing import cast
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.costs.units import listed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change, Counterfactual, WhyNot, WhySharding
@@ -85,9 +87,21 @@ def why_not(
 
 
 def _find(places: Places, name: str) -> SSAValue:
+    wanted = leaf_name(name.replace('"', "'"))
     arguments = places.names.entry.body.block.args
-    named = [one for one in arguments if places.argument(one) == leaf_name(name)]
-    return named[0] if len(named) == 1 else places.names.find(name)
+    paths = {argument: places.argument(argument) for argument in arguments}
+    named = [argument for argument, path in paths.items() if path == wanted]
+    if len(named) == 1:
+        return named[0]
+    try:
+        return places.names.find(name)
+    except CompileError as error:
+        near = [path for path in paths.values() if wanted and wanted in path]
+        near = near or get_close_matches(wanted, paths.values(), cutoff=0.6)
+        if name.startswith(("%", "@")) or not near:
+            raise
+        hint = f"did you mean {listed(near[:4], 'or')}?"
+        raise CompileError(error.message, hint=hint) from None
 
 
 def _is_argument(value: SSAValue, places: Places) -> BlockArgument | None:
