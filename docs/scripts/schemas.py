@@ -20,7 +20,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.analysis.usage.collectives import CountedCollective
+from ttxdsl.bridges.tt_mlir.comparing import TtComparison, Way
+from ttxdsl.bridges.tt_mlir.compiler import Answer
+from ttxdsl.bridges.tt_mlir.simulating import DifferentOp, StageCheck
+from ttxdsl.cli.commands.compare_tt import comparison_data
 from ttxdsl.cli.main import main
+from ttxdsl.insight.diff.side_by_side import CollectiveRow
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
@@ -98,6 +104,7 @@ QUESTIONS: dict[str, dict[str, Question]] = {
         "limits": [["docs/budgeted.mlir"], ["docs/budgeted.mlir", "docs/budgeted.mlir"]]
     },
     "compare-xla": {"both compilers": [[TENSOR], [BLOCK], [STEP, "--static"]]},
+    "compare-tt": {"both compilers": [[TENSOR]]},
     "bench": {"times": [[TENSOR, "--rounds", "1"]]},
     "calibrate": {"a machine": [["--devices", "2", "--repeats", "1", "-o", "OUT"]]},
 }
@@ -118,8 +125,36 @@ _MAPS = {
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
+_GATHER = CountedCollective("all_gather", None, 2, "8xf32", 16, "", None)
+
+
+def comparisons() -> list[TtComparison]:
+    """Return what `compare-tt` may find, which asks a compiler that few machines have."""
+    compiled = Answer({"ttir": "", "ttnn": ""}, None, True)
+    refused = Answer({}, "failed to legalize", True, crashed=True, line=3)
+    right = StageCheck("ttir", True, 0.0, None, ("bf16",))
+    op = DifferentOp("ttnn.add", 3, "off by 0.5")
+    wrong = StageCheck("ttnn", False, None, "it is not read", ops=(op,))
+    row = CollectiveRow("all_gather", "x", (_GATHER,), (_GATHER,))
+    return [
+        TtComparison("a.mlir", *ways, rows, memory)
+        for ways, rows, memory in (
+            ((Way(compiled, checks=(right, wrong)),) * 2, (row,), (64, 128)),
+            (
+                (Way(refused, stopped_by=("op", "a.mlir:3:1")), Way(None, "no mesh")),
+                None,
+                (64, None),
+            ),
+            ((Way(compiled, not_run="too large"),) * 2, (), (None, None)),
+        )
+    ]
+
+
 def answers(command: str, lines: Question) -> list[Any]:
     """Return what a command prints with `--json` for some command lines."""
+    if command == "compare-tt":
+        found_by_tt = map(comparison_data, comparisons())
+        return [json.loads(json.dumps(one)) for one in found_by_tt]
     found: list[Any] = []
     with tempfile.TemporaryDirectory() as folder:
         for line in lines:

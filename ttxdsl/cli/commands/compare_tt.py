@@ -64,7 +64,8 @@ def _way_json(way: Way) -> dict[str, Any]:
     }
 
 
-def _json(comparison: TtComparison) -> dict[str, Any]:
+def comparison_data(comparison: TtComparison) -> dict[str, Any]:
+    """Return a comparison for JSON."""
     both = comparison.bytes
     return {
         "source": comparison.source,
@@ -159,7 +160,7 @@ def execute(options: argparse.Namespace) -> int:
         **partition_options(options),
     )
     if options.json:
-        print_json(_json(comparison))
+        print_json(comparison_data(comparison))
         return _code(comparison)
     report = report_console()
     report.print(heading(comparison.source, "  beside tt-mlir"), soft_wrap=True)
