@@ -15,7 +15,7 @@ from ttxdsl.conversion.driver import run_passes
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.check import judge
 from ttxdsl.insight.check.check import check_steps
-from ttxdsl.insight.check.judge import Computation, is_unread
+from ttxdsl.insight.check.judge import ComputedState, is_unread
 from ttxdsl.insight.check.steps import Step, pipeline_steps
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.runtime.run import Runner, run_module
@@ -36,7 +36,7 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 
 
 def _without_unread(module: ModuleOp) -> ModuleOp:
-    """Return a copy without all that `Computation` leaves out."""
+    """Return a copy without all that `ComputedState` leaves out."""
     copy = module.clone()
     for op in copy.walk():
         op.attributes = {
@@ -68,7 +68,7 @@ def test_runs_do_not_need_what_is_left_out() -> None:
 
 def test_roles_and_shardings_are_no_part_of_a_computation() -> None:
     module = parse_program(TEXT)
-    computation = Computation()
+    computation = ComputedState()
     states = [computation.of(module)]
     for step in pipeline_steps(module, TTStableHLOPipelinePass()):
         for _ in run_passes(make_context(), module, [step.compiler_pass]):

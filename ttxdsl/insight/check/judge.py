@@ -46,7 +46,7 @@ from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
-class Computation:
+class ComputedState:
     """The part of a module that a run reads: modules that agree in it compute the same.
 
     Of shardings a run reads those of manual computations alone, and of these the axes.
@@ -115,7 +115,7 @@ class Judge:
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
     _undecided: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
-    _computation: Computation = field(default_factory=Computation)
+    _computation: ComputedState = field(default_factory=ComputedState)
     _runner: Runner | None = None
     """The runner of the program that the last step made."""
 

@@ -8,7 +8,7 @@ Source: DESIGN.md section 7.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import chain
 from math import prod
 
@@ -94,7 +94,7 @@ class _Split:
     summed: tuple[int, ...]
 
 
-@cache
+@lru_cache(maxsize=1 << 12)
 def _split_of(
     axes: tuple[tuple[str, int], ...], dims: tuple[_Refs, ...], unreduced: _Refs
 ) -> _Split:
@@ -106,7 +106,7 @@ def _split_of(
 
 @dataclass(frozen=True, slots=True)
 class _ShardViews:
-    """How the parts that devices have of values of one shape are views of these.
+    """The devices' parts of values of one shape, as views of these.
 
     Attributes:
         split: how they are split.
@@ -122,7 +122,7 @@ class _ShardViews:
     order: tuple[int, ...]
 
 
-@cache
+@lru_cache(maxsize=1 << 12)
 def _cut_of(
     axes: tuple[tuple[str, int], ...],
     dims: tuple[_Refs, ...],
@@ -157,7 +157,7 @@ def _cut_of(
         own, part = ("atom", atom), ("part", atom)
         if own in cut:
             diagonals.append((there.index(own), there.index(part)))
-            there = [one for one in there if one not in (own, part)] + [part]
+            there = [key for key in there if key not in (own, part)] + [part]
     wanted = [
         ("part" if atom in split.splitting else "atom", atom)
         for atom in range(len(sizes))
