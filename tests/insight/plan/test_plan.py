@@ -112,7 +112,7 @@ func.func @main(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
     stablehlo.return %c : tensor<i1>
   } do {
     %j = stablehlo.subtract %i, %one : tensor<i32>
-    %w = stablehlo.sine %v : tensor<8xf32>
+    %w = stablehlo.negate %v : tensor<8xf32>
     stablehlo.return %j, %w : tensor<i32>, tensor<8xf32>
   }
   return %0#1 : tensor<8xf32>

@@ -40,6 +40,40 @@ def test_frontier():
             assert not beaten
 
 
+def test_checkpoints():
+    """What layers compute again is an axis of the search, and takes time for memory."""
+    jax = pytest.importorskip("jax")
+    spec, shape = jax.sharding.PartitionSpec, jax.ShapeDtypeStruct
+    mesh = jax.sharding.AbstractMesh((4,), ("data",))
+
+    def layer(x, w):
+        return x + jax.nn.silu(x @ w["up"]) @ w["down"], None
+
+    def step(params, x):
+        def loss(params, x):
+            return (jax.lax.scan(layer, x, params)[0] ** 2).sum()
+
+        grads = jax.grad(loss)(params, x)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+    params = {
+        "up": shape((4, 1024, 4096), "float32"),
+        "down": shape((4, 4096, 1024), "float32"),
+    }
+    split = jax.sharding.NamedSharding(mesh, spec("data"))
+    whole = jax.sharding.NamedSharding(mesh, spec())
+    jitted = jax.jit(step, in_shardings=({"up": whole, "down": whole}, split))
+    traced = jitted.trace(params, shape((8192, 1024), "float32"))
+    text = traced.lower(lowering_platforms=("cpu",)).as_text()
+    found = ttxdsl.load(text).plan_search("v5e", batches=[Fraction(1)])
+    assert not found.refused
+    choices = {choice.remat: choice for choice in found.choices}
+    assert set(choices) == {"as written", "all but products", "all"}
+    memory = [choice.peak_bytes for choice in choices.values()]
+    assert choices["all"].peak_bytes == min(memory) < max(memory)
+    assert choices["all"].step_s == max(choice.step_s for choice in found.choices)
+
+
 def test_command(capsys: pytest.CaptureFixture[str]):
     command = ["plan", str(STEP), "--chip", "v5e", "--search", "--candidates", "3"]
     assert main([*command, "--devices", "4"]) == 0

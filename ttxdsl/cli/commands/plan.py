@@ -33,12 +33,12 @@ def _chip(options: argparse.Namespace, program: Program) -> Chip:
 
 
 def _search(options: argparse.Namespace) -> int:
-    """Compile batches and meshes; 1 if none of them fits."""
-    text = "compiling batches and meshes"
+    """Compile batches, checkpoints and meshes; 1 if none of them fits."""
+    text = "compiling candidates"
 
     def on_step(done: int, total: int) -> None:
         nonlocal text
-        text = f"compiling batches and meshes ({done} of {total} done)"
+        text = f"compiling candidates ({done} of {total} done)"
 
     program = read_as_program(options.file, options)
     chip = _chip(options, program)
@@ -134,7 +134,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--search",
         action="store_true",
-        help="compile other batches and sizes of the mesh, and rank what fits",
+        help="compile other batches, checkpoints and sizes of the mesh, and rank what fits",
     )
     parser.add_argument(
         "--devices",

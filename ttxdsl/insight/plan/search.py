@@ -1,14 +1,15 @@
-"""The batch and the mesh with which a step fits a number of chips and is fastest.
+"""The batch, checkpoints and mesh with which a step fits a number of chips and is fastest.
 
-Every candidate is the program with another batch (`ttxdsl.insight.plan.batch`) and its mesh
-with other sizes, compiled and planned; nothing is estimated first.
+Every candidate is the program with another batch (`ttxdsl.insight.plan.batch`), other
+checkpoints (`ttxdsl.insight.plan.remat`) and its mesh with other sizes, compiled and
+planned; nothing is estimated first.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from math import log2
 from typing import Any
 
@@ -26,6 +27,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, factorizations
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import plan_step
+from ttxdsl.insight.plan.remat import POLICIES, with_policy
 from ttxdsl.insight.plan.variants import Origin
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
@@ -39,6 +41,14 @@ _MOST_AXES = 4
 BATCHES = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(4), Fraction(1, 4))
 """Times the program's own batch."""
 
+AS_WRITTEN = "as written"
+
+REMATS: Mapping[str, str | None] = {
+    AS_WRITTEN: None,
+    **dict(zip(("all", "all but products"), POLICIES, strict=True)),
+}
+"""What layers compute again, each with its name among the policies of variants."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -47,6 +57,7 @@ class Choice:
     Attributes:
         mesh: the axes with more than one device.
         batch: times the program's own.
+        remat: what layers compute again (`REMATS`).
         peak_bytes: of a device.
         fits: whether the chip holds it.
         step_s: seconds of a step.
@@ -56,6 +67,7 @@ class Choice:
 
     mesh: str
     batch: Fraction
+    remat: str
     peak_bytes: int
     fits: bool
     step_s: float
@@ -72,6 +84,7 @@ class Choice:
         return {
             "mesh": self.mesh,
             "batch": float(self.batch),
+            "remat": self.remat,
             "peak_bytes": self.peak_bytes,
             "fits": self.fits,
             "step_s": self.step_s,
@@ -116,13 +129,17 @@ class _Job:
 
     candidate: Candidate
     batch: Fraction
+    remat: str
     pipeline: TTStableHLOPipelinePass
     chip: Chip
     slices: int
     trip_count: int | None
 
     def __str__(self) -> str:
-        return f"{_mesh_text(self.candidate)}, batch x {self.batch}"
+        text = f"{_mesh_text(self.candidate)}, batch x {self.batch}"
+        return (
+            text if self.remat == AS_WRITTEN else f"{text}, computes {self.remat} again"
+        )
 
 
 def _mesh_text(candidate: Candidate) -> str:
@@ -142,7 +159,7 @@ def search(
     jobs: int = 1,
     on_step: Callable[[int, int], None] | None = None,
 ) -> Search:
-    """Compile a step for meshes of so many chips with several batches, and rank them.
+    """Compile a step with several meshes of so many chips, batches and checkpoints; rank them.
 
     Args:
         origin: the program as loaded, and its pipeline.
@@ -151,7 +168,7 @@ def search(
         slices: with a network of chips each.
         trip_count: how often loops turn of which the program does not say it.
         batches: to try, times the program's own.
-        limit: candidates to compile at most; meshes near to the program's own come first.
+        limit: candidates to compile at most; those nearest to the program come first.
         jobs: processes to compile in when that pays.
         on_step: called with the number of candidates that are done, and of all.
 
@@ -162,17 +179,27 @@ def search(
     UnifyMeshesPass().apply(make_context(), module)
     meshes = sdy.mesh_table(module).values()
     count = devices or max((mesh.total_size for mesh in meshes), default=1)
-    candidates = _meshes(module, count)
+    programs = _with_remats(module)
+    candidates = [
+        (mesh, batch, remat)
+        for mesh in enumerate(_meshes(module, count))
+        for batch in enumerate(batches)
+        for remat in enumerate(programs)
+    ]
+    candidates.sort(key=lambda change: sum(at for at, _ in change))
     jobs_to_do = [
-        _Job(candidate, batch, origin.pipeline, chip, slices, trip_count)
-        for candidate in candidates
-        for batch in batches
-    ][:limit]
-    text = lru_cache(maxsize=1)(lambda: program_text(module))
+        _Job(mesh, batch, remat, origin.pipeline, chip, slices, trip_count)
+        for (_, mesh), (_, batch), (_, remat) in candidates[:limit]
+    ]
+
+    @cache
+    def text(remat: str) -> str:
+        return program_text(programs[remat])
+
     answers = spread(
         jobs_to_do,
-        lambda job: _choose(module, job),
-        lambda job: partial(_choose_anew, text(), job),
+        lambda job: _choose(programs[job.remat], job),
+        lambda job: partial(_choose_anew, text(job.remat), job),
         jobs=jobs,
     )
     choices: list[Choice] = []
@@ -187,6 +214,23 @@ def search(
     if not choices:
         raise CompileError(f"no candidate compiles; {refused[0][0]}: {refused[0][1]}")
     return Search(chip, count, tuple(_ranked(choices)), tuple(refused))
+
+
+def _with_remats(module: ModuleOp) -> dict[str, ModuleOp]:
+    """Return the program with each of the checkpoints that change it, its own first."""
+    programs = {AS_WRITTEN: module}
+    texts: set[str] = set()
+    for remat, name in REMATS.items():
+        if name is None:
+            continue
+        try:
+            changed = with_policy(module, POLICIES[name])
+        except CompileError:
+            continue
+        if (text := program_text(changed)) not in texts:
+            texts.add(text)
+            programs[remat] = changed
+    return programs
 
 
 def _meshes(module: ModuleOp, devices: int) -> list[Candidate]:
@@ -239,7 +283,7 @@ def _choose_anew(text: str, job: _Job) -> Choice | str:
     return _choose(_parsed(text), job)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=len(REMATS))
 def _parsed(text: str) -> ModuleOp:
     return parse_program(text)
 
@@ -255,6 +299,7 @@ def _choose(module: ModuleOp, job: _Job) -> Choice | str:
         return Choice(
             _mesh_text(job.candidate),
             job.batch,
+            job.remat,
             plan.memory.peak_bytes,
             plan.memory.fits,
             plan.time.step_s,

@@ -148,13 +148,16 @@ def print_search(console: Terminal, source: str, search: Search) -> None:
         heading(source, f"  {search.devices} {chip.name} of {limit}"), soft_wrap=True
     )
     table = Table("mesh", title_justify="left")
-    for name in ("batch", "peak", "step", "tokens/s"):
+    table.add_column("batch", justify="right", no_wrap=True)
+    table.add_column("computed again")
+    for name in ("peak", "step", "tokens/s"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for choice in search.choices[:_MOST_CHOICES]:
         table.add_row(
             visible(choice.mesh),
             f"x {choice.batch}",
+            choice.remat,
             bytes_text(choice.peak_bytes),
             seconds_text(choice.step_s),
             _rate(choice),
