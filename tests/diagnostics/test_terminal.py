@@ -38,6 +38,13 @@ def test_a_long_word_loses_its_middle_and_a_path_its_folders():
     assert place.strip() == "…/block.py:33"
 
 
+def test_a_path_in_brackets_keeps_the_bracket():
+    row = ("dot", "add (models/transformer/layers/block.py:33 in f)", "1 B")
+    out = printed(table_of(row), 44, [])
+    assert "(…/block.py:33" in out
+    assert out.count("(") == out.count(")") == 1
+
+
 def test_columns_go_before_a_table_gets_too_high():
     rows = [("one two three four five six", "some place", "1 B")] * 4
     high = printed(table_of(*rows), 42, ["where"])

@@ -38,7 +38,9 @@ def _fitted(text: Text, most: int) -> Text:
         start, end = match.span()
         if end - start > most > 1:
             left, right = start + (most - 1) // 2, end - most // 2
-            slash = text.plain.find("/", end - most + 1, end)
+            start += len(match[0]) - len(match[0].lstrip("(["))
+            room = most - (start - match.start())
+            slash = text.plain.find("/", end - room + 1, end)
             if slash >= 0:
                 left, right = start, slash
             text = text[:left] + Text("…") + text[right:]

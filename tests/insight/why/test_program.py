@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, asdict
+from dataclasses import FrozenInstanceError, asdict, replace
 from typing import Any, cast
 
 import jax
@@ -16,7 +16,13 @@ from tests.insight.why import programs
 from ttxdsl import from_jax
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
-from ttxdsl.insight.why.answers import WhyCollective, WhyProgram, WhySharding
+from ttxdsl.insight.why.answers import (
+    Origin,
+    Site,
+    WhyCollective,
+    WhyProgram,
+    WhySharding,
+)
 
 
 def test_before_and_after_partitioning():
@@ -76,3 +82,11 @@ def test_lines_of_a_jax_function():
     assert answer.op.scope is not None and "dot_general" in answer.op.scope
     shown = {cause.origin.name for side in answer.sides for cause in side.causes}
     assert shown == {"x", "weights"}
+
+
+def test_a_shard_map_is_called_by_its_line():
+    words = "the shard_map at line 3 of forward"
+    place = Site("sdy.manual_computation", "%0", "a.py:3:4", None, "forward", words)
+    assert Origin("manual computation", "", place, 0).name == words
+    nameless = replace(place, words=None, function=None)
+    assert Origin("manual computation", "", nameless, 0).name == "manual computation %0"

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -17,6 +18,7 @@ import ttxdsl
 from tests.insight.doctor.prescriptions.llama import step_text
 from ttxdsl.costs.chips import CHIPS
 from ttxdsl.costs.machines import GENERIC
+from ttxdsl.diagnostics.display import plain_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescriptions
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
@@ -24,7 +26,10 @@ from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
-from ttxdsl.insight.doctor.prescriptions.view import prescriptions_data
+from ttxdsl.insight.doctor.prescriptions.view import (
+    prescriptions_data,
+    print_prescriptions,
+)
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.trials.compiling import compile_plainly
@@ -295,6 +300,9 @@ def test_no_time():
     answer = search(FIGHT, 1e-6)
     assert not answer.prescriptions
     assert answer.untried
+    told = plain_text(partial(print_prescriptions, answer=answer, source="a.mlir"))
+    assert "there was no time to try a change" in told
+    assert "no change to try" not in told
 
 
 def test_the_least_memory_is_said():
