@@ -41,7 +41,7 @@ def test_a_long_word_loses_its_middle_and_a_path_its_folders():
 def test_a_path_in_brackets_keeps_the_bracket():
     row = ("dot", "add (models/transformer/layers/block.py:33 in f)", "1 B")
     out = printed(table_of(row), 44, [])
-    assert "(…/block.py:33" in out
+    assert "(…/" in out and "block.py:33" in out
     assert out.count("(") == out.count(")") == 1
 
 
