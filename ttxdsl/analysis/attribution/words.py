@@ -274,14 +274,25 @@ class Words:
         return inner.count // outer.count if inner.count and outer.count else None
 
     def _scanned(self, op: Operation) -> str:
-        """Name what the iterations take slices of, if that is of one argument's tree."""
-        names = [
-            name.removesuffix("[i]")
-            for inner in op.regions[-1].walk()
-            if isinstance(inner, stablehlo.DynamicSliceOp | CallOp)
-            for result in inner.results
-            if (name := self._argument(result)) and name.endswith("[i]")
-        ]
+        """Name what the iterations take slices of, if that is of one argument's tree.
+
+        Loops inside take their own.
+        """
+        names: list[str] = []
+        blocks = [*op.regions[-1].blocks]
+        while blocks:
+            for inner in blocks.pop().ops:
+                if isinstance(inner, stablehlo.DynamicSliceOp | CallOp):
+                    sliced = filter(None, map(self._argument, inner.results))
+                    names += [
+                        name.removesuffix("[i]")
+                        for name in sliced
+                        if name.endswith("[i]")
+                    ]
+                elif inner.regions and not isinstance(inner, stablehlo.WhileOp):
+                    blocks += [
+                        block for region in inner.regions for block in region.blocks
+                    ]
         if not names:
             return ""
         shared = _common(names)
