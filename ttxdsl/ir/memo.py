@@ -4,8 +4,11 @@ Hashing an attribute hashes all of its parts; an identity is a number. It is val
 the object lives, so the objects are kept with the answers.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
+T = TypeVar("T")
 V = TypeVar("V")
 
 
@@ -31,3 +34,23 @@ class IdentityMemo(dict[Any, V]):
         """Forget all answers, and let go of the things."""
         super().clear()
         self._kept.clear()
+
+
+_MOST_KEPT = 1 << 16
+
+
+def by_identity(function: Callable[[T], V]) -> Callable[[T], V]:
+    """Let a function remember its answers about objects that do not change."""
+    known = IdentityMemo[V]()
+
+    @wraps(function)
+    def remembered(thing: T) -> V:
+        key = id(thing)
+        if key not in known:
+            answer = function(thing)
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            known.keep(key, answer, thing)
+        return known[key]
+
+    return remembered

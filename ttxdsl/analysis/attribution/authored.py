@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.analysis.attribution.origins import AUTHORED, is_mark
 from ttxdsl.ir.compat.faults.locations import ParsedLoc
+from ttxdsl.ir.memo import by_identity
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
 PHASES = (FORWARD, BACKWARD, OPTIMIZER)
@@ -56,6 +57,7 @@ class AuthorScope:
 AuthorPath = tuple[AuthorScope, ...]
 
 
+@by_identity
 def author_path(location: Attribute) -> AuthorPath:
     """Return the scopes that a location of a loaded program is marked with, outermost first."""
     match location:

@@ -132,6 +132,15 @@ class Unmarked:
         self._leaves: dict[Attribute, LocationAttr] = {}
         self._calls: dict[tuple[int, int], LocationAttr] = {}
 
+    def __len__(self) -> int:
+        return len(self._settled)
+
+    def clear(self) -> None:
+        """Forget all locations."""
+        self._settled.clear()
+        self._leaves.clear()
+        self._calls.clear()
+
     def __call__(self, location: Attribute) -> LocationAttr:
         """Return the location without numbers."""
         settled = self._settled.get(id(location))
@@ -160,14 +169,20 @@ class Unmarked:
                 return self._leaves.setdefault(location, cast(Any, location))
 
 
+_unmarked = Unmarked()
+_MOST_KEPT = 1 << 16
+
+
 def unmarked(location: Attribute) -> LocationAttr:
-    """Return one location without numbers; of many, ask one `Unmarked`."""
+    """Return a location without numbers; what was asked before is remembered."""
     while isinstance(location, NameLoc) and is_mark(location):
         if location.desc.data == _JOINED:
             break
         location = location.location
     if isinstance(location, NameLoc | CallSiteLoc):
-        return Unmarked()(location)
+        if len(_unmarked) > _MOST_KEPT:
+            _unmarked.clear()
+        return _unmarked(location)
     return cast(Any, location)
 
 

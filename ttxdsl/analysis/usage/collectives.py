@@ -16,7 +16,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import (
     is_on_whole_values,
@@ -36,6 +36,7 @@ from ttxdsl.dialects.calls.custom import (
 )
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.dialects.traits import Collective, ops_with
+from ttxdsl.ir.memo import by_identity
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
@@ -345,6 +346,11 @@ _MOST_USERS = 16
 """Ops behind a collective that are looked at for its line."""
 
 
+@by_identity
+def _frame_of(location: Attribute) -> Frame | None:
+    return source_frame(unmarked(location))
+
+
 def place_of(op: Operation) -> Frame | None:
     """Return the line of a collective: of one that no line asked for, that of its first user.
 
@@ -355,7 +361,7 @@ def place_of(op: Operation) -> Frame | None:
         if not pending:
             break
         at = pending.popleft()
-        if (frame := source_frame(unmarked(at.location))) is not None:
+        if (frame := _frame_of(at.location)) is not None:
             return frame
         for result in sorted(at.results, key=value_bytes, reverse=True):
             users = [use.operation for use in result.uses]
