@@ -113,10 +113,10 @@ def _of_mesh_shard(op: Any) -> TensorLayout | None:
     values: Sequence[SSAValue] = (*op.operands, *op.results)
     names = [device_mesh_name(value.type) for value in values]
     name = next((n for n in names if n is not None), None)
-    found = meshes.get_mesh(name) if meshes is not None and name is not None else None
-    if found is None:
+    mesh = meshes.get_mesh(name) if meshes is not None and name is not None else None
+    if mesh is None:
         return None
-    axes = tuple((f"axis{at}", size) for at, size in enumerate(found.get_shape()))
+    axes = tuple((f"axis{at}", size) for at, size in enumerate(mesh.get_shape()))
     gathers = op.shard_direction.data == MeshShardDirection.SHARD_TO_FULL
     full = op.results[0] if gathers else op.operands[0]
     full_type: Any = full.type
@@ -162,12 +162,12 @@ def _result_layout(
 
 def arguments_of(function: FuncOp) -> list[BoundaryValue]:
     """The arguments of a function with a body, and where they lie."""
-    found: list[BoundaryValue] = []
+    arguments: list[BoundaryValue] = []
     for argument in function.body.block.args:
         name = argument.name_hint or f"arg{argument.index}"
         layout = _argument_layout(function, argument)
-        found.append(BoundaryValue(name, argument.type, layout))
-    return found
+        arguments.append(BoundaryValue(name, argument.type, layout))
+    return arguments
 
 
 def results_of(function: FuncOp) -> list[BoundaryValue]:

@@ -38,7 +38,7 @@ def is_function_solved(function: FuncOp) -> bool:
     """
     if len(function.body.blocks) != 1:
         return False
-    found = False
+    is_solved = False
     for op in function.body.block.ops:
         match op:
             case ReturnOp():
@@ -51,10 +51,10 @@ def is_function_solved(function: FuncOp) -> bool:
             case sdy.ManualComputationOp() if is_manual(op):
                 if leaves_axes_free(op):
                     return False
-                found = True
+                is_solved = True
             case _:
                 return False
-    return found
+    return is_solved
 
 
 def computes_nothing(function: FuncOp) -> bool:

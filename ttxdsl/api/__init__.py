@@ -279,7 +279,7 @@ class Program(ProgramForm):
         from ttxdsl.insight.why.view import print_answer
 
         asked = value, argument, result, collective
-        if sum(one is not None for one in (*asked, not_)) > 1:
+        if sum(part is not None for part in (*asked, not_)) > 1:
             raise CompileError("why: ask for one thing at a time")
         key = machine, tries, trip_count
         if key not in self._explainers:
@@ -351,8 +351,8 @@ class Program(ProgramForm):
             side_of(name, program.per_device().module, trip_count, chip, slices)
             for name, program in zip(names, (self, other), strict=True)
         )
-        found = difference(*sides)
-        return found.shown_by(partial(print_difference, found=found))
+        answer = difference(*sides)
+        return answer.shown_by(partial(print_difference, found=answer))
 
     @_asking()
     def budget(
@@ -373,8 +373,8 @@ class Program(ProgramForm):
         """
         from ttxdsl.insight.budget.check import check_program, print_findings
 
-        found = check_program(self, limits, trip_count, chip)
-        return found.shown_by(partial(print_findings, findings=found))
+        findings = check_program(self, limits, trip_count, chip)
+        return findings.shown_by(partial(print_findings, findings=findings))
 
     @_asking()
     def memory(self, chip: Chip | str | None = None) -> MemoryProfile:
@@ -448,8 +448,8 @@ class Program(ProgramForm):
         from ttxdsl.insight.plan.view import print_search
 
         start, pipeline = self._from_the_start(dict(partition or {}))
-        found = search(Origin(start._module, pipeline), known_chip(chip), **options)
-        return found.shown_by(partial(print_search, source=self.source, search=found))
+        answer = search(Origin(start._module, pipeline), known_chip(chip), **options)
+        return answer.shown_by(partial(print_search, source=self.source, search=answer))
 
     @overload
     def doctor(self, devices: None = None, **options: Any) -> Prescriptions: ...

@@ -168,9 +168,9 @@ class _Flow:
         """Return a sentence on the ops that share the work, and what communicates."""
         final, early = len(self.reductions) - len(self._early), len(self._early)
         gathers = sum(len(values) for values in self.gathered.values())
-        said = " and ".join(
-            f"{number} {what}{'s' * (number > 1)}{where}"
-            for number, what, where in (
+        shares = " and ".join(
+            f"{number} {noun}{'s' * (number > 1)}{where}"
+            for number, noun, where in (
                 (early, "reduction", " in between"),
                 (gathers, "gather", ""),
                 (final, "final reduction", ""),
@@ -180,7 +180,7 @@ class _Flow:
         verb = "communicates" if early + gathers + final <= 1 else "communicate"
         ops = len(self.shared)
         shared = "1 op shares" if ops == 1 else f"{ops} ops share"
-        return f"{shared} the work and {said or 'nothing'} {verb}"
+        return f"{shared} the work and {shares or 'nothing'} {verb}"
 
     # Following it
 
@@ -314,10 +314,10 @@ class _Flow:
         dim = self.split.get(owner)
         mask = self.reduced.get(owner, 0) | self._reduced_among(sources)
         for value in sources:
-            found = self.split.get(value)
+            split_dim = self.split.get(value)
             if dim is None:
-                dim = found
-            if found is not None and found != dim:
+                dim = split_dim
+            if split_dim is not None and split_dim != dim:
                 self.gathered.setdefault(op, []).append(value)
         changed = (self.split.get(owner), self.reduced.get(owner, 0)) != (dim, mask)
         for target in targets:
@@ -354,14 +354,14 @@ def _candidates(
     One dimension an argument, the first of several. The most work comes first.
     """
     work = _work(joined)
-    found: dict[Dim, dict[int, int]] = {}
+    splits_of_groups: dict[Dim, dict[int, int]] = {}
     for index, argument in enumerate(function.body.block.args):
         for dim in range(len(shape_of(argument))):
-            found.setdefault(joined.groups.find((argument, dim)), {}).setdefault(
-                index, dim
-            )
+            splits_of_groups.setdefault(
+                joined.groups.find((argument, dim)), {}
+            ).setdefault(index, dim)
     return sorted(
-        ((work.get(group, 0), dims) for group, dims in found.items()),
+        ((work.get(group, 0), dims) for group, dims in splits_of_groups.items()),
         key=lambda candidate: -candidate[0],
     )
 
@@ -390,11 +390,17 @@ def _best(
         others: those that are worth what they send in between.
     """
     most = max((flow.work for _, flow in free), default=0)
-    more = [one for one in others if one[1].work > WORTH_TALKING * most]
+    more = [
+        candidate for candidate in others if candidate[1].work > WORTH_TALKING * most
+    ]
     if more:
-        return max(more, key=lambda one: one[1].work - _price(one[1]))
-    nearly = [one for one in free if one[1].work >= NEARLY_ALL * most]
-    return max(nearly, key=lambda one: one[1].work - _price(one[1]), default=None)
+        return max(more, key=lambda candidate: candidate[1].work - _price(candidate[1]))
+    nearly = [candidate for candidate in free if candidate[1].work >= NEARLY_ALL * most]
+    return max(
+        nearly,
+        key=lambda candidate: candidate[1].work - _price(candidate[1]),
+        default=None,
+    )
 
 
 def _price(flow: _Flow) -> int:
@@ -455,7 +461,7 @@ def fitting_device_counts(function: FuncOp) -> tuple[Mapping[int, int], list[int
         count
         for count in range(2, size + 1)
         if size % count == 0
-        and (found := find_batch(function, count)) is not None
-        and found.dims == batch.dims
+        and (smaller_batch := find_batch(function, count)) is not None
+        and smaller_batch.dims == batch.dims
     ]
     return batch.dims, counts

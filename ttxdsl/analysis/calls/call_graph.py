@@ -30,12 +30,12 @@ def calls_in(op: Operation) -> list[CallOp]:
 
 def callers(module: ModuleOp) -> dict[str, list[Operation]]:
     """The ops that run a function, by its name: calls, composites and custom calls."""
-    found: dict[str, list[Operation]] = {}
+    calls_by_name: dict[str, list[Operation]] = {}
     kinds = (CallOp, stablehlo.CompositeOp, stablehlo.CustomCallOp)
     for op in ops_of_type(module, *kinds):
         for name in called_by(op):
-            found.setdefault(name, []).append(op)
-    return found
+            calls_by_name.setdefault(name, []).append(op)
+    return calls_by_name
 
 
 def called_by(op: Operation) -> list[str]:
@@ -153,9 +153,9 @@ def _all_or_none(
         if sharding is not None and not mesh_of(sharding).is_maximal:
             return tuple(
                 TensorSharding.fully_open(sharding.mesh, rank_of(index))
-                if one is None
-                else one
-                for index, one in enumerate(shardings)
+                if sharding_or_none is None
+                else sharding_or_none
+                for index, sharding_or_none in enumerate(shardings)
             )
     return None
 

@@ -60,8 +60,8 @@ class Times:
         number = f"x{self.count}" if self.is_known else "x?"
         if not self.is_known and self.count > 1:
             number = f"x{self.count}?"
-        said = ", assumed" if self.assumed else ""
-        return f"{number} in loop{said}"
+        note = ", assumed" if self.assumed else ""
+        return f"{number} in loop{note}"
 
     def inside(self, trips: int | None, assumed: int | None, more: int) -> "Times":
         """The times in a loop.
@@ -141,16 +141,16 @@ class Runs:
 
     def turns(self, loop: stablehlo.WhileOp) -> int:
         """Return a loop's iterations each time that it runs, 1 if they are unknown."""
-        found = self._trips(loop)
-        return 1 if found is None else found
+        count = self._trips(loop)
+        return 1 if count is None else count
 
     def is_taken(self, block: Block) -> bool:
         """Whether a block of a branch counts."""
         return block not in self._left_out
 
     def _trips(self, loop: stablehlo.WhileOp) -> int | None:
-        found = self._counts.of(loop)
-        return self._assumed if found is None else found
+        count = self._counts.of(loop)
+        return self._assumed if count is None else count
 
     def _enter(
         self, function: FuncOp, weights: "_Weights", entered: dict[str, Times]
@@ -205,10 +205,10 @@ class _Weights:
         self._functions: dict[str, Price] = {}
 
     def of_region(self, blocks: Iterable[Block]) -> Price:
-        found = (0, 0)
+        counts = (0, 0)
         for block in blocks:
-            found = _plus(found, self._blocks.get(block, (0, 0)))
-        return found
+            counts = _plus(counts, self._blocks.get(block, (0, 0)))
+        return counts
 
     def weigh(self, function: FuncOp) -> None:
         """Add up a function; those that it calls come first."""

@@ -190,14 +190,14 @@ class TripCounts:
             return None
         # a number that wraps around is another one
         added = count * after.offset
-        said = (limit, compared_first, start + added, compared_first + added)
-        return count if all(number in numbers for number in said) else None
+        numbers_used = (limit, compared_first, start + added, compared_first + added)
+        return count if all(number in numbers for number in numbers_used) else None
 
-    def _is_carry(self, one: _Sum | None, loop: stablehlo.WhileOp) -> bool:
-        if one is None or not isinstance(one.base, BlockArgument):
+    def _is_carry(self, sum_: _Sum | None, loop: stablehlo.WhileOp) -> bool:
+        if sum_ is None or not isinstance(sum_.base, BlockArgument):
             return False
-        return one.base.block is loop.cond.block and not self._is_kept(
-            loop, one.base.index
+        return sum_.base.block is loop.cond.block and not self._is_kept(
+            loop, sum_.base.index
         )
 
     def _compared(
@@ -209,7 +209,9 @@ class TripCounts:
         op = value.op
         match op:
             case stablehlo.CompareOp():
-                left, right = (self._sum(one, _DEEPEST) for one in (op.lhs, op.rhs))
+                left, right = (
+                    self._sum(operand, _DEEPEST) for operand in (op.lhs, op.rhs)
+                )
                 return op.comparison_direction.data, left, right
             case CallOp():
                 returned = self._returned(op, value.index)
@@ -219,8 +221,8 @@ class TripCounts:
                 if not isinstance(inner, stablehlo.CompareOp):
                     return None
                 left, right = (
-                    self._outside(op, self._sum(one, _DEEPEST))
-                    for one in (inner.lhs, inner.rhs)
+                    self._outside(op, self._sum(operand, _DEEPEST))
+                    for operand in (inner.lhs, inner.rhs)
                 )
                 return inner.comparison_direction.data, left, right
             case _:
@@ -240,11 +242,11 @@ class TripCounts:
         wrapped = None if number is None else _wrapped(number, value)
         return None if wrapped is None else wrapped.offset
 
-    def _number(self, one: _Sum | None, left: int) -> int | None:
-        if one is None or one.base is None:
-            return None if one is None else one.offset
-        base = self._handed_in(one.base, left)
-        return None if base is None else base + one.offset
+    def _number(self, sum_: _Sum | None, left: int) -> int | None:
+        if sum_ is None or sum_.base is None:
+            return None if sum_ is None else sum_.offset
+        base = self._handed_in(sum_.base, left)
+        return None if base is None else base + sum_.offset
 
     def _handed_in(self, value: SSAValue, left: int) -> int | None:
         """The constant that a block's argument or a loop's result is."""
@@ -303,7 +305,9 @@ class TripCounts:
                 number = self._constant(op.operands[0], left - 1)
                 return None if number is None else _wrapped(~number, value)
             case stablehlo.CompareOp():
-                first, second = (self._constant(one, left - 1) for one in op.operands)
+                first, second = (
+                    self._constant(operand, left - 1) for operand in op.operands
+                )
                 if first is None or second is None:
                     return None
                 holds = _HOLDS[op.comparison_direction.data]
@@ -312,7 +316,9 @@ class TripCounts:
                 chosen = self._constant(op.pred, left - 1)
                 if chosen is not None:
                     return self._sum(op.operands[1 if chosen else 2], left - 1)
-                first, second = (self._sum(one, left - 1) for one in op.operands[1:])
+                first, second = (
+                    self._sum(operand, left - 1) for operand in op.operands[1:]
+                )
                 return first if first == second else None
             case CallOp():
                 returned = self._returned(op, value.index)
@@ -325,7 +331,9 @@ class TripCounts:
             case _ if isinstance(op, _HANDS_ON):
                 return self._sum(op.operands[value.index], left - 1)
             case _ if type(op) in _ARITHMETIC:
-                first, second = (self._sum(one, left - 1) for one in op.operands)
+                first, second = (
+                    self._sum(operand, left - 1) for operand in op.operands
+                )
                 return self._combined(op, first, second, left)
             case stablehlo.WhileOp():
                 return _Sum(value, 0)
@@ -338,7 +346,7 @@ class TripCounts:
         kind, result = type(op), op.results[0]
         if kind is stablehlo.AddOp and element_of(result) == i1:
             kind = stablehlo.OrOp
-        numbers = [self._constant(one, left - 1) for one in op.operands]
+        numbers = [self._constant(operand, left - 1) for operand in op.operands]
         if kind in _DECIDES:
             decides = _wrapped(_DECIDES[kind], result)
             if decides is not None and decides.offset in numbers:
@@ -363,20 +371,20 @@ class TripCounts:
         end = function.body.block.last_op
         return None if end is None else end.operands[index]
 
-    def _outside(self, call: CallOp, one: _Sum | None) -> _Sum | None:
+    def _outside(self, call: CallOp, sum_: _Sum | None) -> _Sum | None:
         """A sum in a called function, said in the values where the call stands."""
-        if one is None or one.base is None:
-            return one
-        base = one.base
+        if sum_ is None or sum_.base is None:
+            return sum_
+        base = sum_.base
         if not isinstance(base, BlockArgument) or not isinstance(
             base.block.parent_op(), FuncOp
         ):
             return None
-        return _Sum(call.operands[base.index], one.offset)
+        return _Sum(call.operands[base.index], sum_.offset)
 
 
-def _added(one: _Sum | None, number: int) -> _Sum | None:
-    return None if one is None else _Sum(one.base, one.offset + number)
+def _added(sum_: _Sum | None, number: int) -> _Sum | None:
+    return None if sum_ is None else _Sum(sum_.base, sum_.offset + number)
 
 
 def _wrapped(number: int, value: SSAValue) -> _Sum | None:

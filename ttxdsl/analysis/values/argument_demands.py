@@ -187,7 +187,7 @@ class _Reading:
             left -= len(ops)
             for op in ops:
                 self._look_at(frame, op)
-                asked.extend((frame, *one) for one in self._asked_by(frame, op))
+                asked.extend((frame, *request) for request in self._asked_by(frame, op))
                 for name in called_by(op):
                     callee = self._functions.get(name)
                     if callee is not None and not isinstance(
@@ -195,8 +195,8 @@ class _Reading:
                     ):
                         frames.append(self._enter(frame, op, callee))
         # the last ones first: what is asked at the start of the program has the last say
-        for one in reversed(asked):
-            self._ask(*one)
+        for request in reversed(asked):
+            self._ask(*request)
 
     def _enter(self, frame: _Frame, call: Operation, callee: FuncOp) -> _Frame:
         inner = _Frame(callee, frame, call)
@@ -207,9 +207,9 @@ class _Reading:
 
     def _look_at(self, frame: _Frame, op: Operation) -> None:
         if len(op.results) == 1 and not data_flow_of(type(op)):
-            found = bounds_of(op, frame.of)
-            if found != ANY:
-                frame.bounds[op.results[0]] = found
+            bounds = bounds_of(op, frame.of)
+            if bounds != ANY:
+                frame.bounds[op.results[0]] = bounds
         if isinstance(op, stablehlo.WhileOp):
             block = op.body.block
             end = block.last_op
@@ -372,7 +372,9 @@ def _chosen(
             continue
         within, shift = demand.within, other.owner
         if isinstance(shift, stablehlo.AddOp) and value in shift.operands:
-            (by,) = [one for one in shift.operands if one is not value] or [value]
+            (by,) = [operand for operand in shift.operands if operand is not value] or [
+                value
+            ]
             if (point := frame.of(by).point) is not None:
                 shifted = within.shifted(-point)
                 low, high = min(within.low, shifted.low), max(within.high, shifted.high)

@@ -81,8 +81,8 @@ def of_type(element: Attribute) -> Interval:
 def hull(parts: Bounds) -> Interval:
     """The least interval with all numbers of several."""
     return Interval(
-        min((one.low for one in parts), default=-math.inf),
-        max((one.high for one in parts), default=math.inf),
+        min((interval.low for interval in parts), default=-math.inf),
+        max((interval.high for interval in parts), default=math.inf),
     )
 
 
@@ -95,7 +95,7 @@ def _constant(value: Attribute) -> Interval:
     if not numbers or not isinstance(numbers[0], int | float):
         return ANY  # complex ones
     plain = cast("Sequence[float]", numbers)
-    if any(one != one for one in plain):
+    if any(number != number for number in plain):
         return ANY
     return Interval(float(min(plain)), float(max(plain)))
 
@@ -326,11 +326,11 @@ def _reduced(op: Operation, operands: Bounds) -> Interval:
     inputs = [operands[0], operands[-1]] if len(operands) > 1 else operands
     match reduced_by(op):
         case stablehlo.AddOp:
-            return hull([_total(one) for one in inputs])
+            return hull([_total(input) for input in inputs])
         case stablehlo.MaxOp:
-            return Interval(operands[0].low, max(one.high for one in inputs))
+            return Interval(operands[0].low, max(interval.high for interval in inputs))
         case stablehlo.MinOp:
-            return Interval(min(one.low for one in inputs), operands[0].high)
+            return Interval(min(interval.low for interval in inputs), operands[0].high)
         case _:
             return ANY
 

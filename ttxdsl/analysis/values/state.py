@@ -36,19 +36,19 @@ def results_of_arguments(function: FuncOp) -> dict[int, int]:
     """
     types = function.function_type
     given = argument_attributes(function)
-    found: dict[int, int] = {}
+    pairs_of_state: dict[int, int] = {}
     taken: set[int] = set()
     for index, entry in enumerate(given):
         aliased = entry.get(_ALIASED)
         if isinstance(aliased, IntegerAttr):
             result = aliased.value.data
             if result < len(types.outputs.data) and result not in taken:
-                found[index] = result
+                pairs_of_state[index] = result
                 taken.add(result)
     arguments: defaultdict[Attribute, list[int]] = defaultdict(list)
     results: defaultdict[Attribute, list[int]] = defaultdict(list)
     for index, type_ in enumerate(types.inputs.data):
-        if index not in found:
+        if index not in pairs_of_state:
             arguments[type_].append(index)
     for index, type_ in enumerate(types.outputs.data):
         if index not in taken:
@@ -60,12 +60,12 @@ def results_of_arguments(function: FuncOp) -> dict[int, int]:
             index for index in inputs if any(name in given[index] for name in DONATED)
         }
         pairs = _by_path(inputs, outputs, names, donated)
-        found.update(pairs)
+        pairs_of_state.update(pairs)
         left = sorted(donated - set(pairs))
         free = sorted(set(outputs) - set(pairs.values()))
         if len(left) == len(free):
-            found.update(zip(left, free, strict=True))
-    return dict(sorted(found.items()))
+            pairs_of_state.update(zip(left, free, strict=True))
+    return dict(sorted(pairs_of_state.items()))
 
 
 def _by_path(

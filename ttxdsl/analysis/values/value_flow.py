@@ -82,8 +82,8 @@ def bits(mask: int) -> Iterator[int]:
 def union(masks: Iterable[int]) -> int:
     """All ones of some numbers."""
     mask = 0
-    for one in masks:
-        mask |= one
+    for other in masks:
+        mask |= other
     return mask
 
 
@@ -273,14 +273,14 @@ class ValueFlow:
             case stablehlo.ScatterOp() if len(op.results) == 1:
                 adds = _adds(op.update_computation)
                 vector = op.scatter_dimension_numbers.data.index_vector_dim
-                one = _is_one_index(op.scatter_indices, vector)
+                is_one_index = _is_one_index(op.scatter_indices, vector)
                 written = self._written(op.operands[0], op.operands[2])
-                yield 2, 0, written if one else Flow.USED
+                yield 2, 0, written if is_one_index else Flow.USED
                 if adds:
                     yield 0, 0, Flow.WORKED
                 else:
-                    yield 0, 0, written if one else Flow.USED
-                if not one:
+                    yield 0, 0, written if is_one_index else Flow.USED
+                if not is_one_index:
                     yield 1, 0, Flow.USED
             case stablehlo.GatherOp() if _is_one_index(
                 op.start_indices, op.dimension_numbers.data.index_vector_dim
@@ -327,11 +327,19 @@ class ValueFlow:
         back: list[tuple[SSAValue, SSAValue]] = []
         for owner in edges.edge_owners(op):
             targets = [owner, *edges.other_targets(op, owner)]
-            inner = [one for one in targets if isinstance(one, BlockArgument)]
-            outer = [one for one in targets if isinstance(one, OpResult)]
+            inner = [
+                inner_target
+                for inner_target in targets
+                if isinstance(inner_target, BlockArgument)
+            ]
+            outer = [
+                outer_target
+                for outer_target in targets
+                if isinstance(outer_target, OpResult)
+            ]
             sources = edges.edge_sources(op, owner)
-            given = [one.value for one in sources if one.op is op]
-            returned = [one.value for one in sources if one.op is not op]
+            given = [source.value for source in sources if source.op is op]
+            returned = [source.value for source in sources if source.op is not op]
             for target in inner:
                 unchanged = all(_unmoved(value) in inner for value in returned)
                 self._add(target, self._same(given) if unchanged else None)

@@ -101,7 +101,9 @@ def _require_counts(
     limit: Limit, counted: Sequence[CountedCollective], source: str
 ) -> None:
     """Refuse to compare with a guess."""
-    unpriced = next((one for one in counted if not one.is_priced), None)
+    unpriced = next(
+        (collective for collective in counted if not collective.is_priced), None
+    )
     if unpriced is not None:
         place = f" ({unpriced.place})" if unpriced.place else ""
         raise CompileError(
@@ -112,7 +114,7 @@ def _require_counts(
             " ttxdsl.dialects.calls.custom.LOCAL_TARGETS.add"
             f'("{unpriced.kind.removeprefix("@")}")',
         )
-    guessed = [one for one in counted if not one.times.is_known]
+    guessed = [collective for collective in counted if not collective.times.is_known]
     if guessed:
         place = f" ({guessed[0].place})" if guessed[0].place else ""
         raise CompileError(
@@ -161,18 +163,18 @@ def check_budget(
             continue
         counted = sorted(
             (
-                one
-                for one in collectives
-                if limit.kind in (None, one.kind)
-                and _communicates_along(one, limit.axes, meshes)
+                collective
+                for collective in collectives
+                if limit.kind in (None, collective.kind)
+                and _communicates_along(collective, limit.axes, meshes)
             ),
-            key=lambda one: -one.bytes_per_device,
+            key=lambda collective: -collective.bytes_per_device,
         )
         _require_counts(limit, counted, source or program.source)
-        total = sum(one.bytes_per_device for one in counted)
-        count = sum(one.count for one in counted)
-        found = total if limit.is_bytes else count
-        findings.append(Finding(limit, found, tuple(counted)))
+        total = sum(collective.bytes_per_device for collective in counted)
+        count = sum(collective.count for collective in counted)
+        quantity = total if limit.is_bytes else count
+        findings.append(Finding(limit, quantity, tuple(counted)))
     return findings
 
 
@@ -281,7 +283,7 @@ def assert_budget(
                 loaded = ProgramForm.of_text(*_text_of(program))
         source = loaded.source
         budgets = [parse_limits(text) for text in limits]
-        mesh = next((one.mesh for one in budgets if one.mesh), ())
+        mesh = next((parsed.mesh for parsed in budgets if parsed.mesh), ())
         device = loaded.per_device(mesh)
         findings = [
             finding
@@ -334,18 +336,22 @@ def offenders_table(finding: Finding) -> Table:
     table.add_column("why")
     table.add_column("where")
     rows = fold(
-        finding.collectives, attrgetter("row"), lambda one: one.bytes_per_device
+        finding.collectives,
+        attrgetter("row"),
+        lambda collective: collective.bytes_per_device,
     )
     for group in rows.groups:
         title, axes, tensor, reason = group[0].row
         count = f"{len(group)} " if len(group) > 1 else ""
-        sent = bytes_text(sum(one.bytes_per_device for one in group))
+        sent = bytes_text(sum(collective.bytes_per_device for collective in group))
         place = group[0].place + (
-            ", …" if len({one.place for one in group}) > 1 else ""
+            ", …" if len({collective.place for collective in group}) > 1 else ""
         )
         table.add_row(f"{count}{title}", axes, tensor, sent, reason, place)
     if rows.hidden:
-        sent = bytes_text(sum(one.bytes_per_device for one in rows.hidden))
+        sent = bytes_text(
+            sum(collective.bytes_per_device for collective in rows.hidden)
+        )
         text = f"{len(rows.hidden)} others, in --json"
         table.add_row(text, "", "", sent, "", "")
     return table

@@ -88,9 +88,9 @@ class Limit:
         """Whether the value is a number of bytes."""
         return self.is_memory or self.quantity in _BYTES
 
-    def holds(self, found: int) -> bool:
+    def holds(self, quantity: int) -> bool:
         """Whether a count keeps to the limit."""
-        return COMPARATORS[self.comparator](found, self.value)
+        return COMPARATORS[self.comparator](quantity, self.value)
 
     def __str__(self) -> str:
         """The limit as it is written, with its axes."""
@@ -250,12 +250,12 @@ class _Reader:
 
 
 def _items(line: str, start: int) -> list[_Item]:
-    found: list[_Item] = []
+    items: list[_Item] = []
     for part in line[start:].split(","):
         blanks = len(part) - len(part.lstrip())
-        found.append(_Item(part.strip(), start + blanks))
+        items.append(_Item(part.strip(), start + blanks))
         start += len(part) + 1
-    return found
+    return items
 
 
 def has_budget(text: str) -> bool:

@@ -22,12 +22,12 @@ def _plain(text: str) -> str:
 
 
 def _change(finding: Finding) -> str:
-    allowed, found = finding.limit.value, finding.found
-    if found == allowed:
+    allowed, quantity = finding.limit.value, finding.found
+    if quantity == allowed:
         return "="
     if not allowed:
         return f"+{finding.found_text}"
-    return f"{(found - allowed) / allowed:+.1%}"
+    return f"{(quantity - allowed) / allowed:+.1%}"
 
 
 def markdown(checked: Sequence[tuple[str, Sequence[Finding]]]) -> str:
@@ -36,7 +36,7 @@ def markdown(checked: Sequence[tuple[str, Sequence[Finding]]]) -> str:
     Args:
         checked: programs by name with their limits.
     """
-    rows = [(name, one) for name, found in checked for one in found]
+    rows = [(name, finding) for name, findings in checked for finding in findings]
     rows.sort(key=lambda row: row[1].ok)
     broken = [row for row in rows if not row[1].ok]
     title = f"{len(broken)} of {len(rows)} limits broken" if broken else "kept"
@@ -46,12 +46,17 @@ def markdown(checked: Sequence[tuple[str, Sequence[Finding]]]) -> str:
         "| | program | limit | found | beside the limit |",
         "|---|---|---|---:|---:|",
     ]
-    for name, one in rows:
-        mark = "✅" if one.ok else "❌"
-        cells = (mark, _plain(name), _plain(str(one.limit)), one.found_text)
-        lines.append(f"| {' | '.join((*cells, _change(one)))} |")
-    for name, one in broken:
-        lines += ["", *_details(name, one)]
+    for name, row_finding in rows:
+        mark = "✅" if row_finding.ok else "❌"
+        cells = (
+            mark,
+            _plain(name),
+            _plain(str(row_finding.limit)),
+            row_finding.found_text,
+        )
+        lines.append(f"| {' | '.join((*cells, _change(row_finding)))} |")
+    for name, row_finding in broken:
+        lines += ["", *_details(name, row_finding)]
     return "\n".join(lines) + "\n"
 
 
@@ -66,14 +71,14 @@ def _details(name: str, finding: Finding) -> list[str]:
     return [*lines, "", "</details>"]
 
 
-def _collective(one: CountedCollective) -> str:
-    place = f" ({_plain(one.place)})" if one.place else ""
+def _collective(collective: CountedCollective) -> str:
+    place = f" ({_plain(collective.place)})" if collective.place else ""
     return (
-        f"- {_plain(one.title)} along {_plain(one.axes_text)} of {_plain(one.tensor)},"
-        f" {bytes_text(one.bytes_per_device)}: {_plain(one.reason)}{place}"
+        f"- {_plain(collective.title)} along {_plain(collective.axes_text)} of {_plain(collective.tensor)},"
+        f" {bytes_text(collective.bytes_per_device)}: {_plain(collective.reason)}{place}"
     )
 
 
-def _value(one: LiveValue) -> str:
-    place = f" ({_plain(place_text(one.position))})" if one.position else ""
-    return f"- {_plain(one.name)}, {_plain(one.type)}, {bytes_text(one.bytes)}{place}"
+def _value(value: LiveValue) -> str:
+    place = f" ({_plain(place_text(value.position))})" if value.position else ""
+    return f"- {_plain(value.name)}, {_plain(value.type)}, {bytes_text(value.bytes)}{place}"

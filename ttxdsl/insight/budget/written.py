@@ -22,7 +22,7 @@ _ALL = ("launches", *KINDS, "bytes", "memory")
 
 def size_text(count: int) -> str:
     """A number of bytes in the largest unit that has it whole: `4MiB`, `1537B`."""
-    units = (one for one in _UNITS if count and count % one[1] == 0)
+    units = (entry for entry in _UNITS if count and count % entry[1] == 0)
     unit, size = next(units, _UNITS[-1])
     return f"{count // size}{unit}"
 
@@ -38,11 +38,11 @@ def limits_of(
         CompileError: the program cannot be compiled, or has loops of unknown count.
     """
     asked = parse_limits(", ".join(f"{quantity}<=0" for quantity in _ALL))
-    found = check_budget(program, asked, trip_count=trip_count, chip=chip)
+    findings = check_budget(program, asked, trip_count=trip_count, chip=chip)
     return ", ".join(
-        f"{one.limit.quantity}<={_figure(one, one.found)}"
-        for one in found
-        if one.found or one.limit.quantity not in KINDS
+        f"{finding.limit.quantity}<={_figure(finding, finding.found)}"
+        for finding in findings
+        if finding.found or finding.limit.quantity not in KINDS
     )
 
 
@@ -57,16 +57,18 @@ def with_new_figures(text: str, findings: Iterable[Finding]) -> str:
     """
     lines = text.split("\n")
     # from the last on a line, so that the columns of the others stay
-    for one in sorted(findings, key=lambda one: (one.limit.line, -one.limit.column)):
-        limit = one.limit
-        if one.ok or limit.comparator == "!=":
+    for finding in sorted(
+        findings, key=lambda checked: (checked.limit.line, -checked.limit.column)
+    ):
+        limit = finding.limit
+        if finding.ok or limit.comparator == "!=":
             continue
-        number = one.found + {"<": 1, ">": -1}.get(limit.comparator, 0)
+        number = finding.found + {"<": 1, ">": -1}.get(limit.comparator, 0)
         line, start = lines[limit.line - 1], limit.column - 1
         match = _NUMBER.match(line, start)
         assert match is not None, "it was read as a limit"
         end = match.end(1) + len(match[2].rstrip())
-        figure = _figure(one, max(0, number))
+        figure = _figure(finding, max(0, number))
         lines[limit.line - 1] = f"{line[: match.end(1)]}{figure}{line[end:]}"
     return "\n".join(lines)
 
@@ -102,7 +104,7 @@ def above_function(text: str, name: str) -> tuple[str, int]:
             hint=f"it has {names}" if names else None,
         )
     lines = text.split("\n")
-    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     start = first
     while start > 1 and lines[start - 2].lstrip().startswith("#"):
         start -= 1

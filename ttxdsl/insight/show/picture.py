@@ -112,10 +112,10 @@ def _collective_lines(collectives: Sequence[CountedCollective]) -> str:
     if not collectives:
         return "<p>no collectives</p>"
     rows = "".join(
-        f"<tr><td>{escape(one.title)}</td><td>{escape(one.axes_text)}</td>"
-        f"<td><code>{escape(one.tensor)}</code></td>"
-        f"<td>{one.bytes_per_device} B</td><td>{escape(one.reason)}</td></tr>"
-        for one in collectives
+        f"<tr><td>{escape(collective.title)}</td><td>{escape(collective.axes_text)}</td>"
+        f"<td><code>{escape(collective.tensor)}</code></td>"
+        f"<td>{collective.bytes_per_device} B</td><td>{escape(collective.reason)}</td></tr>"
+        for collective in collectives
     )
     head = "<tr><th>collective</th><th>axes</th><th>local tensor</th>"
     return f"<table>{head}<th>sent by a device</th><th>why</th></tr>{rows}</table>"

@@ -110,8 +110,8 @@ class Picture(Displayed):
             return self.value.data()
         function = entry_function(self.program.module)
         return {
-            "arguments": [one.data() for one in _arguments(function)],
-            "results": [one.data() for one in _results(function)],
+            "arguments": [argument.data() for argument in _arguments(function)],
+            "results": [result.data() for result in _results(function)],
         }
 
 
