@@ -21,7 +21,7 @@ from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipeli
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Whom `--for NAME` writes programs for.
+    """The audience of `--for NAME`.
 
     Attributes:
         spelling: whose forms of ttir and ttnn the lowerings write, one of

@@ -18,7 +18,7 @@ from ttxdsl.dialects._tt.op import TTOp
 
 
 class Vocabulary(StrEnum):
-    """For whom a ttir or ttnn text is written."""
+    """The audience of a ttir or ttnn text."""
 
     DESIGN = "design"
     """The design request's forms: destinations, data `sharded` in place."""
@@ -27,7 +27,7 @@ class Vocabulary(StrEnum):
 
     @classmethod
     def named(cls, text: str) -> "Vocabulary":
-        """The vocabulary of that name.
+        """Return the vocabulary of a name.
 
         Raises:
             CompileError: there is none.
@@ -89,7 +89,7 @@ class LoweringPass(ModulePass):
 
     @classmethod
     def from_spec(cls, spec: ArgSpec) -> Self:
-        """The pass as a pipeline's text says it."""
+        """Return the pass for its text in a pipeline."""
         spec_parameters = {
             "for_" if name == "for" else name: value
             for name, value in spec.parameters.items()
@@ -97,7 +97,7 @@ class LoweringPass(ModulePass):
         return super().from_spec(ArgSpec(spec.name, spec_parameters))
 
     def spec(self, *, include_default: bool = False) -> ArgSpec:
-        """The pass as a pipeline's text says it."""
+        """Return the text of the pass in a pipeline."""
         spec = super().spec(include_default=include_default)
         parameters = {
             name.rstrip("_"): value for name, value in spec.parameters.items()

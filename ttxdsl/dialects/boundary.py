@@ -71,7 +71,7 @@ def _is_plain_tensor(type_: Attribute) -> bool:
 
 
 def require_tensors(functions: Iterable[FuncOp]) -> None:
-    """Hold the functions that callers from outside use to what can be split.
+    """Raise if a public function has arguments or results that cannot be split.
 
     Raises:
         UnsupportedError: naming the function, the argument or result, and its type.
@@ -108,7 +108,7 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
 
 
 def require_one_block(function: FuncOp, where: Operation | None = None) -> None:
-    """Hold a function to structured control flow, and the regions inside with it.
+    """Raise if a function or a region inside it has several blocks.
 
     Args:
         function: the function, which may be a declaration.

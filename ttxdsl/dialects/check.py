@@ -40,7 +40,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 DEFAULT_TOLERANCE = 1e-4
-"""The tolerance of an `almost equal` that gives none."""
+"""The default tolerance of `almost equal`."""
 
 _TOLERANCE = ParamAttrConstraint(FloatAttr, (AnyAttr(), EqAttrConstraint(f64)))
 
@@ -164,7 +164,7 @@ class ExpectCloseOp(CheckOp):
 
 @irdl_op_definition
 class ExpectSerializedEqOp(CheckOp):
-    """The tensor is what a probe wrote to its file."""
+    """A comparison of a tensor with the file that a probe wrote."""
 
     name = "check.expect_serialized_eq"
 

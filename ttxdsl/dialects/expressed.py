@@ -18,7 +18,7 @@ from ttxdsl.ir.tensors import Tensor
 
 @cache
 def _moves() -> frozenset[str]:
-    """Ops that take stored integers as they are."""
+    """Ops that move stored integers without computing."""
     return frozenset(op.name for op in ops_with(MovesData, StableHLO)) | {
         "stablehlo.composite",
         "stablehlo.uniform_dequantize",

@@ -40,7 +40,7 @@ from ttxdsl.sharding.devices.replica_groups import (
 )
 
 REPLICA_GROUPS = "replica_groups"
-"""The property of collectives that holds their groups."""
+"""The name of the property with the groups of a collective."""
 
 
 # --- devices ----------------------------------------------------------------
@@ -77,9 +77,9 @@ def counts_replicas(module: ModuleOp) -> bool:
 
 
 def require_one_replica(module: ModuleOp) -> None:
-    """Hold a program that is to be split to running once on all devices of its mesh.
+    """Raise if a program that is to be partitioned runs as several replicas.
 
-    What splits it numbers the devices as partitions.
+    Partitioning numbers the devices as partitions.
 
     Raises:
         UnsupportedError: it says that it runs as several replicas.
@@ -237,7 +237,7 @@ def _groups_by_name(
 
 
 def meshes_of_groups(module: ModuleOp) -> set[str]:
-    """The names of meshes that collectives say their groups by."""
+    """Return the names of meshes in the replica groups of collectives."""
     return {name for _, _, name in _groups_by_name(module)}
 
 

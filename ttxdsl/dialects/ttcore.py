@@ -85,7 +85,7 @@ class MeshShardType(StrEnum):
     REPLICATE = "replicate"
     """Every device holds the whole tensor."""
     DEVICES = "devices"
-    """Every device holds its part of the tensor."""
+    """Every device holds its shard of the tensor."""
 
 
 class ReduceType(StrEnum):

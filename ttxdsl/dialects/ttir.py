@@ -260,7 +260,7 @@ class BroadcastOp(OneInputOp, Destination):
     broadcast_dimensions = prop_def(DenseInts)
 
     def verify_shapes(self) -> None:
-        """Factors give the result; only size 1 stretches."""
+        """Check the result's shape; only dimensions of size 1 repeat."""
         input, result = self.types
         factors = ints(self.broadcast_dimensions)
         verify_repetition(input, result, factors)
@@ -307,7 +307,7 @@ class DotGeneralOp(ComputeOp, Destination):
     result = result_def(AnyTensorTypeConstr)
 
     def verify_shapes(self) -> None:
-        """Sizes agree in pairs and give the result."""
+        """Check the sizes of paired dimensions, and the result's shape."""
         lhs, rhs, result = tensor_types(self.lhs, self.rhs, self.result)
         batch = ints(self.batch_dims_lhs), ints(self.batch_dims_rhs)
         contract = ints(self.contract_dims_lhs), ints(self.contract_dims_rhs)
@@ -380,7 +380,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
         return self._named_dims("batch", "height", "width", "channel")
 
     def verify_shapes(self) -> None:
-        """Channels fit the groups; windows give the result."""
+        """Check the groups, and the result's shape against the windows."""
         if sorted(self.image_dims()) != [0, 1, 2, 3]:
             raise VerifyException(
                 "batch, height, width and channels are all dimensions"

@@ -112,7 +112,7 @@ class TTNNOp(TTOp):
     DIALECT: ClassVar[str] = "ttnn"
     OPS: ClassVar[list[type[TTOp]]] = []
 
-    # how tt-mlir configures kernels, which says nothing about numbers
+    # configurations of kernels, which do not affect results
     compute_config = opt_prop_def(Attribute)
     dtype = opt_prop_def(Attribute)
     layout = opt_prop_def(Attribute)
@@ -431,7 +431,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
         return (batch, sizes[0], sizes[1], self.out_channels.value.data)
 
     def verify_shapes(self) -> None:
-        """The attributes say the shapes of the flattened tensors."""
+        """Check the shapes of the flattened tensors against the attributes."""
         exactly(4, "padding", ints(self.padding))
         exactly(2, "kernel_size", ints(self.kernel_size))
         exactly(2, "stride", ints(self.stride))

@@ -207,7 +207,7 @@ def tagged_inputs(function: FuncOp, *, fractions: bool = False) -> list[Array]:
 
 
 def tag_modulus(dtype: elements.DType) -> int:
-    """Return how many tags the element type can tell apart.
+    """Return the number of distinct tags in an element type.
 
     It is a prime for small types: shards whose sizes are powers of two would all look
     alike if tags repeated after a power of two.

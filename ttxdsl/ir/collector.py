@@ -23,11 +23,12 @@ if TYPE_CHECKING:  # its import is a quarter of what rare collections are for
 
 @contextmanager
 def without_collections() -> Generator[None]:
-    """No automatic garbage collection inside; use it around one pass, not a session.
+    """Disable automatic garbage collection inside; use it around one pass.
 
-    What a pass leaves behind is collected after it, so memory grows by that much at
-    most. Nested uses are one, and a collector that was off stays off. Two threads may
-    both use it: one that ends early gives the other its collections back, no more.
+    Garbage of the pass is collected after it, so memory grows by that much at most.
+    Nested uses count as one, and a disabled collector stays disabled. Two threads may
+    both use it: if one ends early it enables collections for the other, too, which
+    costs time only.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -64,10 +65,10 @@ _freeing = ContextVar("freeing old bodies", default=False)
 
 @contextmanager
 def freeing_old_bodies() -> Generator[None]:
-    """Free ops that passes replace inside at once; nobody may look at them later.
+    """Free replaced ops inside at once; nothing may refer to them later.
 
-    For callers that compile and keep nothing but the module. Callers that compare ops
-    of one stage with those of another leave it to the collector.
+    For callers that keep only the resulting module. Callers that compare ops of several
+    stages leave them to the collector.
     """
     token = _freeing.set(True)
     try:

@@ -150,10 +150,10 @@ _AnswerT = TypeVar("_AnswerT")
 
 
 class ByClass(dict[type[object], _AnswerT]):
-    """The answers of a function for classes (of ops and blocks), each asked once.
+    """A memo of a function of classes (of ops and blocks).
 
-    For questions that are asked of every value of a module: a known answer costs one
-    look-up. All are forgotten when data flow is registered.
+    A known answer costs one look-up, for questions about every value of a module. The
+    memo is cleared when data flow is registered.
     """
 
     def __init__(self, ask: Callable[[type[object]], _AnswerT]):

@@ -111,7 +111,7 @@ class _Walk:
         self.isolated: list[Operation] = []
         """The ops inside that see nothing of `scope`."""
         self._visible: set[int] = set()
-        """What is defined, by identity: values take long to hash."""
+        """The defined values by identity, since values take long to hash."""
         self._dominated: dict[Block, list[Block]] = {}
         """The blocks that a block dominates immediately."""
         self._unreached: set[Block | None] = set()

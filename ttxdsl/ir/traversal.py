@@ -16,10 +16,10 @@ from typing import Any, TypeVar, cast
 from xdsl.ir import Block, Operation, SSAValue
 
 operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
-"""The operands of an op as they are now, a tuple.
+"""The operands of an op as a tuple.
 
-`op.operands` is a view that follows when they change; to make it and to go through it
-takes three times as long, and a compilation asks some twenty times for each op.
+`op.operands` is a view that follows changes; making and iterating it takes three times
+as long, and a compilation asks some twenty times for each op.
 """
 
 
@@ -74,14 +74,14 @@ def all_ops_inside_out(root: Operation) -> list[Operation]:
 
 
 def ops_of_type(root: Operation, *classes: type[_OperationT]) -> list[_OperationT]:
-    """Those of `all_ops` that are of one of the classes."""
+    """Return the ops of `all_ops` that are of one of the classes."""
     return cast(list[_OperationT], chosen_ops(root, _are_of(classes)))
 
 
 def ops_of_type_inside_out(
     root: Operation, *classes: type[_OperationT]
 ) -> list[_OperationT]:
-    """Those of `all_ops_inside_out` that are of one of the classes."""
+    """Return the ops of `all_ops_inside_out` that are of one of the classes."""
     return cast(list[_OperationT], _chosen_ops_inside_out(root, _are_of(classes)))
 
 

@@ -128,7 +128,7 @@ ENGINES: Door[Any] = Door(
         "mpi": "ttxdsl.bridges.mpi.ranks:MPI",
     },
 )
-"""What `ttxdsl run --engine` runs programs on (`ttxdsl.insight.run.engines.EngineKind`)."""
+"""Engines of `ttxdsl run --engine` (`ttxdsl.insight.run.engines.EngineKind`)."""
 
 PIPELINES: Door[Any] = Door(
     "pipeline version",
@@ -146,4 +146,4 @@ VOCABULARIES: Door[Any] = Door(
         "tt-mlir": "ttxdsl.bridges.tt_mlir.vocabulary:TT_MLIR",
     },
 )
-"""Whose StableHLO, ttir and ttnn are written (`ttxdsl.conversion.driver.Audience`)."""
+"""Vocabularies of StableHLO, ttir and ttnn (`ttxdsl.conversion.driver.Audience`)."""

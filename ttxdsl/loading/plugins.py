@@ -37,7 +37,7 @@ _universes: dict[str, Universe] = {}
 
 
 def load_plugin(name: str) -> None:
-    """Import a plug-in; one that is known already stays as it is.
+    """Import a plug-in, unless it is imported already.
 
     Args:
         name: of a module, or of a file that ends with `.py`.

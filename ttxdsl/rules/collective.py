@@ -31,7 +31,7 @@ def all_gather(op: stablehlo.AllGatherOp) -> Iterator[Factor]:
 
 
 def all_to_all(op: stablehlo.AllToAllOp) -> Iterator[Factor]:
-    """Pointwise but for the split and the concatenated dimension."""
+    """Return a pointwise rule but for the split and the concatenated dimension."""
     split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
     return _replaced(op, split, concat)
 

@@ -15,9 +15,9 @@ from ttxdsl.rules.table import OpRule, moded_rule, rule
 
 
 def bitcast_convert(op: stablehlo.BitcastConvertOp) -> Iterator[Factor]:
-    """Pointwise but for the last dimension of the side with narrower elements.
+    """Return a pointwise rule but for the last dimension of the narrower side.
 
-    There it holds the pieces of one wide element and has no partner.
+    That dimension holds the pieces of one wide element and has no partner.
     """
     before, after = shape_of(op.operand), shape_of(op.result)
     rank = min(len(before), len(after))

@@ -243,7 +243,7 @@ def _dim(text: str) -> tuple[Symbol, ...]:
 def _fit(
     kind: str, tensors: Sequence[_Tensor], shapes: Sequence[Shape]
 ) -> list[list[_Dim]]:
-    """Lay the text's tensors on those of the op."""
+    """Match the text's tensors to the op's."""
     if len(tensors) != len(shapes):
         raise ValueError(
             f"it has {len(shapes)} {kind}s, but the rule is for {len(tensors)}"

@@ -186,7 +186,7 @@ class Signatures:
         for operand in op._operands:  # pyright: ignore[reportPrivateUsage]  # no call
             objects.append(operand.type)
         objects += properties.values()
-        # objects that were met before, nearly always
+        # almost always the same objects as before
         identities = (type(op), len(results), *properties, *map(id, objects))
         known = self._known_by_id.get(identities)
         if known is None:

@@ -58,10 +58,10 @@ def broadcast_elementwise(op: Operation) -> Iterator[Factor]:
 
 
 def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
-    """A dot whose rows of one left dimension fall into groups, of the sizes given.
+    """Yield the factors of a dot whose left rows form groups of given sizes.
 
-    Which group a row is in depends on all rows before it, so that dimension is needed
-    whole, and so are the groups. If it is contracted, each group has its own result.
+    A row's group depends on all rows before it, so that dimension and the groups need
+    replication. If the dimension is contracted, each group has its own result.
     """
     lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
     numbers = op.ragged_dot_dimension_numbers.data
@@ -76,7 +76,7 @@ def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
         ragged = left in numbers.lhs_ragged_dimensions
         return FactorType.NEED_REPLICATION if ragged else otherwise
 
-    # the group sizes, the last operand, stay whole
+    # the group sizes, the last operand, need replication
     out = 0
     if any(left in contracted[0] for left in numbers.lhs_ragged_dimensions):
         yield Factor(shape_of(op.result)[0], None, (0,), FactorType.NEED_REPLICATION)

@@ -23,7 +23,7 @@ class OpRule:
     factors: Callable[[Any, bool], Iterable[Factor] | None]
     """From the op, and whether to be conservative, to its factors; None for no rule."""
     surroundings: Callable[[Any], Hashable] | None = None
-    """What the factors depend on besides types and properties."""
+    """A function of the inputs of a rule besides types and properties."""
     parts: Callable[[Any], Iterable[Factor] | None] | None = None
     """From the op to the factors along which devices share it out, where these are
     others than those along which shardings travel; None if nothing is known of it."""

@@ -37,7 +37,7 @@ _Rule = Callable[[CustomCallOp, bool], Iterable[Factor] | None]
 
 
 class _Call:
-    """A call of which operands are known by their names."""
+    """A call with operands that are known by name."""
 
     def __init__(self, op: CustomCallOp, places: Mapping[str, int]):
         self.places = places
@@ -53,7 +53,7 @@ class _Call:
         return self._factor(size, result, dims, FactorType.PASS_THROUGH)
 
     def summed(self, size: int, /, **dims: int | None) -> Factor:
-        """A factor whose parts make summands of the result."""
+        """Return a factor whose shards make partial sums of the result."""
         return self._factor(size, None, dims, FactorType.REDUCTION)
 
     def whole(self, size: int, result: Dims, /, **dims: int | None) -> Factor:

@@ -192,7 +192,7 @@ def is_prefix(first: Axes, second: Axes) -> bool:
 
 
 def is_strict_prefix(first: Axes, second: Axes) -> bool:
-    """Whether `second` starts with `first` and goes on."""
+    """Whether `first` is a prefix of `second` and shorter."""
     return first != second and is_prefix(first, second)
 
 

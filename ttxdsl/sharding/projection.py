@@ -223,7 +223,7 @@ def unproject_tensor(
     mapping: TensorMapping,
     tensor: TensorFactors,
 ) -> TensorSharding:
-    """The tensor sharding that factor shardings make; priorities are gone.
+    """Return the tensor sharding of factor shardings, without priorities.
 
     Args:
         mesh_ref: how the sharding shall name `mesh`.

@@ -107,7 +107,7 @@ class TensorSharding:
 
     @staticmethod
     def fully_open(mesh: str | Mesh, rank: int) -> TensorSharding:
-        """Sharded by nothing, every dimension open; what no attribute means."""
+        """Return a sharding with all dimensions open, like a missing attribute."""
         return TensorSharding(mesh, (OPEN_DIM,) * rank)
 
     @staticmethod
@@ -119,7 +119,7 @@ class TensorSharding:
     def closed(
         mesh: str | Mesh, axes_per_dim: Iterable[Axes], unreduced: Axes = ()
     ) -> TensorSharding:
-        """Closed dimensions with the given axes, nothing explicitly replicated."""
+        """Return closed dimensions with the given axes, without replicated axes."""
         dims = tuple(DimSharding(axes) for axes in axes_per_dim)
         return TensorSharding(mesh, dims, (), unreduced)
 
@@ -203,7 +203,7 @@ class TensorSharding:
     def with_unreduced(
         self, axes: Axes, reduction: ReductionKind | None = None
     ) -> TensorSharding:
-        """The same with other unreduced axes, and perhaps another reduction."""
+        """Return the same sharding with other unreduced axes and their reduction."""
         kept = (reduction or self.reduction) if axes else ReductionKind.SUM
         return replace(self, unreduced=axes, reduction=kept)
 

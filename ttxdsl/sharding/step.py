@@ -319,7 +319,7 @@ def compatible_axes(
 
 
 def propagate_aggressive(signature: StepSignature, projection: Projection) -> set[int]:
-    """Propagate to each tensor what it can take, preferred factors first.
+    """Propagate to each tensor all axes that it can take, preferred factors first.
 
     Changes `projection`.
 

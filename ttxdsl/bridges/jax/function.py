@@ -205,7 +205,7 @@ class JaxFunction:
         return jax.make_array_from_callback(array.shape, sharding, array.__getitem__)
 
     def call(self, placed: Values) -> Values:
-        """The results, where they are made; see `Engine`."""
+        """Return the results on the devices; see `Engine`."""
         jax = _jax()
         ir: Any = import_module("jaxlib.mlir.ir")
         try:

@@ -192,7 +192,7 @@ def _shardings_of(
 
 
 def _leave_callbacks(module: ModuleOp) -> None:
-    """Leave out calls of Python functions, as the virtual mesh does.
+    """Remove calls of Python functions, as the virtual mesh does.
 
     Raises:
         UnsupportedError: the program goes on with what one returns.

@@ -1,7 +1,7 @@
-"""Questions to the real tt-mlir: does it parse this, and what does it make of it?
+"""Compilation by the real tt-mlir: whether it parses a program, and its output.
 
-One process a question, for some programs make the library abort (see `worker`). The
-first question takes a second, in which the library is loaded; the others what they need.
+Each request runs in its own process, because some programs make the library abort (see
+`worker`). The first request takes a second, in which the library is loaded.
 """
 
 import atexit

@@ -62,7 +62,7 @@ def require_library() -> Path:
 
 
 def require_descriptor(path: Path) -> Path:
-    """The file that describes the machine, if it is one.
+    """Return the absolute path of a valid system descriptor.
 
     Raises:
         CompileError: it is not there, or is no system descriptor.

@@ -162,10 +162,7 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
 
 
 def memory_share(devices: int) -> int | None:
-    """Return what each of so many virtual devices has of this machine's memory.
-
-    None where the system does not say it.
-    """
+    """Return each virtual device's share of this machine's memory, None if unknown."""
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return None
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // devices

@@ -122,7 +122,7 @@ def _parts(path: Path, options: argparse.Namespace) -> Iterator[_Part]:
 
 
 def _checked(path: Path, options: argparse.Namespace) -> list[Finding]:
-    """The limits of a file, which is written anew if that is asked for.
+    """Check the limits of a file, or write new ones into it on request.
 
     Raises:
         CompileError: it has none.

@@ -28,7 +28,7 @@ from ttxdsl.insight.run.inputs import load_inputs
 from ttxdsl.interpreters.runtime.run import Runner
 
 _BLAMED = 3
-"""Ops that are named; the first says most."""
+"""The most ops that are named."""
 
 _UNKNOWN = 3
 """The exit code if tt-mlir's own text cannot be read here, and nothing else is wrong."""

@@ -13,7 +13,7 @@ from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, TTStableHLOPipelinePas
 
 
 def stage_number(text: str) -> int:
-    """The number of a stage from its number, its pass, or its pass without `sdy-`.
+    """Return a stage's number, given by number, pass, or pass without `sdy-`.
 
     Raises:
         argparse.ArgumentTypeError: there is no such stage.

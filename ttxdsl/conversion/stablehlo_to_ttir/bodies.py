@@ -82,7 +82,7 @@ def combining_kind(region: Region) -> ReduceType | None:
 
 
 def identity_of(kind: ReduceType, element: Attribute) -> Number:
-    """The value that changes nothing when it is combined."""
+    """Return the neutral element of a combination."""
     low, high = value_range(element)
     neutral: dict[ReduceType, Number] = {
         ReduceType.SUM: 0,

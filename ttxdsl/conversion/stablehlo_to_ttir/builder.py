@@ -275,7 +275,7 @@ class TTIRBuilder:
         return self.one(ttir.ELEMENTWISE_OPS[name], operands, result)
 
     def compare(self, name: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """A comparison (`eq`, `lt`, …), whose result is i1."""
+        """Append a comparison (`eq`, `lt`, …), whose result is i1."""
         return self.elementwise(name, lhs, rhs, element=i1)
 
     def typecast(self, value: SSAValue, element: Attribute) -> SSAValue:
@@ -636,7 +636,7 @@ def splat_of(value: DenseIntOrFPElementsAttr) -> Number | None:
 
 
 def is_f32(number: Number) -> bool:
-    """Whether an f32 holds the number, finite and exactly."""
+    """Whether an f32 holds the number exactly, and it is finite."""
     value = float(number)
     if not isfinite(value) or value != number:
         return False
@@ -646,7 +646,7 @@ def is_f32(number: Number) -> bool:
         return False
 
 
-@lru_cache(maxsize=1 << 12, typed=True)  # of the zeros only -0.0 comes here
+@lru_cache(maxsize=1 << 12, typed=True)  # the only zero here is -0.0
 def _fill_value(value: Number, element: Attribute) -> Attribute | None:
     """The attribute that `ttir.full` takes, None when f32 or i32 is inexact."""
     if isinstance(element, IntegerType):

@@ -134,9 +134,9 @@ def convert_stablehlo_to_ttir(
 class ConvertStableHLOToTTIRPass(LoweringPass):
     """Lower a partitioned StableHLO program to ttir.
 
-    `for=tt-mlir` writes what tt-mlir takes instead of the design's forms. With
-    `destinations=false` no op has a destination, which ttnn has not: half the ops for
-    who only passes through.
+    `for=tt-mlir` writes the forms that tt-mlir takes instead of the design's. With
+    `destinations=false` ops have no destinations. ttnn has none, so a lowering to ttnn
+    needs only half of the ops.
     """
 
     name = "convert-stablehlo-to-ttir"
@@ -264,7 +264,7 @@ class _ModuleLowering:
         return None, DEFAULT_MESH
 
     def _mesh_of(self, op: sdy.ManualComputationOp) -> tuple[Mesh | None, str]:
-        """The mesh that the shardings of a manual computation speak of.
+        """Return the mesh of a manual computation's shardings.
 
         Raises:
             UnsupportedError: two shardings speak of different meshes.

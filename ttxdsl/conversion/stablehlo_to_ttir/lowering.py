@@ -43,7 +43,7 @@ _registered: dict[type[Operation] | str, Rule] = {}
 
 
 def lowers(key: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
-    """Decorator, for plug-ins: the function writes the ttir of ops of another dialect.
+    """Register a lowering of another dialect's ops to ttir, as a plug-in's decorator.
 
         @lowers(SoftCapOp)
         def soft_cap(low: Lowering, op: SoftCapOp) -> SSAValue: ...
@@ -75,7 +75,9 @@ def lowering_of_call(target: str) -> "Rule | None":
 
 def as_results(lowered: Lowered) -> Sequence[SSAValue]:
     """The values of all results of an op."""
-    if type(lowered) is OpResult:  # nearly always, and its bases are not asked
+    if (
+        type(lowered) is OpResult
+    ):  # almost always a registered class, so bases are not searched
         return [lowered]
     return [lowered] if isinstance(lowered, SSAValue) else lowered
 
@@ -154,7 +156,7 @@ class Lowering:
         return self.values[value]
 
     def all(self, values: Sequence[SSAValue]) -> list[SSAValue]:
-        """The ttir values that stand for several values."""
+        """Return the ttir values of several values."""
         return [self.values[value] for value in values]
 
     def inside(self, builder: TTIRBuilder) -> "Lowering":

@@ -191,7 +191,7 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
             if constraints.get(name, definition.constr) != definition.constr
         }
 
-    @cache  # asked of the few classes that a program has
+    @cache  # called for the few classes that a program has
     def kind() -> tuple[bool, bool, bool]:
         """Return whether it has operand lists, links, and a device operand."""
         handed = issubclass(target, ttnn.OnDevice)

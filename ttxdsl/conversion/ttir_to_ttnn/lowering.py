@@ -100,7 +100,7 @@ class TTNNLowering:
         return op
 
     def all(self, values: Sequence[SSAValue]) -> list[SSAValue]:
-        """The ttnn values that stand for several ttir values."""
+        """Return the ttnn values of several ttir values."""
         return [self.values[value] for value in values]
 
     def one(

@@ -139,5 +139,5 @@ def _placed(type: Tensor) -> Tensor:
 
 
 def _stored(element: Attribute) -> Attribute:
-    """Return the type in which memory holds an element."""
+    """Return the type in which memory stores an element."""
     return element.data.storage_type if isinstance(element, QuantizedType) else element

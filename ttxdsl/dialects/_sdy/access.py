@@ -221,7 +221,7 @@ def _attribute_for(holder: SSAValue) -> str:
 
 
 def _entry(shardings: Attribute | None, value: Any) -> TensorSharding | None:
-    """Return that of a result or block argument; None without one."""
+    """Return the sharding of a result or block argument; None without one."""
     if type(shardings) is not TensorShardingPerValueAttr:
         return None
     index: int = value.index

@@ -1,8 +1,8 @@
 """Rewrites that `canonicalize` applies to reshards, collectives and manual computations.
 
-Collectives that change nothing go, an all_reduce whose result is only sliced becomes a
-reduce_scatter, moves between other dimensions join one exchange, and what undoes what
-was just done goes with it.
+Collectives without effect are erased, an all_reduce whose result is only sliced becomes
+a reduce_scatter, all_to_alls between different dimensions are merged, and a collective
+and its inverse cancel out.
 
 Source: the canonicalization patterns of Shardy's dialect.
 """
@@ -304,7 +304,7 @@ PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
     ReduceScatterOp: (DropNothing(),),
     ReshardOp: (ShareReshard(), ReshardOfReshard()),
 }
-"""What can be rewritten, by the op at the root."""
+"""The patterns by the class of the root op."""
 
 COLLECTIVE_LABEL = "sdy-collective"
 RESHARD_LABEL = "sdy-reshard"

@@ -252,10 +252,10 @@ class ConstantOp(IRDLOperation):
 
 @irdl_op_definition
 class DataFlowEdgeOp(SymbolUserOp):
-    """Stands for the owner of a data flow edge, and holds the edge's sharding.
+    """The owner of a data flow edge, which holds the edge's sharding.
 
-    An edge links values that must be sharded alike, such as a loop's operand, block
-    arguments, returned value and result.
+    An edge links values with one sharding, such as a loop's operand, block arguments,
+    returned value and result.
     """
 
     name = "sdy.data_flow_edge"
@@ -482,7 +482,7 @@ class _ComputationOp(SymbolUserOp, ABC):
         )
 
     def _print(self, printer: Printer, own: str = "") -> None:
-        """Print from the operands on, `own` behind the shardings."""
+        """Print operands and shardings, then `own` properties."""
         printer.print_operands(self.operands)
         for keyword in ("in_shardings", "out_shardings"):
             shardings = self.properties.get(keyword)
@@ -617,10 +617,10 @@ class NamedComputationOp(_ComputationOp):
 
 
 class CollectiveOp(SymbolUserOp, ABC):
-    """Moves data between devices, so that the operand gets another sharding.
+    """Base of collectives: they move data, so that the result gets another sharding.
 
-    The type stays the global one. `out_sharding` follows from the operand's sharding
-    and the op's axes; the verifier checks that it does.
+    The type stays the global one. The verifier checks that `out_sharding` follows from
+    the operand's sharding and the op's axes.
 
     Source: Shardy's Sdy_CollectiveOpInterface.
     """

@@ -13,4 +13,4 @@ CHECKS: list[Callable[[Operation], None]] = []
 """Each raises a `VerifyException` if an op breaks a constraint in its module."""
 
 REWRITES: dict[type[Operation], tuple[RewritePattern, ...]] = {}
-"""What `canonicalize` can rewrite, by the op at the root."""
+"""The patterns of `canonicalize` by the class of the root op."""

@@ -413,7 +413,7 @@ def _verify_named_computation(op: NamedComputationOp) -> None:
 
 
 def _verify_collective(op: CollectiveOp) -> None:
-    """The interface's constraints, then those of the op."""
+    """Check the constraints of the interface, then those of the op."""
     operand = access.get_sharding(op.tensor)
     if operand is None and not op.ALLOWS_MISSING_INPUT_SHARDING:
         raise VerifyException("collective on operand without sharding")

@@ -44,7 +44,7 @@ DenseInts: TypeAlias = DenseArrayBase[IntegerType]
 """`array<i64: …>` or `array<i32: …>`."""
 
 
-@dataclass(frozen=True, init=False)  # else the sizes would not be compared
+@dataclass(frozen=True, init=False)  # otherwise comparisons would ignore the sizes
 class Dimensions(ParametrizedAttribute):
     """Base of attributes that are a list of sizes, `2x4`."""
 

@@ -135,7 +135,7 @@ class MeshShard(MeshOp):
                 )
 
     def _verify_parts(self, mesh: MeshAttr) -> None:
-        """The mesh's axes split the tensor as `shard_shape` says."""
+        """Check that the mesh's axes split the tensor as `shard_shape` has it."""
         sizes = mesh.get_shape()
         shard_shape, shard_dims = ints(self.shard_shape), ints(self.shard_dims)
         if self.shard_type.data == MeshShardType.REPLICATE:
@@ -364,7 +364,7 @@ class AllToAll(CollectiveOp):
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...] | None:
-        """The `replica_groups`, None where the axis says them."""
+        """The `replica_groups`; None if the op has an axis instead."""
         if self.replica_groups is None:
             return None
         size = self.replica_groups.get_shape()[-1]
@@ -407,7 +407,7 @@ class DistributeTensor(OneInputOp):
     cq_id = opt_prop_def(IntegerAttr[UI32])
 
     def verify_places(self) -> None:
-        """The tensor goes from the host to a mesh."""
+        """Check that the tensor goes from the host to a mesh."""
 
 
 class FromDevice(OneInputOp):
@@ -416,7 +416,7 @@ class FromDevice(OneInputOp):
     name = "from_device"
 
     def verify_places(self) -> None:
-        """The tensor goes from a mesh to the host."""
+        """Check that the tensor goes from a mesh to the host."""
 
     def verify_shapes(self) -> None:
         """The type stays."""
@@ -435,7 +435,7 @@ class AggregateTensor(OneInputOp):
     composer_config = prop_def()
 
     def verify_places(self) -> None:
-        """The tensor goes from a mesh to the host."""
+        """Check that the tensor goes from a mesh to the host."""
 
 
 class PointToPoint(CollectiveOp):
@@ -455,7 +455,7 @@ class PointToPoint(CollectiveOp):
     receiver_coord = prop_def(DenseInts)
 
     def verify_shapes(self) -> None:
-        """The shape stays; both are devices of the mesh."""
+        """Check that the shape is kept and both coordinates are devices of the mesh."""
         input, result = self.types
         expect_type(result, input, "a point_to_point keeps the shape")
         name, mesh = self.own_mesh()

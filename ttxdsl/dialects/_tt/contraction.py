@@ -141,7 +141,7 @@ class Conv3d(ConvolutionOp):
     padding_mode = opt_prop_def(StringAttr)
 
     def verify_shapes(self) -> None:
-        """Channels fit the groups; windows give the result."""
+        """Check the groups, and the result's shape against the windows."""
         mode = self.padding_mode
         if mode is not None and mode.data != "zeros":
             raise VerifyException(f'padding_mode is "{mode.data}", expected "zeros"')

@@ -119,7 +119,7 @@ class While(RegionOp):
         self.segments = dense_i32([count, len(around)])
 
     def verify_shapes(self) -> None:
-        """Carried types stay; the condition is one truth value."""
+        """Check that carried types do not change and the condition is one truth value."""
         types = [value.type for value in self.carried]
         if [value.type for value in self.results] != types:
             raise VerifyException("results have the types of the carried values")

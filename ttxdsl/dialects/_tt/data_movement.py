@@ -184,7 +184,7 @@ class Pad(OneInputOp):
     value = prop_def(FloatAttr)
 
     def verify_shapes(self) -> None:
-        """Two amounts a dimension and the shape they give."""
+        """Check the amounts and the resulting shape."""
         input, result = self.types
         padding, shape = ints(self.padding), input.get_shape()
         expect_element_type(result, input)

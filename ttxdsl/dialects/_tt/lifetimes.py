@@ -9,7 +9,7 @@ _DEALLOCATE = "ttnn.deallocate"
 
 
 def verify_lifetimes(inside: Operation) -> None:
-    """No op uses a tensor behind the `ttnn.deallocate` of it in the same block.
+    """Check that no op of a block uses a tensor after its `ttnn.deallocate`.
 
     Raises:
         VerifyException: one does, a second deallocate included.

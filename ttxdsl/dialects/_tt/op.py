@@ -169,7 +169,7 @@ class TTDialect(Dialect):
     @property
     @override
     def operations(self) -> Iterator[type[TTOp]]:
-        """All ops, for which those of the tables are made."""
+        """All ops; the classes of the tables are made."""
         for table in self.tables:
             tuple(table.values())
         return iter([*self.base.OPS])

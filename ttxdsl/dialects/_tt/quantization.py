@@ -66,7 +66,7 @@ class Dequantize(QuantizationOp):
 
 
 class Requantize(QuantizationOp):
-    """Stored integers of one `quant.uniform` type to those of another.
+    """Stored integers of one `quant.uniform` type converted to another.
 
     `dequantize` by the first scale and zero point, `quantize` by the second.
     """

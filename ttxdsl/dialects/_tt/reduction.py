@@ -79,7 +79,7 @@ class ArgMax(ReductionOp):
 
 
 class Reduction(NamedTuple):
-    """One reduction over dimensions: its mnemonic and what it computes."""
+    """A reduction over dimensions: its mnemonic and summary."""
 
     ttir: str
     summary: str

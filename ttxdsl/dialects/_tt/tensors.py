@@ -30,7 +30,7 @@ def sizes_text(sizes: Sequence[int]) -> str:
 
 
 def expect_shape(actual: Tensor, wanted: Sequence[int], reason: str) -> None:
-    """The result has the shape that an op asks for."""
+    """Raise unless the result has the shape that an op asks for."""
     if actual.get_shape() != tuple(wanted):
         raise VerifyException(
             f"the result has shape {shape_text(actual)}, "
@@ -90,7 +90,7 @@ def differ_only_in(dim: int, tensor: Tensor, other: Tensor) -> bool:
 
 
 def resized(type: Tensor, dim: int, size: int) -> tuple[int, ...]:
-    """A tensor's shape with another size of one dimension."""
+    """Return a tensor's shape with another size of one dimension."""
     shape = type.get_shape()
     return (*shape[:dim], size, *shape[dim + 1 :])
 

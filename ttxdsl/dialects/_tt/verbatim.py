@@ -1,4 +1,4 @@
-"""Attributes of tt-mlir that say nothing about numbers: kept as they were written.
+"""Attributes of tt-mlir that do not affect results: their text is kept.
 
 A memory layout, a program configuration or the description of a machine has a place
 and a name here, and its text. Aliases in the text, which a printed module has no
@@ -76,7 +76,7 @@ def _define(name: str, bases: tuple[type, ...]) -> type[ParametrizedAttribute]:
     fields = {
         "name": name,
         "__doc__": f"`{name}`, as it was written.",
-        # of its own, for only those are compared
+        # an annotation of each class: only annotated fields are compared
         "__annotations__": {"text": StringAttr},
     }
     return irdl_attr_definition(
@@ -99,11 +99,11 @@ TTNN_TEXTS = (
     "shard_distribution_strategy", "shard_orientation", "shard_spec",
     "tensor_memory_layout", "trace_id", "ttnn_layout", "ttnn_nd_layout", "write_kernel",
 )  # fmt: skip
-"""Of ttnn: where tensors lie and how kernels are run."""
+"""ttnn's attributes of memory layouts and kernel configurations."""
 
 TTCORE_TEXTS = (
     "arch", "chip_channel", "chip_coord", "chip_desc", "chip_physical_helper_cores",
     "cpu_desc", "data_type", "supportedDataTypes", "device", "grid", "iterator_type",
     "memory_space", "metal_layout", "system_desc", "tile_size", "topology",
 )  # fmt: skip
-"""Of ttcore: the machine."""
+"""ttcore's attributes of the machine."""

@@ -36,9 +36,9 @@ class Communication(Enum):
     NONE = auto()
     """Nothing."""
     RAGGED = auto()
-    """Rows of the first operand, as `jax.lax.ragged_all_to_all` says."""
+    """Rows of the first operand, as in `jax.lax.ragged_all_to_all`."""
     UNPRICED = auto()
-    """Something, and the program does not say how much."""
+    """An amount that the program does not determine."""
     UNKNOWN = auto()
     """The target is not known here."""
 
@@ -90,7 +90,7 @@ LOCAL_TARGETS: set[str] = {
 """Targets in whose calls devices do not send each other anything."""
 
 _LOCAL_LIBRARIES = ("__cublas$", "__cudnn$", "__onednn$")
-"""Libraries none of whose calls communicate; attention is cuDNN's `__cudnn$fmha…`."""
+"""Libraries whose calls do not communicate; attention is cuDNN's `__cudnn$fmha…`."""
 
 
 def communication_of(call: CustomCallOp) -> Communication:

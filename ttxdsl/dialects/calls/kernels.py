@@ -1,4 +1,4 @@
-"""The work of Pallas kernels: what they say of it, or what their shapes imply.
+"""The work of Pallas kernels, by their own estimate or by their shapes.
 
 A kernel says its operations in `cost_estimate` if its author gave them. Of others two kinds
 are known by their shapes: attention (queries, keys and values in, as splash and flash
@@ -71,7 +71,7 @@ def is_kernel(op: stablehlo.CustomCallOp) -> bool:
 
 
 def kernel_name(op: stablehlo.CustomCallOp) -> str:
-    """Return what the kernel is called, or the call's target."""
+    """Return the name of the kernel, or the call's target."""
     name = op.attributes.get("kernel_name")
     return name.data if isinstance(name, StringAttr) else op.call_target_name.data
 

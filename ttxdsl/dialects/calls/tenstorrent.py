@@ -56,7 +56,7 @@ class Target(StrEnum):
     REMAP = "tt.moe_expert_token_remap"
     INDEXER = "tt.indexer_score_dsa"
     SAMPLING = "tt.sampling"
-    # composites that are calls while they are partitioned
+    # composites that become calls during partitioning
     ATTENTION_COMPOSITE = "tenstorrent.scaled_dot_product_attention"
     RMS_NORM = "tenstorrent.rms_norm"
     TOP_K = "tenstorrent.topk"

@@ -44,7 +44,7 @@ class IntegerOf(FixedConstraint[IntegerAttr[IntegerType]]):
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
-        """Refuse another type, or a number out of range."""
+        """Raise for another type, or a number out of range."""
         if isinstance(attr, IntegerAttr):
             integer = cast("IntegerAttr[IntegerType]", attr)
             kind, value = integer.type, integer.value.data
@@ -66,7 +66,7 @@ class ArrayOf(FixedConstraint[DenseArrayBase[IntegerType]]):
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
-        """Refuse another type of attribute or of elements."""
+        """Raise for another type of attribute or of elements."""
         if isinstance(attr, DenseArrayBase) and (
             cast("DenseArrayBase[IntegerType]", attr).elt_type == _WIDTHS[self.width]
         ):
@@ -84,7 +84,7 @@ class ElementsOf(FixedConstraint[DenseIntOrFPElementsAttr[IntegerType]]):
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
-        """Refuse another type of attribute or of elements."""
+        """Raise for another type of attribute or of elements."""
         if isinstance(attr, DenseIntOrFPElementsAttr):
             dense = cast("DenseIntOrFPElementsAttr[IntegerType]", attr)
             kind = cast(Attribute, dense.get_element_type())
@@ -104,7 +104,7 @@ class ListOf(FixedConstraint[ArrayAttr[Attribute]]):
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
-        """Refuse another type of attribute or of an entry."""
+        """Raise for another type of attribute or of an entry."""
         if not isinstance(attr, ArrayAttr):
             raise VerifyException(f"expected a list, got {attr}")
         for element in cast("ArrayAttr[Attribute]", attr).data:
@@ -138,7 +138,7 @@ class StableHLOOp(VerifiedOnce, ABC):
     def parse_types(
         cls, parser: Parser, operands: int
     ) -> tuple[syntax.Types, syntax.Types]:
-        """Parse the types of operands and results, behind the colon."""
+        """Parse the types of operands and results after the colon."""
         return syntax.parse_signature(parser)
 
     @classmethod
@@ -247,7 +247,7 @@ class PrettyOp(StableHLOOp, ABC):
     def parse_types(
         cls, parser: Parser, operands: int
     ) -> tuple[syntax.Types, syntax.Types]:
-        """Parse the types of operands and results, behind the colon."""
+        """Parse the types of operands and results after the colon."""
         if cls.SHORTHAND:
             return syntax.parse_shorthand(parser, operands)
         return syntax.parse_signature(parser)
@@ -284,7 +284,7 @@ class PureOp(StableHLOOp, ABC):
 
 
 class PurePrettyOp(PrettyOp, PureOp, ABC):
-    """Such an op in the syntax of `PrettyOp`."""
+    """Base of pure ops in the syntax of `PrettyOp`."""
 
 
 class PrettyNullaryOp(PurePrettyOp, ABC):

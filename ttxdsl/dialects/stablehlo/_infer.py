@@ -65,7 +65,7 @@ def types_fit(type: Attribute, other: Attribute) -> bool:
 
 
 def require_type(got: Attribute, expected: Attribute, label: str = "result") -> None:
-    """Refuse a value whose type does not fit."""
+    """Raise if a value's type does not fit."""
     if not types_fit(got, expected):
         raise VerifyException(f"{label}: expected type {expected}, got {got}")
 
@@ -110,7 +110,7 @@ def require_element(got: Attribute, expected: Attribute, label: str = "result") 
 def require_equal_elements(
     operand: Attribute, other: Attribute, constraint: str = "", label: str = "result"
 ) -> None:
-    """Refuse a tensor whose element type is not the operand's."""
+    """Raise if a tensor's element type is not the operand's."""
     if cast(Tensor, operand).element_type != cast(Tensor, other).element_type:
         where = f"{constraint}: " if constraint else ""
         raise VerifyException(f"{where}the operand is {operand}, the {label} {other}")
@@ -166,7 +166,7 @@ def tensors_of(values: Iterable[SSAValue]) -> tuple[Tensor, ...]:
 def require_results(
     op: Operation, expected: Sequence[Attribute], constraint: str
 ) -> None:
-    """Refuse an op whose results are not these types."""
+    """Raise unless an op's results have these types."""
     if len(op.results) != len(expected):
         raise VerifyException(
             f"{constraint}: expected {len(expected)} results, got {len(op.results)}"

@@ -121,7 +121,7 @@ def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> No
 
 
 def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
-    """Check what `convolution` and `dot_general` share; False: nothing is quantized."""
+    """Check the constraints of `convolution` and `dot_general`; False if not quantized."""
     left, right, out = element_of(lhs), element_of(rhs), element_of(result)
     if not any(isinstance(element, QuantizedType) for element in (left, right, out)):
         return False

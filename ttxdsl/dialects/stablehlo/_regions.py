@@ -24,7 +24,7 @@ def block_of(region: Region, name: str) -> Block:
 
 
 def returned_types(region: Region) -> tuple[Attribute, ...]:
-    """The types of what the region's block returns."""
+    """Return the types of the values that the region's block returns."""
     block = region.blocks.first
     last = None if block is None else block.last_op
     return () if last is None else tuple(last.operand_types)

@@ -101,7 +101,7 @@ def require_length(
 
 
 def check_broadcast(operand: Shape, dims: Sequence[int], result: Shape) -> None:
-    """Constraints of `broadcast_in_dim`; the result's shape is given."""
+    """Check `broadcast_in_dim` against the given result shape."""
     require_length(dims, len(operand), "broadcast_dimensions", "C2")
     require_unique(dims, "broadcast_dimensions", "C4")
     require_dims(dims, len(result), "broadcast_dimensions", "C3", "result")
@@ -657,7 +657,7 @@ def reduce(inputs: Sequence[Shape], dims: Sequence[int]) -> Shape:
 
 
 def dilated(size: int, dilation: int) -> int:
-    """The size of a dimension whose elements are spread apart."""
+    """Return the size of a dilated dimension."""
     return 0 if size == 0 else (size - 1) * dilation + 1
 
 
@@ -706,7 +706,7 @@ def check_window(
 
 
 def check_conv_dims(lhs_rank: int, rhs_rank: int, dims: ConvDims) -> None:
-    """Constraints of a convolution on which dimension is what."""
+    """Check the dimension numbers of a convolution."""
     if lhs_rank < 2:
         raise VerifyException(f"C13: lhs must have rank 2 or more, got {lhs_rank}")
     if lhs_rank != rhs_rank:

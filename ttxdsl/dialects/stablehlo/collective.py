@@ -1,4 +1,4 @@
-"""Ops through which processes exchange values, and ops that tell who a process is.
+"""Ops that exchange values between processes, and the processes' ids.
 
 Source: StableHLO specification, one section an op, and section "Parallel execution".
 """
@@ -174,7 +174,7 @@ def check_groups(
 
 
 def check_mesh_of(op: _GroupedOp, groups: ReplicaGroupMeshAxesAttr) -> None:
-    """The mesh that replica groups name is there."""
+    """Raise if the module has no mesh of the replica groups' name."""
     mesh = groups.mesh
     if isinstance(mesh, SymbolRefAttr):
         looks_around()
@@ -217,7 +217,7 @@ def require_tensors_then_token(
 def require_other_sizes(
     operand: Attribute, result: Attribute, dim: int, constraint: str
 ) -> None:
-    """Operand and result have one shape but for a dimension."""
+    """Check that operand and result have one shape but for a dimension."""
     before, after = shape_of(operand), shape_of(result)
     if len(before) != len(after) or not all(
         index == dim or sizes_fit(*sizes)

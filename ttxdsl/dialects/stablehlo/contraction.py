@@ -115,7 +115,7 @@ class DotGeneralOp(PurePrettyOp):
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
-        """Parse dimensions, then precision and algorithm if they are there."""
+        """Parse dimensions, then optional precision and algorithm."""
 
         def parse_pair() -> tuple[tuple[int, ...], tuple[int, ...]]:
             parser.parse_punctuation("=")

@@ -101,7 +101,7 @@ def require_same_types(
 
 
 def check_branches(op: "IfOp | CaseOp", constraints: tuple[str, str, str]) -> None:
-    """Branches take nothing and return what the op does."""
+    """Check that branches take nothing and return the op's results."""
     no_arguments, same, results = constraints
     first = returned_types(op.regions[0])
     for index, region in enumerate(op.regions):

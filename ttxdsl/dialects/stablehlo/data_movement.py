@@ -73,7 +73,7 @@ from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 class ConstantFolds(HasFolder):
-    """The folder that makes `ConstantLike` answer with the constant's value."""
+    """The folder with which `ConstantLike` returns the constant's value."""
 
     @classmethod
     def fold(cls, op: Operation) -> Sequence[SSAValue | Attribute] | None:
@@ -675,7 +675,7 @@ class BitcastConvertOp(_MovingOp):
     traits = traits_def(SameBytes())
 
     def verify_(self) -> None:
-        """C1: sizes and widths; C2: complex numbers stay complex."""
+        """C1: sizes and widths; C2: complex to complex only."""
         operand, result = self.operand.type, self.result.type
         source, target = element_of(operand), element_of(result)
         if isinstance(source, ComplexType) != isinstance(target, ComplexType):

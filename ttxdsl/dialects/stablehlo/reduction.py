@@ -43,7 +43,7 @@ from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 
 def single_op_of(region: Region) -> Operation | None:
-    """The one op whose result a region returns, applied to the arguments in order.
+    """Return the only op of a region, if its operands are the arguments in order.
 
     None if the region computes anything else.
     """

@@ -42,7 +42,7 @@ class TupleOp(PrettyOp):
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
-        """Parse the tuple's type, which says the parts'."""
+        """Parse the tuple's type; the parts have its element types."""
         position = parser.pos
         type = parser.parse_type()
         if not isinstance(type, TupleType):
@@ -102,7 +102,7 @@ class GetTupleElementOp(PrettyOp):
 
 @irdl_op_definition
 class CreateTokenOp(PrettyNullaryOp):
-    """A token that comes after nothing. Deprecated: `after_all` of none."""
+    """A token without predecessors. Deprecated: `after_all` without operands."""
 
     name = "stablehlo.create_token"
 

@@ -195,7 +195,7 @@ _TypeT = TypeVar("_TypeT", bound=Attribute, covariant=True, default=Attribute)
 
 
 class FixedConstraint(AttrConstraint[_TypeT]):
-    """A constraint with no type variables in it."""
+    """A constraint without type variables."""
 
     def mapping_type_vars(
         self,
@@ -391,7 +391,7 @@ CUSTOM_CALL_VALUE = ValueOf(
 
 
 def is_tensor(value_type: Attribute) -> bool:
-    """Whether a type is that of a ranked tensor."""
+    """Whether a type is a ranked tensor's."""
     return isinstance(value_type, TensorType)
 
 
@@ -422,5 +422,5 @@ def scalar_of(value_type: Attribute) -> Tensor:
 
 
 def expressed_type(element: Attribute) -> Attribute:
-    """The floating-point type that a quantized element type stands for."""
+    """Return the floating-point type that a quantized element type expresses."""
     return element.expressed_type if isinstance(element, QuantizedType) else element

@@ -79,7 +79,7 @@ from ttxdsl.dialects.traits import Linear
 from ttxdsl.ir.compat.speed.definitions import irdl_op_definition
 
 PadAmounts = Sequence[tuple[int, int]]
-"""What is added before and after each dimension; negative cuts."""
+"""The padding before and after each dimension; negative numbers cut."""
 
 
 def padding_pairs(
@@ -134,7 +134,7 @@ def _pairs(
 def _check_lengths(
     rank: int, named: Sequence[tuple[str, Sequence[object] | None, str]]
 ) -> None:
-    """Lists that are said have one entry a window dimension."""
+    """Check that given lists have one entry for each window dimension."""
     for name, values, constraint in named:
         if values:
             shapes.require_length(values, rank, name, constraint)
@@ -256,7 +256,7 @@ class ConvolutionOp(_AnyConvolutionOp):
         """Print `(%lhs, %rhs) dim_numbers = …, window = {…} {…} : (…) -> …`."""
         dims = conv_dims_text(self.dimension_numbers.data)
         if dims is None:
-            # Only the raw attribute can say dimensions that clash.
+            # Only the raw attribute can have conflicting dimensions.
             printer.print_op_with_default_format(self)
             return
         with printer.in_parens():
@@ -343,7 +343,7 @@ class DynamicConvOp(_AnyConvolutionOp):
     padding = operand_def(TensorOf(Kind.INT, rank=2, static=True))
 
     def verify_(self) -> None:
-        """C1 to C25, as far as the padding is known."""
+        """C1 to C25, where the padding is known."""
         spatial = len(shape_of(self.lhs.type)) - 2
         if shape_of(self.padding.type) != (spatial, 2):
             raise VerifyException(

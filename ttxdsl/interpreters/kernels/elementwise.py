@@ -217,7 +217,7 @@ def has_negative_zero(x: Array) -> bool:
     if x.dtype.kind != "f":
         return False
     bits = np.dtype(f"i{x.dtype.itemsize}")
-    # what memory repeats is looked at once
+    # broadcast elements are checked once
     once = tuple(slice(None) if step else slice(1) for step in x.strides)
     return bool((x[once].view(bits) == np.iinfo(bits).min).any())
 

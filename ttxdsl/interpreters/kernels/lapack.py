@@ -378,9 +378,9 @@ def _gtsv_solution(
 def _gtsv_perturbed(
     call: Call, below: Array, diagonal: Array, above: Array, b: Array
 ) -> Results:
-    """By pivots that are not zero where the matrix is singular: what is, is finite.
+    """Solve with nonzero pivots where the matrix is singular: results stay finite.
 
-    Rows are exchanged by the size of a pivot beside that of its row, as in LAGTF.
+    Rows are exchanged by the ratio of the pivot to its row's norm, as in LAGTF.
     """
     n, limits = len(diagonal), np.finfo(call.dtype)
     d, x = diagonal.copy(), b.copy()

@@ -107,7 +107,7 @@ def batch_norm_inference(
     rank: int,
     feature: int,
 ) -> Array:
-    """`x` normalised by given statistics of each feature."""
+    """Return `x` normalized by the given statistics of each feature."""
     given = (scale, offset, mean, variance)
     scale, offset, mean, variance = (spread(v, rank, feature) for v in given)
     return _batch_norm(x, scale, offset, mean, variance, np.array(epsilon, x.dtype))

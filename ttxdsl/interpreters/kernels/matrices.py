@@ -220,9 +220,9 @@ def _combine(
 
 
 def _in_pairs(arrays: Iterable[Array], ufunc: np.ufunc, room: list[Array]) -> Array:
-    """Combine arrays in the first one, neighbours first, each as soon as it is there.
+    """Combine arrays into the first one, in pairs, each as soon as it is there.
 
-    The others become `room`.
+    The memory of the others becomes `room`.
     """
     waiting: list[Array] = []
 

@@ -72,7 +72,7 @@ def with_parameters(how: Quantization, scale: Array, zero: Array) -> Quantizatio
 
 
 def to_floats(op: Operation, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Operands of `op` with the quantized ones dequantized."""
+    """Return the operands of `op`, quantized ones dequantized."""
     return tuple(
         value
         if (how := quantization_of(operand.type)) is None

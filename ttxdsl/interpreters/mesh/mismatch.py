@@ -37,7 +37,7 @@ class ReplicaMismatchError(CompileError, InterpretationError):
         )
 
     def locate(self, where: Operation | OpResult, title: str, hint: str) -> None:
-        """Say which value it is.
+        """Name the value in the message.
 
         Args:
             where: the value whose parts differ, or the op that puts it together.

@@ -64,7 +64,7 @@ def settled(x: Array, lead: int) -> Array:
 
 
 def _once(x: Array) -> Array:
-    """Return `x` without what memory repeats (a view)."""
+    """Return a view of `x` without broadcast dimensions."""
     return x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
 
 

@@ -127,7 +127,7 @@ def _latent_prefill(call: _Call) -> Array:
 
 
 def _pages(call: _Call, cache: Array) -> Array:
-    """`[n, g, p, d] -> [u, g, m * p, d]`: the pages of each user one behind another."""
+    """Return `[u, g, m * p, d]`: the pages of each user of `[n, g, p, d]`, in order."""
     table = np.clip(call["page_table"].astype(np.int64), 0, len(cache) - 1)
     taken = np.swapaxes(cache[table], 1, 2)  # [u, g, m, p, d]
     users, heads, pages, size, width = taken.shape

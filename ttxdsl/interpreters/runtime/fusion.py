@@ -71,7 +71,7 @@ def compute_group(group: OpGroup, frame: list[Any], located: Located) -> bool:
         return [_lifted(x, rank, rows, group) for x, rank in pairs]
 
     order = _order_of(lifted(), len(rows))
-    # while nobody here looks at the operands
+    # before local references to the operands exist
     outs = _room_for(group, inputs, rows, order)
 
     def in_order(x: Array) -> Array:

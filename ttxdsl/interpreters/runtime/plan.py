@@ -113,10 +113,10 @@ class _Run:
         """Values that die with an op that was moved ahead, and are read here, too."""
 
     def add(self, step: PlannedOp) -> bool:
-        """Add an op, if it works on the same rows of what is made or read here.
+        """Add an op if it works on the group's rows; return whether it was added.
 
-        A view only of what is made. What has nothing to do with the others may be the
-        same on other devices than they are, and would not be computed with them.
+        A view must be of a value of the group. An unrelated op may be replicated over
+        other devices than the group, and would not be computed with it.
         """
         keeps = _keeps(step)
         if keeps is None or (self.steps and not self._fits(step, keeps)):

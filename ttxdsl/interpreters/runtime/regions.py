@@ -104,7 +104,7 @@ class Session:
     probes: dict[str, list[Array]] = field(default_factory=dict[str, list[Array]])
     """The values that each probe recorded."""
     warned: set[Operation] = field(default_factory=set[Operation])
-    """Ops of which the user was told once."""
+    """Ops that a remark was already made about."""
     rounding: Rounding | None = None
     """Rounds every result of a run in another way."""
     spare: Spare = field(default_factory=Spare)
@@ -393,7 +393,7 @@ def _run_step(interpreter: Interpreter, step: PlannedOp, frame: list[Any]) -> No
         floats = _run_op(interpreter, step.shadow, floats)
         values = quantized.from_floats(op, floats)
     elif step.captured:
-        # its regions find there what they use
+        # its regions read captured values there
         interpreter.push_scope(op.name)
         try:
             interpreter.set_values((value, frame[at]) for value, at in step.captured)

@@ -276,10 +276,10 @@ class Runner:
             state.rounding = None
 
     def _run_apart(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
-        """Return the results where each device's products are computed by themselves.
+        """Return the results with each device's products computed by themselves.
 
-        In one product for all devices BLAS may round a device's numbers otherwise than
-        those of its replica, which lie elsewhere in it.
+        In one product for all devices, BLAS may round a device's numbers differently
+        from those of its replica.
         """
         state = session(self.interpreter)
         devices, state.devices = state.devices, VirtualDevices(apart=True)

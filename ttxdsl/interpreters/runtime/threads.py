@@ -98,7 +98,7 @@ def stretches(shape: Sequence[int], size: int) -> list[Stretch]:
 
 
 def share(work: Callable[[Stretch], object], parts: Sequence[Stretch]) -> None:
-    """Do `work` on every part, each thread on the next one that nobody took.
+    """Run `work` on every part; each thread takes the next free part.
 
     Raises:
         Exception: what `work` raised.

@@ -12,7 +12,7 @@ from ttxdsl.diagnostics.sanitize import visible
 _WORKER = "ttxdsl.loading.artifacts.worker:answer"
 
 _BYTECODE = b"ML\xefR"
-"""What MLIR's bytecode begins with, whoever writes it."""
+"""The first bytes of MLIR's bytecode."""
 
 
 def _kind(data: bytes) -> str | None:
@@ -58,7 +58,7 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run jaxlib: {reason}") from error
     except WorkerEndedError as error:
-        # jaxlib trusts what it reads, and aborts
+        # jaxlib aborts on some malformed input
         raise not_readable(source, "jaxlib fails on it") from error
     if "error" in answer:
         raise not_readable(source, answer["error"], answer["hint"])

@@ -23,7 +23,7 @@ from ttxdsl.sharding.devices.mixed_radix import (
 
 
 class ApartError(ValueError):
-    """Two meshes whose axes are no axes of any third."""
+    """Two meshes without a common refinement."""
 
     def __init__(self, first: Mesh, second: Mesh):
         super().__init__("no mesh has the axes of both")

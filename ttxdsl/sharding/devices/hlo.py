@@ -72,7 +72,7 @@ def parse_hlo_sharding(text: str) -> tuple[HloSharding, ...]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield the texts between commas that stand outside of braces."""
+    """Yield the texts between commas outside of braces."""
     depth, start = 0, 0
     for at, character in enumerate(text):
         depth += {"{": 1, "}": -1}.get(character, 0)

@@ -39,7 +39,7 @@ def digits_of(sharding: HloSharding, order: Sequence[int]) -> Digits | None:
         if kind is HloKind.REPLICATED
     }
     if same:
-        tiles = [0]  # the number of the tile that each device holds
+        tiles = [0]  # the number of each device's tile
         for dim, size in enumerate(sharding.dims):
             steps = [0] * size if dim in same else range(size)
             tiles = [tile * size + step for tile in tiles for step in steps]

@@ -1,1 +1,1 @@
-"""From one sharding of a tensor to another."""
+"""Plans of collectives that reshard a tensor."""

@@ -45,7 +45,7 @@ def cheapest_reshard(
     meshes: tuple[Mesh, Mesh],
     shape: tuple[int, ...],
 ) -> tuple[Collective, ...]:
-    """The collectives that bring a tensor from one sharding to another for least.
+    """Return the collectives that reshard a tensor with the fewest bytes.
 
     Arguments, result and errors are those of `plan_reshard`.
     """

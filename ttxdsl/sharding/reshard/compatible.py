@@ -372,11 +372,11 @@ def dot_factor_to_reshard(
 def spread_overflow(
     projection: Projection, rule: OpShardingRule, mesh: Mesh
 ) -> AxesPerFactor:
-    """The axes per factor for a reshape whose axes do not fall on factor borders.
+    """Return axes for each factor of a reshape whose axes cross factor borders.
 
-    Takes the axes of the more sharded side, hands them out anew to the factors of
-    both sides, each axis to the first factors that share a divisor with it, and keeps
-    what the two sides then have in common. Changes the projection.
+    The axes of the more sharded side are assigned anew to the factors of both sides,
+    each to the first factors that share a divisor with it. Only the common part of both
+    sides is kept. Changes the projection.
     """
     before, after = projection.tensors
     better = before if before.sharded_size(mesh) >= after.sharded_size(mesh) else after

@@ -465,7 +465,7 @@ class _Planner:
     # 4. Gathers
 
     def gather(self) -> None:
-        """Gather every dimension whose last axis the target uses nowhere."""
+        """Gather every dimension whose last axis the target does not use."""
         homes = self.homes()
         gathered: list[list[AxisRef]] = []
         for dim, surplus in enumerate(self.surplus):

@@ -26,9 +26,9 @@ from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
 
 class ToUnreduced(NamedTuple):
-    """Up to three steps, in this order; the sharding after each, or None to skip it.
+    """Up to three steps in order: the sharding after each, or None to skip it.
 
-    Unsharding comes last: it makes the local tensors larger.
+    Unsharding is last, because it makes the local tensors larger.
     """
 
     reshard: TensorSharding | None

@@ -49,7 +49,8 @@ def import_argument_marks(module: ModuleOp) -> None:
     roots = _Roots(module)
     for mark in marks:
         marked = _marked_attributes(mark)
-        # JAX marks the arguments of each model in a model: what is made of others is none
+        # JAX also marks the arguments of inner models, which are computed values: these
+        # are skipped
         through_ops = isinstance(mark, stablehlo.CustomCallOp)
         for argument in roots.of(mark.operands[0], through_ops=through_ops):
             function = argument.owner.parent_op()

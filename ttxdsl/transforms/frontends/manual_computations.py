@@ -51,7 +51,7 @@ class CallBorder:
 
 
 def border_of_shardy(op: Operation, carried: Carried) -> CallBorder:
-    """Return the border that XLA's call for Shardy gives in its frontend attributes.
+    """Return the border in the frontend attributes of XLA's call for Shardy.
 
     Raises:
         CompileError: they are not there.

@@ -507,9 +507,10 @@ class Localizer:
         return self.gather_along(local, local.placed.axes)
 
     def gather_along(self, local: Local, axes: tuple[Axes, ...]) -> Local:
-        """Undo the split of dimensions along their minor-most axes.
+        """Gather dimensions along their minor-most axes.
 
-        What is moved may be what the value was moved from.
+        The gathered value may be an earlier form of the value, from before it was
+        moved.
         """
         before, step = local.placed, AllGather(axes)
         sharding = step.after(sharding_of(before), before.mesh)

@@ -81,7 +81,7 @@ class UnusedTuple(RewritePattern):
 
 
 class FoldTuplesPass(ModulePass):
-    """Take tuples apart that the program itself makes."""
+    """Fold tuples that the program itself packs."""
 
     name = "fold-tuples"
 

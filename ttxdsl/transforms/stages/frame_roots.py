@@ -163,10 +163,10 @@ def longer_window(root: Root) -> KernelWindow:
 def aligned(
     root: Root, frames: Frames, places: Sequence[Place], count: int
 ) -> list[Root]:
-    """A reduction in frames that lie as split values do.
+    """Return reductions whose frames begin where shards do.
 
-    To sum some rows of a value needs none of them moved: where the frames begin makes no
-    difference, if they hold all that is reduced.
+    If a frame holds all elements to be reduced, its start does not matter; rows of a
+    shard need not move.
     """
     if not root.operands:
         return []

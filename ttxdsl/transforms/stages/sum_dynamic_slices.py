@@ -107,7 +107,7 @@ def _outside(value: SSAValue) -> SSAValue:
 
 
 def _times(value: SSAValue, runs: Runs) -> int:
-    """Return how often a value comes to be."""
+    """Return how often a value is computed."""
     if isinstance(value, OpResult):
         return runs.of(value.op).count
     assert isinstance(value, BlockArgument)

@@ -178,7 +178,7 @@ def _free_calls(module: ModuleOp, named: _Named) -> bool:
 
 
 def _require_unnoticed(op: Operation) -> None:
-    """Refuse an op of one device of which somebody outside can tell how many run it.
+    """Raise for an op of one device with effects that show if all devices run it.
 
     Raises:
         UnsupportedError: naming it.
@@ -225,7 +225,7 @@ def _place_on_one_device(ctx: Context, module: ModuleOp) -> None:
 
 
 class _Rewrite:
-    """Brings the shardings of a module to one mesh.
+    """A rewrite of the shardings of a module to one mesh.
 
     Attributes:
         mesh: that one.
@@ -314,7 +314,7 @@ class _Rewrite:
             Rewriter.erase_op(op)
 
     def _spread(self, *, strict: bool) -> None:
-        """Have on every device what is on one."""
+        """Replicate a value of one device on every device."""
         devices = self.mesh.total_size
         alone: dict[int, list[Operation]] = {}
 

@@ -187,7 +187,7 @@ _INVARIANTS: tuple[tuple[range, Invariant], ...] = (
     (range(11, LAST_STAGE + 1), _local),
     (range(12, LAST_STAGE + 1), _closed),
 )
-"""The stages after which each invariant holds."""
+"""The stages after which an invariant holds."""
 
 
 def verify_stage(module: ModuleOp, stage: int) -> None:

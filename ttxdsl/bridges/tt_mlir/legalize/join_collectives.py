@@ -1,4 +1,4 @@
-"""`join-collectives`: collectives that do not wait for each other are one.
+"""`join-collectives`: join independent collectives of one kind.
 
 Whatever a collective sends, it makes the devices meet. XLA for CPUs joins all_reduces and
 nothing else; gathers, scatters and exchanges of one kind, in the same groups and of

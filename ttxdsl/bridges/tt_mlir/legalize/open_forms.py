@@ -299,7 +299,7 @@ def _wider(
 
 
 class OpenFormsPass(ModulePass):
-    """Write ops in the forms that tt-mlir takes."""
+    """Rewrite ops to the forms that tt-mlir takes."""
 
     name = "open-forms"
 

@@ -1,6 +1,6 @@
-"""`require-known`: what tt-mlir has nothing for is refused here, with its place.
+"""`require-known`: refuse ops that tt-mlir has no form for, with their position.
 
-Its own word on such a program is often none: a crash, or an op that is left over.
+tt-mlir itself often crashes on such a program, or leaves the op behind.
 """
 
 from typing import cast

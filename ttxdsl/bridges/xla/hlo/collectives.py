@@ -95,9 +95,9 @@ class HloCollective:
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """The scopes in the user's program that it came from, several if XLA joined.
+        """The scopes of the user's program; several if XLA joined ops.
 
-        `Model/layers_0/dot_general`; what differentiation made is `… backward`.
+        `Model/layers_0/dot_general`; scopes of differentiation end in `backward`.
         """
         return () if self.op_name is None else scopes_of(self.op_name)
 

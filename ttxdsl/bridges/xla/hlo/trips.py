@@ -99,7 +99,7 @@ class HloLines:
 
 
 class _Unknown(Exception):
-    """A number that is not known while compiling."""
+    """A number that is unknown at compile time."""
 
 
 class _Numbers:

@@ -161,7 +161,7 @@ def _places_by_rank(
     differ = build.elementwise("logical_xor", before, after)
     precedes = build.elementwise("where", differ, before, earlier)
     ranks = build.reduce("sum", build.typecast(precedes, i32), (len(lead),))
-    # the element with rank r stands at place r
+    # the element of rank r goes to position r
     source = build.arange(shape_of(ranks), len(lead), i32)
     places = build.scatter(
         build.like(ranks, 0), ranks, source, len(lead), ReduceType.INVALID

@@ -51,7 +51,7 @@ _PROPERTIES: Mapping[str, Callable[[float | None], Attribute]] = {
 
 
 def is_op_of_ttir(call: stablehlo.CustomCallOp) -> bool:
-    """Whether tt-mlir makes one op of ttir of a call."""
+    """Whether tt-mlir lowers a call to one op of ttir."""
     return call.call_target_name.data in _OPS
 
 

@@ -265,10 +265,10 @@ def _combine_windows(
     gap: int,
     combine: Combine,
 ) -> list[SSAValue]:
-    """Windows along one dimension, each combined, elements in their order.
+    """Combine windows along one dimension, elements in order.
 
-    `block` holds the combination of `size` taps from every place on; a window is made
-    of the blocks whose sizes are the binary digits of its length.
+    `block` holds the combination of `size` elements from every position on. A window is
+    made of blocks whose sizes are the binary digits of its length.
     """
     room = shape_of(values[0])[dim] - (window - 1) * gap - 1
     count = room // stride + 1 if room >= 0 else 0

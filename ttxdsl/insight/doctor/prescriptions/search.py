@@ -58,7 +58,7 @@ class _Pending:
 
 
 class TrialRunner:
-    """Estimates and compiles programs with changes, in this process or in several.
+    """A runner that estimates and compiles changed programs, in one process or several.
 
     Args:
         module: the program.
@@ -191,7 +191,7 @@ class Search:
 
     @property
     def mesh(self) -> Mesh | None:
-        """The mesh that is prescribed, if another is."""
+        """The prescribed mesh, if it is another than the program's."""
         edits = [edit for link in self._chain for edit in link.candidate.edits]
         return next((edit.mesh for edit in edits if edit.mesh is not None), None)
 

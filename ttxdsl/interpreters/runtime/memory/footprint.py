@@ -147,7 +147,7 @@ class _Account:
     # --- what is held ---------------------------------------------------------
 
     def new(self, value: SSAValue, size: int, copies: int) -> _Held:
-        """Return a value in memory of its own."""
+        """Return a value in new memory."""
         buffer = _Buffer(size * copies)
         self.now += buffer.bytes
         self.note(value, size * copies)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 LEAST = 1 << 20
-"""Bytes of an array whose memory is kept."""
+"""The least bytes of an array whose memory is kept."""
 
 MOST = 5 << 23
 """Bytes that are kept in all."""

@@ -54,7 +54,7 @@ def _raise_undefined(parser: Parser) -> None:
 
 
 def mend() -> None:
-    """Hold every text that is read to dominance, once."""
+    """Verify dominance once in every text that is parsed."""
     parse_module = Parser.parse_module
 
     def parse_and_check(self: Parser, allow_implicit_module: bool = True) -> ModuleOp:

@@ -39,7 +39,7 @@ _AS_INDEX = IntegerType(64, Signedness.SIGNED)
 
 
 def raise_out_of_range(parser: AttrParser, type: Attribute, span: Span) -> Never:
-    """Refuse a number that its type does not hold."""
+    """Raise a parse error for a number that its type does not hold."""
     parser.raise_error(f"a constant is out of range for its type '{type}'", span)
 
 

@@ -35,9 +35,9 @@ def is_splat(value: Dense) -> bool:
 
 
 def elements(value: Dense) -> int:
-    """Return the number of elements, also where it is too large for `len`.
+    """Return the number of elements, also if it is too large for `len`.
 
-    A constant of unknown shape has those that it holds.
+    For a constant of unknown shape it is the number of held elements.
     """
     size = value.type.element_type.compile_time_size
     shape = value.type.get_shape()

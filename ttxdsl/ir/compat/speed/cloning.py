@@ -63,7 +63,7 @@ class _Cloning:
         return new
 
     def region(self, old: Region, new: Region, index: int) -> None:
-        """The blocks of a region, into another one."""
+        """Clone the blocks of a region into another one."""
         copies: list[tuple[Block, Block]] = []
         for block in old.blocks:
             copy = Block(arg_types=block.arg_types)
@@ -83,7 +83,7 @@ class _Cloning:
             new.name_hint = old.name_hint
 
     def finish(self) -> None:
-        """Set the operands that were not known yet."""
+        """Set the operands that were defined after their users."""
         for op, index, operand in self._unknown:
             known = self.values.get(operand)
             if known is not None:

@@ -24,7 +24,7 @@ _waiting: dict[type[object], dict[str, Any]] = {}
 _MISSING = object()
 
 _BASES = frozenset(IRDLOperation.mro())
-"""Classes whose traits a definition does not look at."""
+"""Base classes whose traits a definition ignores."""
 
 
 class _Asked:
@@ -68,10 +68,10 @@ def irdl_op_definition(op_class: type[_OpT]) -> type[_OpT]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(irdl.param_def,))
 def irdl_attr_definition(attribute: _AttributeT) -> _AttributeT:
-    """Decorator: the class is that of an attribute, defined as an op's is.
+    """Define an attribute class when its definition is first needed.
 
-    How its instances are compared comes with the definition; before it there are none,
-    since making one asks for it.
+    Comparisons of instances come with the definition, which making an instance asks
+    for.
     """
     if issubclass(attribute, ParametrizedAttribute):
         _wait(attribute, {"get_irdl_definition": _Asked("get_irdl_definition")})

@@ -58,7 +58,7 @@ _KINDS = (
 """The kind of each group of `_token`."""
 
 _WITH_SIGN = frozenset({2, 5, 6, 7, 12})
-"""Groups of `_token` that begin behind the token's first character."""
+"""Groups of `_token` that start after the token's first character."""
 
 _BY_SPELLING = {
     kind.value: kind

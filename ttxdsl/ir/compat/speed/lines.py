@@ -250,7 +250,7 @@ def _template(
 
 
 def _closed(regions: Iterable[Region]) -> bool:
-    """Whether regions are small and use only what they define."""
+    """Whether regions are small and use no outside values."""
     inside: set[SSAValue] = set()
     ops: list[Operation] = []
     for region in regions:

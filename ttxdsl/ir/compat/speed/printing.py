@@ -39,7 +39,7 @@ from ttxdsl.ir.traversal import operands_of
 
 _MOST_KEPT = 1 << 15
 _LARGEST = 256
-"""Bytes of a constant whose text is kept."""
+"""The largest constant, in bytes, whose text is kept."""
 
 _SAME_EVERYWHERE = (
     AnyFloat,

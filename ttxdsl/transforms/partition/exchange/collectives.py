@@ -1,10 +1,7 @@
-"""Writing StableHLO collectives: from mesh axes to groups of devices.
+"""Writer of StableHLO collectives: from mesh axes to groups of devices.
 
-A collective over several axes is written as one step an axis where that computes the
-same; hardware knows single mesh axes, and the steps move no more data than one
-collective over all of them would. All-to-alls and permutes stay whole.
-
-Every collective gets a channel of its own and says its groups in device ids.
+A collective over several axes is written as one step for each axis where that computes
+the same: hardware has single mesh axes, and the steps move no more data.
 """
 
 from collections.abc import Sequence
@@ -95,7 +92,7 @@ class SliceFunctions:
 
 
 class CollectiveWriter:
-    """Writes collectives through an emitter.
+    """A writer of collectives.
 
     Attributes:
         prefix: writes ahead of everything else in the body: what a device knows of
@@ -256,7 +253,7 @@ class CollectiveWriter:
         return self.permute_as(value, _matrix(pairs))
 
     def permute_as(self, value: SSAValue, pairs: Attribute) -> SSAValue:
-        """The same, with the pairs of another collective_permute."""
+        """Permute as another collective_permute does."""
         if 0 in shape_of(value):
             return value
         return self._emitter.one(

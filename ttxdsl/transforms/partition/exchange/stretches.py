@@ -139,7 +139,7 @@ class _Writer:
         step, rest = divmod(by_device[second] - by_device[first], second - first)
         base = by_device[first] - step * first
         if not rest and all(n == base + step * at for at, n in by_device.items()):
-            # kept in the range, where nobody looks
+            # clamped into the range; these entries are not used
             value = self.emit.add(
                 self.emit.scaled(self.index, step), self.emit.position(base)
             )

@@ -50,7 +50,7 @@ class _Border(NamedTuple):
         return bring(ctx, value, self.layout, self.sharding, where)
 
     def local(self, value: SSAValue) -> Local:
-        """Return the value as it is after crossing."""
+        """Return the local part of a value after it crossed."""
         if self.layout is None:
             return Local(value, None)
         parts = unreduced_parts(self.sharding, self.layout.mesh)
@@ -187,7 +187,7 @@ def _inline(
     arguments: Sequence[Local],
     returned: Sequence[_Border],
 ) -> list[Local]:
-    """Write a body's ops where its op stands."""
+    """Inline the ops of a body before its op."""
     for old, local in zip(block.args, arguments, strict=True):
         ctx.define(old, local)
     end = block.last_op
@@ -214,10 +214,10 @@ def named_computation(ctx: Localizer, op: sdy.NamedComputationOp) -> None:
 
 
 def manual_computation(ctx: Localizer, op: sdy.ManualComputationOp) -> None:
-    """The body of one inside the program: it is already local along its manual axes.
+    """Partition a manual computation of the program itself.
 
-    Values are resharded at its border to what its shardings say; inside, only the
-    free axes are left to make local.
+    Its body is local along its manual axes. Values are resharded at its border; inside,
+    only the free axes are made local.
     """
     block, manual = op.body.block, op.manual_axes.data
     outside = [

@@ -87,7 +87,7 @@ def _replace_other_uses(value: SSAValue, new: Operation) -> None:
 
 
 def _behind_barriers(values: Iterable[SSAValue]) -> list[TensorSharding | None]:
-    """The shardings of values, seen through propagation barriers."""
+    """Return the shardings of values, seen through propagation barriers."""
     return [sdy.get_sharding(sdy.behind_barriers(value)) for value in values]
 
 

@@ -15,7 +15,7 @@ from ttxdsl.ir.traversal import ops_of_type_inside_out
 
 
 def _gathers_in_front(product: Operation) -> list[Operation]:
-    """The all_gathers of operands that nothing else uses."""
+    """Return the all_gathers of operands without other uses."""
     return [
         operand.owner
         for operand in product.operands

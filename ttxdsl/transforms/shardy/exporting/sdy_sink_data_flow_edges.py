@@ -43,7 +43,7 @@ def _set_argument_shardings(
 def _set_result_shardings(
     op: Operation, owners: Sequence[SSAValue], shardings: Sequence[TensorSharding]
 ) -> None:
-    """Give the results that own edges their shardings."""
+    """Set the shardings of the results that own edges."""
     attribute = sdy.TensorShardingPerValueAttr(shardings)
     if isinstance(op, sdy.ManualComputationOp | sdy.NamedComputationOp):
         op.out_shardings = attribute

@@ -230,10 +230,10 @@ def _batch_scatter(op: stablehlo.ScatterOp) -> None:
 
 
 class ExplicitGatherScatterBatchingPass(ModulePass):
-    """Give gathers and scatters the batching dimension that their indices count through.
+    """Add the batching dimension that indices count through to gathers and scatters.
 
-    Only dimension 0 of operand and indices is looked at. What is dead then, or was,
-    goes, and equal constants of a function become one.
+    Only dimension 0 of operand and indices is considered. Dead ops are erased, and
+    equal constants of a function merged.
     """
 
     name = "sdy-explicit-gather-scatter-batching"
