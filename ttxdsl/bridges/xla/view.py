@@ -180,6 +180,7 @@ def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
     console.print_table(_collective_table(comparison, narrow=narrow))
     console.print(_memory_table(comparison))
     peak = bytes_text(comparison.peak_bytes)
-    console.print(f"at the peak ours holds {peak} at once", soft_wrap=True)
+    held = f"at the peak ours holds {peak} at once, fused as XLA for CPUs fuses"
+    console.print(f"{held}; plan --chip has a chip's", soft_wrap=True)
     if comparison.guessed:
         console.print(f"collectives {UNKNOWN_LOOPS}", soft_wrap=True)
