@@ -1,14 +1,14 @@
 """The training steps of public models, looked into: every model that MaxText has.
 
-    python benchmarks/giants.py export DIR --python PYTHON --exporter SCRIPT
+    python benchmarks/giants.py export DIR --python PYTHON
     python benchmarks/giants.py measure DIR
     python benchmarks/giants.py table DIR > docs/evidence/giants.md
 
-`export` writes each step as text (`maxtext_export.py`, which needs Python 3.12 and the
-packages that its head names), `measure` asks ttxdsl about each that is there and keeps the
-answers in `DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names
-of steps are to contain, and go on where they stopped. `measure --without report` leaves the
-slow question out; without it `measure` asks later what is missing.
+`export` writes each step as text (`maxtext_step.py`, by a Python that has MaxText),
+`measure` asks ttxdsl about each that is there and keeps the answers in
+`DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names of steps
+are to contain, and go on where they stopped. `measure --without report` leaves the slow
+question out; without it `measure` asks later what is missing.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+EXPORTER = Path(__file__).with_name("maxtext_step.py")
 
 MODELS = [
     "deepseek2-16b",
@@ -211,8 +213,8 @@ def export_once(
     options: argparse.Namespace, step: Step, out: Path, settings: dict[str, str]
 ) -> str:
     """Export a step with these options; return what went wrong, or nothing."""
-    command = [options.python, options.exporter, str(out), step.model, step.topology]
-    command += ["--slices", str(step.slices), "--"]
+    command = [options.python, str(EXPORTER), str(out), step.model, step.topology]
+    command += ["--slices", str(step.slices)]
     command += [f"{name}={value}" for name, value in settings.items()]
     try:
         done = subprocess.run(
@@ -314,9 +316,13 @@ def programs(options: argparse.Namespace) -> list[Path]:
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Ask about each step that was exported; what goes wrong is the answer then."""
+    """Ask about each step that was exported; what goes wrong is the answer then.
+
+    The smallest go first, so that much is known early.
+    """
     wanted = [name for name in QUESTIONS if name not in options.without.split(",")]
-    for path in programs(options):
+    smallest_first = sorted(programs(options), key=lambda path: path.stat().st_size)
+    for path in smallest_first:
         out = path.with_suffix(".answer.json")
         answer: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
         known = answer.get("seconds", {})
@@ -347,10 +353,20 @@ HEAD = """\
 
 Steps that MaxText 0.2.5 has, exported without weights or chips and looked into on one
 core of a machine that others used at the same time (`python benchmarks/giants.py`, which
-has every `model_name`). Processor seconds and MB are those of loading, partitioning,
-listing collectives and the peak of memory together; `why` and `report` have columns of
-their own. Bytes are what a device sends in a step by the ring model. Those of libtpu are
-read off the HLO that it compiles for the same step, where it was compiled.
+has every model). Processor seconds and MB are those of loading, partitioning, listing
+collectives and the peak of memory together; `why` and `report` have columns of their own,
+and were not asked of each. Bytes are what a device sends in a step by the ring model.
+Those of libtpu are read off the HLO that it compiles for the same step, where it was
+compiled. *Priced* says that every collective has its bytes and every loop its trip count.
+All figures are of {dates}; the machine was loaded, with which processor seconds grow by a
+third and more.
+
+What MaxText refuses is exported again as its message asks: without scanned layers
+(`scan_layers=false`, Gemma 4 E2B and E4B, and models with pictures), with `use_tokamax_splash`
+(DeepSeek 3.2 and 4), divided among fewer devices by FSDP and by data besides, where a
+dimension is no multiple (the column *split* has the outcome). Models with an indexer are told to train
+more than that (`indexer_sparse_training`): MaxText's own default leaves the model out, and
+DeepSeek 3.2's step has no product then and nothing to send.
 """
 
 
@@ -385,16 +401,72 @@ scanned matmul both say the same bytes.
 """
 
 
+TWINS = """\
+## Small twins
+
+The same code of MaxText with few and narrow layers (`override_model_config`, the settings
+are in `tests/giants/twins.py`), on eight devices: what a training step returns (weights,
+optimizer state, metrics), from random inputs. *Virtual mesh* says how many of the results
+are those of one device, *XLA* how many are equal to what XLA for CPUs computes on eight
+devices of JAX (`compare-xla`). Attention and experts are without Pallas kernels, which run
+on chips only. A Python with MaxText exports them:
+
+    python3.12 -m venv maxtext
+    maxtext/bin/pip install jax flax optax maxtext libtpu orbax-checkpoint grain qwix aqtp \\
+        omegaconf pydantic pydantic-settings ml_collections sentencepiece transformers \\
+        tensorboard tensorboardX tiktoken pathwaysutils drjax jinja2 tokamax pillow sympy
+    TTXDSL_MAXTEXT_PYTHON=maxtext/bin/python pytest -m fuzz tests/giants
+
+| twin | model | split | ops | launches | virtual mesh | XLA |
+| --- | --- | --- | --- | --- | --- | --- |
+| `llama` | llama3.1-8b | fsdp 8 | 3,204 | 36 | 62 of 62 | 62 of 62 |
+| `llama_tensor` | llama3.1-8b | fsdp 2, tensor 4 | 3,204 | 92 | 62 of 62 | 62 of 62 |
+| `llama_context` | llama3.1-8b | fsdp 4, context 2 | 3,200 | 85 | 62 of 62 | 62 of 62 |
+| `gemma2` | gemma2-2b | fsdp 8 | 5,419 | 49 | 98 of 98 | - |
+| `gemma3` | gemma3-4b | fsdp 8 | 19,727 | 60 | 305 of 305 | 305 of 305 |
+| `gpt3` | gpt3-52k | fsdp 8 | 3,517 | 35 | 73 of 73 | - |
+| `olmo3` | olmo3-7b | fsdp 8 | 10,895 | 38 | 167 of 167 | - |
+| `qwen3` | qwen3-0.6b | fsdp 8 | 2,946 | 37 | 65 of 65 | - |
+| `qwen3_moe` | qwen3-30b-a3b | fsdp 8 | 3,571 | 47 | 71 of 71 | 71 of 71 |
+| `qwen3_next` | qwen3-next-80b-a3b | fsdp 8 | 12,240 | 99 | 140 of 140 | 140 of 140 |
+| `mixtral` | mixtral-8x7b | fsdp 8 | 3,106 | 46 | 65 of 65 | 65 of 65 |
+| `mixtral_expert` | mixtral-8x7b | fsdp 2, expert 4 | 3,106 | 94 | 65 of 65 | 65 of 65 |
+| `deepseek2` | deepseek2-16b | fsdp 8 | 6,615 | 65 | 113 of 113 | - |
+| `deepseek3` | deepseek3-671b | fsdp 8 | 7,418 | 56 | 126 of 126 | 126 of 126 |
+| `gpt_oss` | gpt-oss-20b | fsdp 8 | 8,415 | 34 | 149 of 149 | 149 of 149 |
+| `llama4` | llama4-17b-16e | fsdp 8 | 13,020 | 66 | 191 of 191 | 191 of 191 |
+| `qwen3_vision` | qwen3-vl-2b | fsdp 8 | 13,555 | 33 | 281 of 281 | - |
+"""
+
+
+def _priced(answer: dict[str, Any]) -> str:
+    """Return whether all is priced, or what is not."""
+    if "unpriced" not in answer:
+        return "-"
+    gaps = list(answer["unpriced"])
+    if answer["uncounted"]:
+        gaps.append(f"{answer['uncounted']} in loops of unknown count")
+    return ", ".join(gaps) or "all"
+
+
 def table(options: argparse.Namespace) -> None:
     """Print the page: a row for each step with an answer, then what has none."""
     from ttxdsl.bridges.xla.hlo.collectives import list_hlo_collectives
     from ttxdsl.costs.units import bytes_text
 
-    print(HEAD)
     columns = (
         *("model", "chips", "split", "attention", "ops", "s", "MB", "launches"),
-        *("sent", "libtpu's", "peak", "why, s", "report, s", "report, KiB"),
+        *("priced", "sent", "libtpu's", "peak", "why, s", "report, s", "report, KiB"),
     )
+    answers = [path.with_suffix(".answer.json") for path in programs(options)]
+    answers = [path for path in answers if path.exists()]
+    dates = sorted(
+        {
+            datetime.date.fromtimestamp(path.stat().st_mtime).isoformat()
+            for path in answers
+        }
+    )
+    print(HEAD.replace("{dates}", " to ".join(dict.fromkeys((dates[0], dates[-1])))))
     print(f"| {' | '.join(columns)} |")
     print(f"|{' --- |' * len(columns)}")
     wrong: list[str] = []
@@ -428,12 +500,13 @@ def table(options: argparse.Namespace) -> None:
             f"{taken:.1f}",
             f"{answer['mb']:,}",
             f"{answer['collectives']:,}",
+            _priced(answer),
             bytes_text(answer["bytes"]),
             theirs,
             bytes_text(answer["peak"]),
-            f"{times['why']:.1f}",
-            f"{times['report']:.1f}",
-            f"{answer['report_kib']:,}",
+            f"{times['why']:.1f}" if "why" in times else "-",
+            f"{times['report']:.1f}" if "report" in times else "-",
+            f"{answer['report_kib']:,}" if "report_kib" in answer else "-",
         )
         print(f"| {' | '.join(row)} |")
     if seconds:
@@ -452,6 +525,7 @@ def table(options: argparse.Namespace) -> None:
     left = [step.name for step in steps() if step.name not in asked]
     left = [name for name in left if not (options.directory / f"{name}.err").exists()]
     print(f"\n{NOTES}")
+    print(TWINS)
     print("## Refused by ttxdsl\n")
     print("\n".join(wrong) or "None of these.")
     print("\n## Refused by MaxText or libtpu's topologies\n")
@@ -470,7 +544,6 @@ def main() -> None:
     parser.add_argument("action", choices=("export", "measure", "table"))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--exporter")
     parser.add_argument("--only", default="")
     parser.add_argument("--small", action="store_true", help="one topology each")
     parser.add_argument("--without", default="", help="questions not to ask")
