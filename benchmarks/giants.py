@@ -448,7 +448,7 @@ on chips only. A Python with MaxText exports them:
 | `deepseek3` | deepseek3-671b | fsdp 8 | 7,418 | 56 | 126 of 126 | 126 of 126 |
 | `gpt_oss` | gpt-oss-20b | fsdp 8 | 8,415 | 34 | 149 of 149 | 149 of 149 |
 | `llama4` | llama4-17b-16e | fsdp 8 | 13,020 | 66 | 191 of 191 | 191 of 191 |
-| `qwen3_vision` | qwen3-vl-2b | fsdp 8 | 13,555 | 33 | 281 of 281 | - |
+| `qwen3_vision` | qwen3-vl-2b | fsdp 8 | 13,555 | 33 | 281 of 281 | 281 of 281 |
 """
 
 
