@@ -32,7 +32,8 @@ passes that prepare for them or clean up:
   last for stage 6 only.
 - Stage 6 goes by priorities as JAX's partitioner does, or by
   `sdy-aggressive-propagate`, with a remark, where that sends less and the program gives
-  no priorities (`less_traffic.py`).
+  no priorities (`less_traffic.py`). Axes of size one are taken out of shardings where
+  that sends less (`sdy-remove-size-one-axes`): they split nothing, but contend.
 - Around 8: axes that do not divide a dimension are dropped (`even-out-shardings`);
   before it carries of loops grow to what their axes divide (`pad-carries`), values
   between even ones are computed in frames (`frame-uneven-values`), and slices at
@@ -347,17 +348,9 @@ class TTStableHLOPipelinePass(ModulePass):
         return bytes_sent(module)
 
     def go_on(
-        self,
-        ctx: Context,
-        module: ModuleOp,
-        hooks: Hooks = NO_HOOKS,
-        costs: Sequence[Cost] = (),
+        self, ctx: Context, module: ModuleOp, hooks: Hooks, costs: Sequence[Cost] = ()
     ) -> Iterator[Stage]:
-        """Run the stages behind propagation on a module that is propagated.
-
-        Raises:
-            CompileError: a stage refuses the program.
-        """
+        """Run the stages behind propagation on a module that is propagated."""
         known = [*costs]
         with holding_back(known):
             for one in self._version.after(self, PROPAGATION_STAGE):

@@ -72,16 +72,21 @@ class RemoveSizeOneAxesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        mesh_of = mesh_lookup(op)
+        remove_size_one_axes(op)
 
-        def larger_only(sharding: TensorSharding) -> TensorSharding:
-            mesh = mesh_of(sharding)
-            if 1 not in mesh.axis_sizes:
-                return sharding
-            return without_size_one_axes(sharding, mesh)
 
-        transform_shardings(op, larger_only)
-        for collective in ops_of_type(op, sdy.CollectiveOp):
-            mesh = mesh_of(collective.out_sharding.data)
-            if 1 in mesh.axis_sizes:
-                _change_collective(collective, mesh)
+def remove_size_one_axes(module: ModuleOp) -> None:
+    """Remove axes of size one from all shardings of a module."""
+    mesh_of = mesh_lookup(module)
+
+    def larger_only(sharding: TensorSharding) -> TensorSharding:
+        mesh = mesh_of(sharding)
+        if 1 not in mesh.axis_sizes:
+            return sharding
+        return without_size_one_axes(sharding, mesh)
+
+    transform_shardings(module, larger_only)
+    for collective in ops_of_type(module, sdy.CollectiveOp):
+        mesh = mesh_of(collective.out_sharding.data)
+        if 1 in mesh.axis_sizes:
+            _change_collective(collective, mesh)

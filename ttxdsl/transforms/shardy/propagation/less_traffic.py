@@ -24,6 +24,10 @@ from ttxdsl.diagnostics.remarks import (
     repeat_remarks,
 )
 from ttxdsl.ir.collector import discard_block
+from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
+    remove_size_one_axes,
+)
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
@@ -120,22 +124,37 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         """Return by priority, and aggressively too where it takes bytes to decide.
 
         Args:
-            module: the program, of which only dead ops are erased.
+            module: the program. Its dead ops are erased, and axes of size one go out of
+                its shardings if devices then send less.
             apart: propagate aggressively in a copy, so that both can be finished.
         """
         by_priority, first = UserPriorityPropagatePass(), Propagation(module)
         graph = first.graph
         given = [graph.sharding_of(place) for place in graph.places_with_shardings()]
         by_priority.propagate(first)
+        now = traffic(graph)
+        if not now.moved:  # nothing contradicts
+            return [(by_priority, first)]
+        mesh_of = mesh_lookup(module)
+        if any(
+            axis.size_in(mesh_of(sharding)) == 1
+            for sharding in given
+            if sharding
+            for axis in sharding.all_axes
+        ):
+            without = module.clone()
+            remove_size_one_axes(without)
+            larger = Propagation(without)
+            by_priority.propagate(larger)
+            if traffic(larger.graph).bits < now.bits:
+                remove_size_one_axes(module)
+                return self.candidates(module, apart=apart)
         if any(
             dim.priority_or_default
             for sharding in given
             if sharding
             for dim in sharding.dims
         ):
-            return [(by_priority, first)]
-        now = traffic(graph)
-        if not now.moved:  # nothing contradicts
             return [(by_priority, first)]
         aggressive = AggressivePropagatePass()
         second = Propagation(module.clone() if apart else module)
