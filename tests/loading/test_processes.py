@@ -112,7 +112,12 @@ def test_processes_start_clean_and_end_at_once(
     """What lies in the current folder is not imported; waiting is not waited for."""
     monkeypatch.chdir(tmp_path)
     for name in ("socket", "json", "pickle"):
-        Path(f"{name}.py").write_text("open('executed', 'w')")
+        Path(f"{name}.py").write_text(
+            "import sys, traceback\n"
+            "with open('executed', 'a') as file:\n"
+            "    print(sys.argv, sys.path[:2], file=file)\n"
+            "    traceback.print_stack(file=file)\n"
+        )
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     questions = [
         "__import__('os').getpid()",
@@ -126,5 +131,5 @@ def test_processes_start_clean_and_end_at_once(
     answers.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert not Path("executed").exists()
+    assert not Path("executed").exists(), Path("executed").read_text()
     assert "PYTHONSAFEPATH" not in os.environ

@@ -84,7 +84,7 @@ def import_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise CompileError(f"cannot read '{visible(str(path))}': it is no Python file")
     module = module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
+    sys.path.insert(0, str(path.parent.absolute()))
     sys.modules.setdefault(path.stem, module)  # where dataclasses look for it
     spec.loader.exec_module(module)
     return module
