@@ -74,6 +74,7 @@ def test_the_first_page_is_a_verdict(page: Page):
 
 def test_the_graph_opens_whole_and_legible(page: Page):
     page.click("#tab-graph")
+    page.wait_for_function("() => graph.drawing !== null")  # in the next frame
     assert page.evaluate(
         """() => graph.x >= 0 && graph.y >= 0
              && graph.x + graph.drawing.width * graph.scale <= graph.width
@@ -104,6 +105,7 @@ def test_one_program_in_all_of_it(page: Page):
 
 def test_the_tree_is_in_the_words_of_the_author(page: Page):
     page.click("#tab-graph")
+    page.wait_for_function("() => graph.drawing !== null")  # in the next frame
     page.click("#fold-all")
     rows = page.locator("#outline .row .label").all_inner_texts()
     assert rows == ["arguments", "forward", "backward", "optimizer", "results"]
@@ -153,6 +155,7 @@ def test_a_narrow_screen(page: Page, view: str):
 
 def test_what_is_cut_is_told_by_a_tip(page: Page):
     page.click("#tab-graph")
+    page.wait_for_function("() => graph.drawing !== null")  # in the next frame
     cut = page.evaluate(
         """() => { const all = [...document.querySelectorAll("#outline .label, #outline .end")];
              const cut = all.filter((one) => one.scrollWidth > one.clientWidth + 1);
