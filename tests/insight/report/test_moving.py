@@ -37,7 +37,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 def settle(page: Page) -> None:
-    page.wait_for_timeout(300)
+    """Wait until nothing is painted any more, and count from there."""
+    before = None
+    while (now := page.evaluate("counted")) != before:
+        before = now
+        page.wait_for_timeout(300)
     page.evaluate("() => { counted = 0; }")
 
 
