@@ -36,7 +36,7 @@ _MATRIX = 2
 """Dimensions of what each expert has of a parameter."""
 
 _MOST = 0.9
-"""Of the bytes of experts: those of their matrices; the rest are routers."""
+"""The least share of the experts' bytes that their matrices have; routers have the rest."""
 
 _ALIKE = 1.05
 """Of the least bytes: axes of tensor parallelism that leave so many are alike."""

@@ -47,7 +47,7 @@ REMATS: Mapping[str, str | None] = {
     AS_WRITTEN: None,
     **dict(zip(("all", "all but products"), POLICIES, strict=True)),
 }
-"""What layers compute again, each with its name among the policies of variants."""
+"""The checkpoints that are tried, each with its name among the policies of variants."""
 
 
 @dataclass(frozen=True, slots=True)

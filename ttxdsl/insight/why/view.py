@@ -32,7 +32,7 @@ Answer = answers.Answer | answers.Between
 
 
 _LEAST_SECONDS = 5e-11
-"""Of which times differ: a tenth of a nanosecond is the last digit that is told."""
+"""The least seconds by which two times differ: a tenth of a nanosecond is shown."""
 
 
 def _changed(more: float, text: str) -> str:

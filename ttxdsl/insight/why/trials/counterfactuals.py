@@ -108,7 +108,7 @@ class Counterfactuals:
         self.trip_count = trip_count
         self.base = measure(recorded.compiled, recorded.original, machine, trip_count)
         self.demands: dict[tuple[Change, ...], Demands] = {}
-        """What is moved with changes that were compiled here."""
+        """The values that each change compiled here moves."""
         self._known: dict[tuple[Change, ...], Figures | None] = {}
 
     def of(

@@ -59,7 +59,7 @@ _ends = IdentityMemo[str | None]()
 """Of generic ops, by class, names, and the identities of attributes and types; None of
 those whose text depends on more."""
 _dictionaries = IdentityMemo[str | None]()
-"""Of dictionaries, by names and the identities of attributes."""
+"""The texts of dictionaries, by names and the identities of attributes."""
 _print_attr_dict = Printer.print_attr_dict
 
 
