@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.analysis.usage.fusion import flops
-from ttxdsl.analysis.usage.work import bytes_touched, features, operations
+from ttxdsl.analysis.usage.work import (
+    bytes_touched,
+    features,
+    multiply_adds,
+    operations,
+)
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import parse_program
@@ -125,3 +130,18 @@ def test_functions_are_counted_by_themselves():
     }"""
     ops = parse_program(text).walk()
     assert [flops(op) for op in ops if op.results] == [0, 0, 3 * 64, 64]
+
+
+def test_a_convolution_with_huge_gaps_is_counted_at_once():
+    """Places are counted by a formula: there are seven milliards of them."""
+    module = parse_program("""
+    func.func @main(%a: tensor<1x8x4xf32>, %k: tensor<3x4x4xf32>) -> tensor<1x6999999999x4xf32> {
+      %r = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+        window = {lhs_dilate = [1000000000]}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64} :
+        (tensor<1x8x4xf32>, tensor<3x4x4xf32>) -> tensor<1x6999999999x4xf32>
+      return %r : tensor<1x6999999999x4xf32>
+    }""")
+    (op,) = ops_of_type(module, stablehlo.ConvolutionOp)
+    # of the eight elements each tap misses one at an edge, the one between them two
+    assert multiply_adds(op) == (7 + 6 + 7) * 4 * 4

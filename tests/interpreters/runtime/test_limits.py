@@ -13,6 +13,7 @@ import ttxdsl
 from ttxdsl.cli.main import main
 from ttxdsl.interpreters.runtime.limits import Limits, bytes_of
 from ttxdsl.interpreters.runtime.memory import free_memory as asked
+from ttxdsl.interpreters.runtime.memory.footprint import most_held
 from ttxdsl.interpreters.runtime.memory.free_memory import free_memory
 from ttxdsl.interpreters.runtime.regions import LimitError
 from ttxdsl.interpreters.runtime.run import Runner
@@ -203,7 +204,9 @@ def test_what_is_held_is_added_up(name: str):
       %2 = stablehlo.add %0, %1 : tensor<ROWxf32>
       return %2 : tensor<ROWxf32>
     }}""".replace("ROW", str(ROW))
-    assert runner(text).footprint.bytes == values * 4 * ROW
+    run = runner(text)
+    assert run.footprint.bytes == values * 4 * ROW
+    assert run.footprint.bytes <= most_held(run.interpreter.module)
 
 
 @pytest.mark.parametrize("name", ["mlp_train_step", "transformer_block"])
@@ -215,6 +218,7 @@ def test_no_run_takes_less_than_was_added_up(name: str, form: str):
     run = Runner(program._module)  # pyright: ignore[reportPrivateUsage]
     inputs = program.random_inputs()
     needed = run.footprint.bytes
+    assert needed <= most_held(run.interpreter.module)
     tracemalloc.start()
     try:
         run.run(inputs)

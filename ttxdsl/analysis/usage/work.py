@@ -14,7 +14,7 @@ itself what it does, see `ttxdsl.dialects.calls.kernels`.
 Collectives, constants, reshapes and control flow do nothing here.
 """
 
-from math import prod
+from math import gcd, prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -140,9 +140,14 @@ def _hits(start: int, stride: int, places: int, last: int, gap: int) -> int:
     """Return at how many places, a stride apart, an element of the input is."""
     first = max(0, -(start // stride))
     behind = min(places, (last - start) // stride + 1)
-    if gap == 1:
-        return max(0, behind - first)
-    return sum((start + place * stride) % gap == 0 for place in range(first, behind))
+    common = gcd(stride, gap)
+    if start % common:
+        return 0
+    # every `apart`-th place is a multiple of the gap: the first one is `-start / stride`
+    apart = gap // common
+    place = (-start // common) * pow(stride // common, -1, apart) % apart
+    earliest = first + (place - first) % apart
+    return max(0, (behind - earliest + apart - 1) // apart)
 
 
 def bytes_touched(op: Operation) -> int:

@@ -46,28 +46,36 @@ class Limits:
                 raise CompileError(f"max_memory: {error}") from error
         return Limits(max_memory, max_steps)
 
-    def require_room(self, needs: Footprint, there: int = 0) -> None:
-        """Raise a `LimitError` if a run needs more memory than it may have.
+    def has_room(self, needed: int, there: int = 0) -> bool:
+        """Return True if a run that needs so many bytes may start.
 
         `there` bytes of what it needs are taken already.
         """
+        if self.memory is not None:
+            return needed <= self.memory
+        if needed <= _NEVER_TOO_MUCH or (free := free_memory()) is None:
+            return True
+        return needed <= _part_of_free(free + there)
+
+    def require_room(self, needs: Footprint, there: int = 0) -> None:
+        """Raise a `LimitError` if a run needs more memory than it may have."""
+        if self.has_room(needs.bytes, there):
+            return
         most, why = self.memory, "that it may have"
         if most is None:
-            if needs.bytes <= _NEVER_TOO_MUCH or (free := free_memory()) is None:
-                return
-            most = (free + there) * 3 // 4
-            why = f"that are three quarters of the free {bytes_text(free + there)}"
-        if needs.bytes > most:
-            largest = ""
-            if needs.largest is not None:
-                size = bytes_text(needs.largest_bytes)
-                largest = f"; its largest value is {_named(needs.largest)} of {size}"
-            raise LimitError(
-                f"the run needs {bytes_text(needs.bytes)} of memory here, more than the"
-                f" {bytes_text(most)} {why}{largest}",
-                needs.at,
-                hint="a larger --max-memory (max_memory= in Python) runs it all the same",
-            )
+            free = (free_memory() or 0) + there
+            most = _part_of_free(free)
+            why = f"that are three quarters of the free {bytes_text(free)}"
+        largest = ""
+        if needs.largest is not None:
+            size = bytes_text(needs.largest_bytes)
+            largest = f"; its largest value is {_named(needs.largest)} of {size}"
+        raise LimitError(
+            f"the run needs {bytes_text(needs.bytes)} of memory here, more than the"
+            f" {bytes_text(most)} {why}{largest}",
+            needs.at,
+            hint="a larger --max-memory (max_memory= in Python) runs it all the same",
+        )
 
     def require_inputs(self, function: FuncOp) -> None:
         """Raise a `LimitError` if inputs that are to be made need too much memory."""
@@ -84,6 +92,10 @@ class Limits:
                 max(sizes, default=0),
             )
         )
+
+
+def _part_of_free(free: int) -> int:
+    return free * 3 // 4
 
 
 NO_LIMITS = Limits()

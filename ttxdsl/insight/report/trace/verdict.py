@@ -75,7 +75,7 @@ def verdict(
     seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
     for event in time.events:
-        if event.lane is Lane.BOTH or not event.ops:
+        if event.lane is Lane.BOTH or not event.ops or not event.times:
             continue
         bound = bound_of(event, machine)
         spent = event.seconds * event.times
@@ -91,7 +91,7 @@ def verdict(
         cost.bound = cost.bound or bound
         cost.seconds += spent
         cost.ops[op.name.rpartition(".")[2]] += len(event.ops) * event.times
-        if spent > cost.longest:
+        if cost.op is None or spent > cost.longest:
             cost.longest, cost.op = spent, op
         path = author_path(op.location)
         cost.layers.update(scope.text for scope in path if scope.count > 1)

@@ -47,6 +47,9 @@ from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.sharding.projection import Projection, project
 from ttxdsl.sharding.spec import TensorSharding
 
+_MOST_SIDES = 64
+"""Operands that are named where an op has many that are split alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class TracedCollective:
@@ -123,18 +126,21 @@ class WhyCollectives:
         if not others:
             return first
         answer = first.answer
-        known = [one.answer.moved for one in (first, *others)]
+        known = [part.answer.moved for part in (first, *others)]
         names = list(dict.fromkeys(name for name in known[1:] if name != known[0]))
         more = len(others) - min(len(names), _NAMED)
         named = [*names[:_NAMED], *([others_text(more)] if more else [])]
-        joined = tuple(f"joined with it: {one.answer.reason}" for one in others)
+        few = others[:_MOST_SIDES]
+        joined = [f"joined with it: {part.answer.reason}" for part in few]
+        if len(others) > len(few):
+            joined.append(f"joined with it: {others_text(len(others) - len(few))}")
         answer = replace(
             answer,
             summary=f"{answer.summary}; joined with {listed(named)}",
             details=(*answer.details, *joined),
             joined=tuple(
-                JoinedPart(name, one.answer.op, one.answer.origins)
-                for name, one in zip(known[1:], others, strict=True)
+                JoinedPart(name, part.answer.op, part.answer.origins)
+                for name, part in zip(known[1:], others, strict=True)
             ),
         )
         return replace(first, answer=answer)
@@ -250,17 +256,14 @@ class WhyCollectives:
                     f"factor {factor_text(demand.rule, factor)} of {place} is reduced:"
                     f" {' and '.join(held)}"
                 )
-        what = "; ".join(
-            f"dimension {dim} of {side.label}"
-            for dim, side in zip(dims, sides, strict=True)
-        )
+        pairs = list(zip(dims, sides, strict=True))
+        split = "; ".join(f"dimension {dim} of {side.label}" for dim, side in pairs)
         reason = (
             f"{place} sums over a dimension that {axes_text(along)} splits"
-            f" ({what or 'its own'}): each device has a partial result"
+            f" ({split or 'its own'}): each device has a partial result"
         )
         short = ", ".join(
-            f"dimension {dim} of {side.known or side.label}"
-            for dim, side in zip(dims, sides, strict=True)
+            f"dimension {dim} of {side.known or side.label}" for dim, side in pairs
         )
         return _Story(
             "reduction",
@@ -345,14 +348,18 @@ class WhyCollectives:
         name = factor_text(rule, factor)
         sides: list[Party] = []
         votes: list[str] = []
-        for other, held in enumerate(before.tensors):
-            theirs = held.factors.get(factor)
-            if theirs is None or other == tensor:
-                continue
+        others = [
+            (other, theirs)
+            for other, held in enumerate(before.tensors)
+            if other != tensor and (theirs := held.factors.get(factor)) is not None
+        ]
+        for other, theirs in others[:_MOST_SIDES]:
             dim = _dimension(demand, other, factor)
             side = self._side(demand, other, dim, theirs.axes)
             sides.append(side)
             votes.append(f"{axes_text(theirs.axes)} on dimension {dim} of {side.label}")
+        if len(others) > _MOST_SIDES:
+            votes.append(f"so on for {len(others) - _MOST_SIDES} more operands")
         head = f"factor {name} ({factor_kind(rule, factor)}) is computed"
         head += f" split by {axes_text(own_after.axes)}" if own_after.axes else " whole"
         if factor in rule.need_replication:
@@ -364,9 +371,7 @@ class WhyCollectives:
         held = [tensor.factors.get(factor) for tensor in before.tensors]
         fresh = all(own is None or own.axes != own_after.axes for own in held)
         if fresh and own_after.axes and rule.need_replication:
-            whole = " and ".join(
-                factor_text(rule, one) for one in rule.need_replication
-            )
+            whole = " and ".join(factor_text(rule, f) for f in rule.need_replication)
             return [
                 f"{head}: it takes over the axes of {whole}, which must be whole; that"
                 " is an all_to_all in place of an all_gather"
@@ -688,10 +693,6 @@ def _own_dims(op: Operation) -> tuple[int, ...]:
         case stablehlo.ReduceScatterOp():
             return (op.scatter_dimension.value.data,)
         case stablehlo.AllToAllOp():
-            return (
-                op.concat_dimension.value.data,
-                op.split_dimension.value.data,
-            )
+            return op.concat_dimension.value.data, op.split_dimension.value.data
         case _:
-            rank = sdy.tensor_rank(op.operands[0].type)
-            return tuple(range(rank))
+            return tuple(range(sdy.tensor_rank(op.operands[0].type)))
