@@ -30,7 +30,7 @@ WHOLE = "needed whole"
 
 
 @lru_cache(maxsize=1 << 12)
-def _need(rule: OpShardingRule, factor: int) -> str | None:
+def need_of(rule: OpShardingRule, factor: int) -> str | None:
     """Why splitting a factor needs communication; None if it does not."""
     if factor in rule.reduction:
         return ADDED_UP
@@ -69,7 +69,7 @@ def _touches(op: Operation, rule: OpShardingRule, least: int) -> Iterator[Touch]
             if factors and size >= least:
                 of_factor.setdefault(factors[0], []).append((value, dim))
     for factor, dims in sorted(of_factor.items()):
-        need = _need(rule, factor)
+        need = need_of(rule, factor)
         if need is None and len({value for value, _ in dims}) != len(set(dims)):
             need = "met twice"
         yield Touch(op, tuple(dims), rule.factor_sizes[factor], need)

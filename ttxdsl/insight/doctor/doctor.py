@@ -58,6 +58,7 @@ from ttxdsl.insight.doctor.meshes import (
 )
 from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
 from ttxdsl.insight.doctor.schemes import schemes, trains_parameters
+from ttxdsl.insight.doctor.solving.candidates import SOLVED, solved_candidates
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
@@ -69,6 +70,13 @@ from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 _SHARDING = "sdy.sharding"
 
 Ended = Literal["time", "interrupt"]
+
+_FIRST_SCHEMES = 3
+"""Of those that everybody knows, what comes before the solver's choices."""
+_SOLVING = 20.0
+"""Seconds for all that the solver chooses at most."""
+_MOST_SOLVING = 0.25
+"""Of the time that there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +220,7 @@ def _candidates(
     *,
     all_axes: bool,
     memory: int | None,
+    solved: Callable[[], Sequence[Candidate]],
 ) -> tuple[list[Candidate], list[Candidate], int | None]:
     """Return candidates to compile, those left out, and the most axes considered."""
     most = limit or default_limit(analysis.ops)
@@ -241,10 +250,9 @@ def _candidates(
         return 0 if memory is None else max(0, held - memory)
 
     trains = trains_parameters(analysis, results_of_arguments(function), sizes)
-    always = sorted(
-        schemes(analysis, devices, sizes, seconds, trains=trains),
-        key=lambda scheme: excess(argument_bytes(scheme, sizes)),
-    )
+    known = list(schemes(analysis, devices, sizes, seconds, trains=trains))
+    known[_FIRST_SCHEMES:_FIRST_SCHEMES] = solved()
+    always = sorted(known, key=lambda scheme: excess(argument_bytes(scheme, sizes)))
     if limit is None:
         most += len(always)
     return *_ordered(estimated, always, most, excess), most_axes
@@ -302,14 +310,12 @@ def _add(
     measurement: Measurement,
 ) -> None:
     """Add what was measured; constraints that change nothing are not worth writing."""
-
-    def without_constraints(original: Candidate) -> Candidate:
-        return replace(original, kept=(), products=())
-
-    plain = without_constraints(candidate)
     for at, (other, known) in enumerate(measured):
-        if known == measurement and without_constraints(other) == plain:
-            measured[at] = (plain, measurement)
+        if known == measurement and other.splits_as(candidate):
+            named = candidate if other.note.startswith(SOLVED) else other
+            if not (other.constraints and candidate.constraints):
+                named = replace(named, note="", constraints=())
+            measured[at] = named, measurement
             return
     measured.append((candidate, measurement))
 
@@ -417,8 +423,30 @@ def diagnose(
     with_rules = flat.clone()
     SupplyShardingRulesPass().apply(make_context(), with_rules)
     analysis = analyze(entry_function(with_rules), trip_count)
+
+    def solved() -> list[Candidate]:
+        seconds = _SOLVING if until is None else until - monotonic()
+        seconds = min(_SOLVING, _MOST_SOLVING * seconds)
+        return list(
+            solved_candidates(
+                entry_function(with_rules),
+                mesh_shapes(devices),
+                machine,
+                memory=memory,
+                trip_count=trip_count,
+                seconds=seconds,
+            )
+        )
+
     chosen, untried, most_axes = _candidates(
-        module, analysis, devices, machine, limit, all_axes=all_axes, memory=memory
+        module,
+        analysis,
+        devices,
+        machine,
+        limit,
+        all_axes=all_axes,
+        memory=memory,
+        solved=solved,
     )
     if not chosen:
         raise CompileError(

@@ -47,13 +47,14 @@ def partition_specs(
 
 def spec_text(spec: Spec) -> str:
     """`P("batch", None, ("model", "fsdp"))`, without what is whole at the end."""
-    parts = [
-        "None" if not axes else f'"{axes[0]}"' if len(axes) == 1 else _tuple_text(axes)
-        for axes in spec
-    ]
+    parts = [_axes_text(axes) if axes else "None" for axes in spec]
     while parts and parts[-1] == "None":
         parts.pop()
     return f"P({', '.join(parts)})"
+
+
+def _axes_text(axes: Sequence[str]) -> str:
+    return f'"{axes[0]}"' if len(axes) == 1 else _tuple_text(axes)
 
 
 def _tuple_text(names: Sequence[str]) -> str:
@@ -109,24 +110,26 @@ def jax_code(
 
 
 def _constraints(candidate: Candidate, most: int | None) -> Iterator[str]:
-    """Yield code that keeps a product's batch; comments say where to call it."""
-    if not candidate.kept:
+    """Yield code that constrains results; comments say where to call it."""
+    if not candidate.constraints:
         return
     yield "U = P.UNCONSTRAINED"
     yield "def keep(x, *dims):"
     yield "    sharding = jax.sharding.NamedSharding(mesh, P(*dims))"
     yield "    return jax.lax.with_sharding_constraint(x, sharding)"
-    axes = candidate.kept
-    batch = f'"{axes[0]}"' if len(axes) == 1 else _tuple_text(axes)
+    written = (name for name, _ in candidate.axes)
+    names = dict(zip(written, axis_names(candidate), strict=True))
     calls: dict[str, dict[str, None]] = {}
-    for product in candidate.products:
-        dims = ["U"] * product.rank
-        dims[product.dim] = batch
+    for constraint in candidate.constraints:
+        dims = (
+            _axes_text([names[axis] for axis in axes]) if axes else "U"
+            for axes in constraint.dims
+        )
         text = f"x = keep(x, {', '.join(dims)})"
-        place = place_text(product.position, product.function) or "?"
+        place = place_text(constraint.position, constraint.function) or "?"
         calls.setdefault(text, {})[place] = None
     for text, places in list(calls.items())[:most]:
         few = list(places)[:4]
         more = f" and {len(places) - len(few)} more lines" if len(places) > 4 else ""
-        yield f"# behind the products at {', '.join(few)}{more}:"
+        yield f"# behind what is computed at {', '.join(few)}{more}:"
         yield f"#     {text}"

@@ -10,12 +10,13 @@ is tried in one order.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from math import comb, log2
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
@@ -44,6 +45,30 @@ _MOST_SIZES = 20_000
 _SHARDING = "sdy.sharding"
 
 
+BATCH_KEPT = "batch kept"
+"""The note of candidates whose products keep their part of the batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """The sharding of an op's first result, open for further axes.
+
+    Its fields are the op's number in a walk through the function, the axes of each
+    dimension, and the op's position and function.
+    """
+
+    op: int
+    dims: tuple[tuple[str, ...], ...]
+    position: str | None = field(compare=False)
+    function: str | None = field(compare=False, default=None)
+
+    @staticmethod
+    def of_batch(product: Product, axes: tuple[str, ...]) -> "Constraint":
+        """Return the constraint by which a product keeps its batch on axes."""
+        dims = tuple(axes if at == product.dim else () for at in range(product.rank))
+        return Constraint(product.op, dims, product.position, product.function)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A mesh, and for a program without shardings what its axes split.
@@ -56,20 +81,25 @@ class Candidate:
     axes: tuple[tuple[str, int], ...]
     splits: tuple[tuple[ArgumentDim, ...], ...] | None = None
     padding: float = 0.0
-    kept: tuple[str, ...] = ()
-    """The axes that products inside keep on their batch, by constraints."""
-    products: tuple[Product, ...] = ()
-    """Those products."""
+    note: str = ""
+    """How its shardings inside were chosen: `BATCH_KEPT`, or `solved`."""
+    constraints: tuple["Constraint", ...] = ()
+    """Shardings of results inside."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes from the largest on, without ones."""
         return tuple(sorted((size for _, size in self.axes if size > 1), reverse=True))
 
+    def splits_as(self, other: "Candidate") -> bool:
+        """Return True if the same arguments are split alike, by axes of any names."""
+        sizes, others = ([size for _, size in c.axes] for c in (self, other))
+        return sizes == others and self.splits == other.splits
+
     def __str__(self) -> str:
-        """`batch=2, heads=4`; `kept` says of which axes products keep the batch."""
+        """`batch=2, heads=4, batch kept`."""
         text = ", ".join(f"{name}={size}" for name, size in self.axes)
-        return f"{text}, batch kept" if self.kept else text
+        return f"{text}, {self.note}" if self.note else text
 
 
 def factorizations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -343,22 +373,18 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
         if _SHARDING in entries[argument]:
             results[result][_SHARDING] = entries[argument][_SHARDING]
     set_result_attributes(function, results)
-    if candidate.kept:
-        _keep_batch(function, candidate)
+    ops = list(function.body.walk()) if candidate.constraints else []
+    for constraint in candidate.constraints:
+        _constrain(ops[constraint.op], constraint.dims)
 
 
-def _keep_batch(function: FuncOp, candidate: Candidate) -> None:
-    """Constrain results of products: the batch is sharded, other dimensions are open."""
-    ops = list(function.body.walk())
-    axes = tuple(map(AxisRef, candidate.kept))
-    for product in candidate.products:
-        result = ops[product.op].results[0]
-        dims = [DimSharding((), closed=False)] * product.rank
-        dims[product.dim] = DimSharding(axes, closed=False)
-        constraint = sdy.ShardingConstraintOp(
-            result, TensorSharding(_MESH, tuple(dims))
-        )
-        Rewriter.insert_op(constraint, InsertPoint.after(ops[product.op]))
-        result.replace_uses_with_if(
-            constraint.result, lambda use, own=constraint: use.operation is not own
-        )
+def _constrain(op: Operation, dims: Sequence[Sequence[str]]) -> None:
+    result = op.results[0]
+    shardings = tuple(
+        DimSharding(tuple(map(AxisRef, axes)), closed=False) for axes in dims
+    )
+    constraint = sdy.ShardingConstraintOp(result, TensorSharding(_MESH, shardings))
+    Rewriter.insert_op(constraint, InsertPoint.after(op))
+    result.replace_uses_with_if(
+        constraint.result, lambda use: use.operation is not constraint
+    )

@@ -19,8 +19,10 @@ from math import gcd
 
 from ttxdsl.insight.doctor.groups import Analysis, ArgumentDim, Family, divisors
 from ttxdsl.insight.doctor.meshes import (
+    BATCH_KEPT,
     Axis,
     Candidate,
+    Constraint,
     argument_bytes,
     bundles,
     candidate_of,
@@ -101,10 +103,10 @@ def schemes(
         yield from (*whole, *fully, *tensors, *mixed, *experts)
         return
     ordered = (*fully, *experts, *mixed)
-    yield from (scheme for scheme in (*fully, *experts) if scheme.kept)
-    yield from (scheme for scheme in mixed if scheme.kept)
+    yield from (scheme for scheme in (*fully, *experts) if scheme.constraints)
+    yield from (scheme for scheme in mixed if scheme.constraints)
     yield from whole
-    yield from (scheme for scheme in ordered if not scheme.kept)
+    yield from (scheme for scheme in ordered if not scheme.constraints)
     yield from tensors
 
 
@@ -303,11 +305,13 @@ def _with_batch_kept(
     Products of experts are left out: they are sharded along the same axis already.
     """
     yield candidate
-    products = tuple(
-        product for product in analysis.products if not at_home & product.families
+    constraints = tuple(
+        Constraint.of_batch(product, tuple(names))
+        for product in analysis.products
+        if not at_home & product.families
     )
-    if products:
-        yield replace(candidate, kept=tuple(names), products=products)
+    if constraints:
+        yield replace(candidate, note=BATCH_KEPT, constraints=constraints)
 
 
 def _parameters(

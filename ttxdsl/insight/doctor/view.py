@@ -8,12 +8,13 @@ from rich.text import Text
 
 from ttxdsl.analysis.usage.collectives import UNKNOWN_LOOPS
 from ttxdsl.costs.machines import machine_data
-from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.costs.units import bytes_text, listed, seconds_text
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
 from ttxdsl.insight.doctor.doctor import Diagnosis, Row
 from ttxdsl.insight.doctor.groups import Family, divisors
 from ttxdsl.insight.doctor.jax_code import jax_code, partition_specs
+from ttxdsl.insight.doctor.solving.candidates import AXIS_NAMES
 
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
@@ -155,7 +156,8 @@ def _shape_table(diagnosis: Diagnosis) -> Table:
 
 def _mesh_cell(row: Row) -> str:
     names = [f"{shortened(name, _LONGEST)}={size}" for name, size in row.candidate.axes]
-    return " ".join([*names, "batch kept"] if row.candidate.kept else names)
+    note = row.candidate.note
+    return " ".join([*names, note] if note else names)
 
 
 def _memory_cell(row: Row) -> Text:
@@ -244,6 +246,11 @@ def print_diagnosis(
             "an axis splits one group, or several (+) that no value has two of; fsdp:"
             f" the batch and parameters; up to {diagnosis.most_axes} axes"
         )
+        if any(row.candidate.axes[0][0] == AXIS_NAMES[0] for _, row in rows):
+            notes.append(
+                f"{listed(AXIS_NAMES)}: axes whose shardings a solver chose, dimension by"
+                " dimension"
+            )
     if diagnosis.memory is not None and not all(row.fits for row in diagnosis.rows):
         notes.append(f"! does not fit into {bytes_text(diagnosis.memory)}")
     if any(row.candidate.padding for _, row in rows):
@@ -329,7 +336,8 @@ def diagnosis_data(diagnosis: Diagnosis) -> dict[str, Any]:
             {
                 "mesh": dict(row.candidate.axes),
                 "partition_specs": _specs(diagnosis, row),
-                "batch_kept": row.candidate.kept,
+                "note": row.candidate.note,
+                "constraints": list(map(asdict, row.candidate.constraints)),
                 **asdict(row.measurement),
                 "collectives": dict(row.measurement.collectives),
                 "padding": row.candidate.padding,

@@ -15,26 +15,23 @@ _GAP = 1e-3
 """Of the least price known: less is not worth looking for."""
 
 
-def solve_exactly(problem: Problem, seconds: float) -> tuple[Ints, bool] | None:
+def solve_exactly(
+    problem: Problem, seconds: float, known: Ints
+) -> tuple[Ints, bool] | None:
     """Return the best choice HiGHS finds, and whether it proved it; None if it has none.
 
     A variable for each strategy is one if it is chosen. One for each pair of strategies of
     an edge, whose sums are those of its ends, has the edge's price. Memory is limited at
-    its peaks, and again where a choice takes too much.
+    the peaks of a known choice, and again where a choice takes too much.
 
     Raises:
         ImportError: SciPy is not installed.
     """
     end = monotonic() + seconds
     program = _Program(problem)
-    choices = (
-        np.array([int(np.argmin(cost)) for cost in problem.costs], dtype=int),
-        problem.lightest,
-    )
     times: set[int] = set()
     if problem.limit is not None:
-        for chosen in choices:
-            times |= _peaks(problem.usage(chosen), 0.9 * problem.limit)
+        times |= _peaks(problem.usage(known), 0.9 * problem.limit)
     while (left := end - monotonic()) > 0:
         answer = program.solve(sorted(times), left)
         if answer is None:

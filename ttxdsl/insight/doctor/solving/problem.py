@@ -142,23 +142,6 @@ class Problem:
         prices[time] = 1.0
         return self.unary(prices)
 
-    @cached_property
-    def lightest(self) -> Ints:
-        """The choice that takes the least memory over all times, node by node."""
-        sums = self.unary(np.ones(max(1, self.times)))
-        first = np.cumsum([0, *map(len, self.costs)])
-        return np.array(
-            [
-                int(
-                    np.argmin(
-                        np.where(cost < FORBIDDEN, sums[at : at + len(cost)], np.inf)
-                    )
-                )
-                for cost, at in zip(self.costs, first, strict=False)
-            ],
-            dtype=int,
-        )
-
     def unary(self, prices: Floats) -> Floats:
         """Return the price of each strategy's memory, all nodes behind each other."""
         first = np.cumsum([0, *map(len, self.costs)])

@@ -1,0 +1,174 @@
+"""Shardings of a whole program, chosen by the solver."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.costs.links import Link
+from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.costs.ring import Ring
+from ttxdsl.insight.doctor.doctor import diagnose
+from ttxdsl.insight.doctor.solving.candidates import SOLVED, solved_candidates
+from ttxdsl.insight.doctor.solving.graph import Graph, ShardingProblem
+from ttxdsl.insight.doctor.solving.layouts import WHOLE, Axes, layouts_of
+from ttxdsl.insight.doctor.solving.problem import Ints
+from ttxdsl.insight.doctor.solving.solve import solve
+from ttxdsl.loading.program import parse_program
+
+FAST = Machine(link=Link(latency=1e-9, bytes_per_second=1e12))
+
+
+def mlp(batch: int, width: int, hidden: int, layers: int = 1) -> ModuleOp:
+    """Two products a layer, with a function between."""
+    x, w, v = (
+        f"tensor<{a}x{b}xf32>"
+        for a, b in ((batch, width), (width, hidden), (hidden, width))
+    )
+    y = f"tensor<{batch}x{hidden}xf32>"
+    arguments = [f"%w{at}: {w}, %v{at}: {v}" for at in range(layers)]
+    body = [
+        f"%a{at} = stablehlo.dot_general %x{at}, %w{at}, contracting_dims = [1] x [0] :"
+        f" ({x}, {w}) -> {y}\n"
+        f"%t{at} = stablehlo.tanh %a{at} : {y}\n"
+        f"%x{at + 1} = stablehlo.dot_general %t{at}, %v{at},"
+        f" contracting_dims = [1] x [0] : ({y}, {v}) -> {x}"
+        for at in range(layers)
+    ]
+    return parse_program(
+        f"func.func @main(%x0: {x}, {', '.join(arguments)}) -> {x} {{\n"
+        + "\n".join(body)
+        + f"\nreturn %x{layers} : {x}\n}}"
+    )
+
+
+def solved(
+    module: ModuleOp, sizes: tuple[int, ...], limit: float | None = None
+) -> tuple[ShardingProblem, Ints]:
+    graph = Graph.of(entry_function(module))
+    problem = graph.problem(Axes.of(sizes, FAST), FAST, limit)
+    solution = solve(problem.problem, 2.0)
+    assert solution.is_feasible
+    return problem, solution.chosen
+
+
+def layouts(module: ModuleOp, sizes: tuple[int, ...]) -> list[tuple[int, ...] | None]:
+    problem, chosen = solved(module, sizes)
+    arguments = entry_function(module).body.block.args
+    return [problem.layout(argument, chosen) for argument in arguments]
+
+
+def test_layouts_divide():
+    assert layouts_of((4, 3), (2,)) == ((WHOLE,), (0,))
+    assert (0, 0) not in layouts_of((2, 8), (2, 2))
+    assert layouts_of((), (2, 2)) == ((WHOLE, WHOLE),)
+
+
+def test_reshards_cut_first():
+    axes = Axes.of((2, 4), GENERIC)
+    whole = 1 << 20
+    assert axes.reshard(whole, (WHOLE, WHOLE), (0, 1)) == 0
+    gather = axes.collective(Ring.ALL_GATHER, 0, whole / 2)
+    assert axes.reshard(whole, (0, WHOLE), (WHOLE, WHOLE)) == gather
+    part = axes.collective(Ring.ALL_GATHER, 0, whole / 8)
+    assert axes.reshard(whole, (0, WHOLE), (WHOLE, 1)) == part
+    exchange = axes.collective(Ring.ALL_TO_ALL, 0, whole / 2)
+    assert axes.reshard(whole, (0, WHOLE), (1, WHOLE)) == exchange
+
+
+def test_a_large_batch_is_split():
+    assert layouts(mlp(65536, 64, 64), (8,))[0] == (0,)
+
+
+def test_large_weights_are_split_by_columns_then_rows():
+    x, w, v = layouts(mlp(8, 4096, 16384), (8,))
+    assert (w, v) == ((1,), (0,))
+    assert x is not None
+
+
+def test_two_axes_split_both():
+    x, w, v = layouts(mlp(4096, 4096, 16384), (2, 4))
+    assert x is not None and w is not None and v is not None
+    assert 0 in x
+
+
+def test_layers_are_decided_once():
+    graph = Graph.of(entry_function(mlp(64, 256, 512, layers=40)))
+    assert len(graph.kinds) > 160
+    assert len(set(graph.kinds)) < 90
+    middle = [graph.kinds[graph.arguments[at][0]] for at in range(31, 51, 2)]
+    assert len(set(middle)) == 1
+
+
+def test_memory_is_a_limit():
+    module = mlp(8192, 512, 512)
+    problem, chosen = solved(module, (8,), limit=9e6)
+    assert problem.problem.usage(chosen).max() <= 9e6
+    loose, free = solved(module, (8,))
+    assert loose.problem.cost(free) <= problem.problem.cost(chosen)
+
+
+def test_a_loop_counts_its_turns():
+    module = parse_program("""
+    func.func @main(%x: tensor<64x64xf32>, %w: tensor<10x64x64xf32>) -> tensor<64x64xf32> {
+      %z = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %n = stablehlo.constant dense<10> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %z, %h = %x) : tensor<i32>, tensor<64x64xf32>
+      cond {
+        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %s = stablehlo.dynamic_slice %w, %i, %z, %z, sizes = [1, 64, 64] :
+          (tensor<10x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x64xf32>
+        %m = stablehlo.reshape %s : (tensor<1x64x64xf32>) -> tensor<64x64xf32>
+        %d = stablehlo.dot_general %h, %m, contracting_dims = [1] x [0] :
+          (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+        %k = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %k, %d : tensor<i32>, tensor<64x64xf32>
+      }
+      return %r#1 : tensor<64x64xf32>
+    }""")
+    graph = Graph.of(entry_function(module))
+    products = [n for n, (op, *_) in graph.ops.items() if "dot" in op.name]
+    assert {e.times for e in graph.edges if e.target in products} == {10}
+    function = entry_function(module)
+    loop = next(op for op in function.body.block.ops if op.regions)
+    carried = loop.regions[1].block.args[1]
+    assert graph.node_of[carried] == graph.node_of[loop.results[1]]
+
+
+@pytest.mark.parametrize("sizes", [(4,), (2, 2)])
+def test_what_is_chosen_compiles(sizes: tuple[int, ...]):
+    module = mlp(1024, 256, 512, layers=2)
+    function = entry_function(module)
+    candidates = list(solved_candidates(function, [sizes], GENERIC, seconds=2.0))
+    assert [c.note for c in candidates] == [SOLVED, f"{SOLVED}, arguments alone"]
+    diagnosis = diagnose(module, 4, limit=12)
+    notes = {row.candidate.note for row in diagnosis.rows}
+    assert any(note.startswith(SOLVED) for note in notes)
+
+
+def test_an_embedding_is_split_where_no_scheme_does():
+    """Rows of a table are looked up: the table is split by features, not by the batch."""
+    module = parse_program("""
+    func.func @main(%t: tensor<65536x64xf32>, %i: tensor<32768x1xi32>) -> tensor<65536x64xf32> {
+      %g = "stablehlo.gather"(%t, %i) <{
+        dimension_numbers = #stablehlo.gather<offset_dims = [1],
+          collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+        slice_sizes = array<i64: 1, 64>}> :
+        (tensor<65536x64xf32>, tensor<32768x1xi32>) -> tensor<32768x64xf32>
+      %s = "stablehlo.scatter"(%t, %i, %g) <{
+        scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+          inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+          index_vector_dim = 1>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %r = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %r : tensor<f32>
+      }) : (tensor<65536x64xf32>, tensor<32768x1xi32>, tensor<32768x64xf32>)
+        -> tensor<65536x64xf32>
+      return %s : tensor<65536x64xf32>
+    }""")
+    row = diagnose(module, 8).rows[0]
+    assert row.measurement.bytes_sent == 0
