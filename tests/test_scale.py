@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from io import StringIO
 
@@ -10,6 +11,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+import ttxdsl
 from tests.attack.bombs.deep import nested_calls, nested_regions
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.interpreters.runtime.run import run_module
@@ -95,3 +97,28 @@ def test_deep_programs_run(text: str):
     module = parse_program(text)
     (result,) = run_module(module, [np.zeros((8, 8), np.float32)])
     assert np.all(result == 0)
+
+
+def test_questions_leave_the_collector_alone():
+    """A collection reads the whole program, and finds nothing."""
+    mesh = 'sdy.mesh @mesh = <["x"=2]>\n'
+    sharded = '%v0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'
+    program = ttxdsl.load(mesh + chain(5_000).replace("%v0: tensor<8xf32>", sharded, 1))
+    local = program.partition()
+    local.memory()  # imports what it takes
+    counts = 0
+
+    def count(phase: str, info: dict[str, int]) -> None:
+        nonlocal counts
+        counts += phase == "start"
+
+    gc.collect()
+    gc.callbacks.append(count)
+    try:
+        local = program.partition()
+        local.collectives()
+        profile = local.memory()
+    finally:
+        gc.callbacks.remove(count)
+    assert counts <= 4
+    assert len(profile.points) == 5_000

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.api.forms import ProgramForm, Provenance, Stage as Stage
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
-from ttxdsl.ir.collector import without_collections
+from ttxdsl.ir.collector import few_collections, without_collections
 from ttxdsl.loading.program import read_program, require_no_sizes, text_of
 from ttxdsl.loading.trees import Calling, call_arguments
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -59,11 +59,13 @@ if TYPE_CHECKING:
 def _asking() -> Generator[None]:
     """Answer with a diagnostic where a part of this package is not there.
 
+    The collector of garbage is kept from reading the program meanwhile.
+
     Raises:
         CompileError: what is imported inside is in a part that is not installed.
     """
     try:
-        with memory_errors():
+        with memory_errors(), few_collections():
             yield
     except ModuleNotFoundError as error:
         part = ".".join((error.name or "").split(".")[:2])
@@ -382,7 +384,7 @@ class Program(ProgramForm):
         from ttxdsl.analysis.usage.device import usage_on
         from ttxdsl.insight.budget.memory import print_memory
 
-        use = usage_on(self.per_device().module, chip)
+        use = usage_on(self.per_device()._module, chip)
         show = partial(print_memory, profile=use.memory, compiler=use.compiler)
         return use.memory.shown_by(show)
 
@@ -611,6 +613,7 @@ class Program(ProgramForm):
         return self.loaded, replace(pipeline, last_stage=LAST_STAGE)
 
 
+@_asking()
 def load(
     program: str | bytes | bytearray | os.PathLike[str] | object,
     *,

@@ -217,6 +217,7 @@ class ProgramForm:
         return self._partitioned(pipeline, on_stage)
 
     @memory_errors()
+    @without_collections()
     def _partitioned(
         self,
         pipeline: TTStableHLOPipelinePass,
@@ -231,7 +232,7 @@ class ProgramForm:
             calling=self._history.calling,
         )
         program = self._taken(module, [pipeline], history, on_stage)
-        verify_stage(program.module, pipeline.last_stage)
+        verify_stage(program._module, pipeline.last_stage)
         return program
 
     def _taken(
@@ -249,8 +250,7 @@ class ProgramForm:
                 stages.append(stage)
                 if on_stage is not None:
                     on_stage(stage)
-            with without_collections():
-                module.verify()
+            module.verify()
         stages, remarks = [*self.stages, *stages], [*self.remarks, *remarks]
         return type(self)(
             module, replace(history, stages=tuple(stages), remarks=tuple(remarks))
@@ -401,6 +401,7 @@ class ProgramForm:
         results = run_module(self._module, inputs, limits=limits)
         return results if calling is None else calling.results(results)
 
+    @without_collections()
     def collectives(self, trip_count: int | None = None) -> list[CountedCollective]:
         """List the collectives of the per-device program, in program order.
 

@@ -125,7 +125,11 @@ class MemoryPoint:
     op: Operation
     bytes: int
     inside: int
-    position: str | None
+
+    @property
+    def position(self) -> str | None:
+        """The position of the op in the source."""
+        return source_position(self.op.location)
 
 
 class MemoryParts(NamedTuple):
@@ -646,9 +650,7 @@ def memory_profile(
     bytes_at, best = sweep(steps, there)
     assert best is not None, "a function returns"
     points = tuple(
-        MemoryPoint(
-            step.op, count, step.inside.bytes, source_position(step.op.location)
-        )
+        MemoryPoint(step.op, count, step.inside.bytes)
         for step, count in zip(steps, bytes_at, strict=True)
     )
     peak_bytes = bytes_at[best]
