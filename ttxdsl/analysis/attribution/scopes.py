@@ -146,6 +146,7 @@ class Scopes:
         """Part scopes that are met again and again, as a layer's in a loop over layers.
 
         Each stretch becomes a scope of its own, short ones a part of what is around.
+        Inner scopes go first: parting one changes nothing of what is in outer ones.
         """
         depths = [len(self.ancestors(scope)) for scope in range(len(self.scopes))]
         inside = self._inside(nodes)
@@ -157,7 +158,6 @@ class Scopes:
                 continue
             if len(found) < (found[-1] - found[0] + 1) * _DENSE:
                 self._part(scope, found, nodes)
-                inside = self._inside(nodes)
 
     def _inside(self, nodes: Sequence[TraceNode]) -> dict[int, list[int]]:
         """The nodes in each scope that has any, also through others."""
@@ -272,30 +272,33 @@ class Scopes:
 
     def _cut(self, nodes: Sequence[TraceNode]) -> None:
         inside: dict[int, dict[_Item, None]] = defaultdict(dict)
-        sizes: dict[int, int] = defaultdict(int)
+        every = self._inside(nodes)
         for at, node in enumerate(nodes):
             item: _Item = ("node", at)
             for scope in self.ancestors(node.group):
                 inside[scope].setdefault(item)
                 item = ("scope", scope)
-                sizes[scope] += 1
 
         def may_move(item: _Item) -> bool:
             which, at = item
             if which == "node":
                 return nodes[at].kind == "op"
             boundary = self.scopes[at].kind in ("arguments", "results")
-            return not boundary and sizes[at] <= _LARGEST_TO_MOVE
+            return not boundary and len(every[at]) <= _LARGEST_TO_MOVE
 
         for scope, items in inside.items():
             loose = [item for item in items if may_move(item)]
             if len(loose) > _MOST_ITEMS:
-                self._cut_one(scope, loose, nodes)
+                self._cut_one(scope, loose, nodes, every[scope])
 
     def _cut_one(
-        self, scope: int, items: Sequence[_Item], nodes: Sequence[TraceNode]
+        self,
+        scope: int,
+        items: Sequence[_Item],
+        nodes: Sequence[TraceNode],
+        inside: Sequence[int],
     ) -> None:
-        alive = self._alive_between(items, nodes)
+        alive = self._alive_between(items, nodes, inside)
         labels = [
             nodes[at].op if which == "node" else self.scopes[at].name
             for which, at in items
@@ -316,25 +319,31 @@ class Scopes:
                     self.scopes[at].parent = segment
 
     def _alive_between(
-        self, items: Sequence[_Item], nodes: Sequence[TraceNode]
+        self,
+        items: Sequence[_Item],
+        nodes: Sequence[TraceNode],
+        inside: Sequence[int],
     ) -> list[int]:
-        """For each position how many items from before are used after it."""
-        places = {item: at for at, item in enumerate(items)}
+        """For each position how many items from before are used after it.
 
-        def place(node: int) -> int | None:
-            if (found := places.get(("node", node))) is not None:
-                return found
-            for scope in self.ancestors(nodes[node].group):
-                if (found := places.get(("scope", scope))) is not None:
-                    return found
-            return None
-
+        `inside` are the nodes of the scope that is cut.
+        """
+        scopes = {at: n for n, (which, at) in enumerate(items) if which == "scope"}
+        places = {at: n for n, (which, at) in enumerate(items) if which == "node"}
+        for node in inside:
+            if node not in places:
+                for scope in self.ancestors(nodes[node].group):
+                    if (found := scopes.get(scope)) is not None:
+                        places[node] = found
+                        break
         last: dict[int, int] = {}
-        for at, node in enumerate(nodes):
-            here = place(at)
-            for source, _ in node.inputs:
-                there = place(source)
-                if here is not None and there is not None and here > there:
+        for node in inside:
+            here = places.get(node)
+            if here is None:
+                continue
+            for source, _ in nodes[node].inputs:
+                there = places.get(source)
+                if there is not None and here > there:
                     last[there] = max(here, last.get(there, 0))
         change = [0] * (len(items) + 2)
         for there, end in last.items():
