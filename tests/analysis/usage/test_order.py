@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import ttxdsl
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.order import depends_on_carried, on_demand, scheduled
+from ttxdsl.analysis.usage.order import (
+    depends_on_carried,
+    on_demand,
+    repeating_loop,
+    scheduled,
+)
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
@@ -119,3 +127,44 @@ def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_l
 def test_a_gradient_that_is_added_to_another_is_made_before_the_loop():
     order = head("stablehlo.add")
     assert order[-5:] == ["dot_general", "reduce_scatter", "while", "add", "return"]
+
+
+MICROBATCHES = """
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%w: tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                %x: tensor<512x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+    -> (tensor<512x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<512x4096xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %r = sdy.sharding_constraint %w <@mesh, [{}, {}]> : tensor<4096x512xf32>
+    %1 = stablehlo.dot_general %r, %y, contracting_dims = [0] x [1]
+        : (tensor<4096x512xf32>, tensor<512x4096xf32>) -> tensor<512x512xf32>
+    %2 = stablehlo.dot_general %1, %r, contracting_dims = [1] x [1]
+        : (tensor<512x512xf32>, tensor<4096x512xf32>) -> tensor<512x4096xf32>
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %2 : tensor<i32>, tensor<512x4096xf32>
+  }
+  return %0#1 : tensor<512x4096xf32>
+}
+"""
+
+
+def test_what_each_turn_gathers_is_not_held_around_the_loop(tmp_path: Path):
+    """XLA moves no gather out of a loop, though we do."""
+    (tmp_path / "step.mlir").write_text(MICROBATCHES)
+    module = ttxdsl.load(tmp_path / "step.mlir").partition().per_device().module
+    ops = list(all_ops(module))
+    (gather,) = (op for op in ops if isinstance(op, stablehlo.AllGatherOp))
+    (loop,) = (op for op in ops if isinstance(op, stablehlo.WhileOp))
+    assert gather.parent is loop.parent
+    assert repeating_loop(gather) is loop
+    points = memory_profile(module, compiler=TPU).points
+    assert gather not in [point.op for point in points]
+    (turn,) = (point for point in points if point.op is loop)
+    assert turn.inside >= 4096 * 512 * 4

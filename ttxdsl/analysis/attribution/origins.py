@@ -38,6 +38,9 @@ _JOINED = "ttxdsl.joined"
 AUTHORED = "ttxdsl.in="
 """Before the path that `ttxdsl.analysis.attribution.authored` reads."""
 
+HOISTED = "hoist-collectives"
+"""The optimization that moves collectives ahead of the loops that repeat them."""
+
 _MARKS = (_PREFIX, _OPTIMIZED, _WHOLE, _JOINED, AUTHORED)
 
 Numbers = tuple[int, ...]

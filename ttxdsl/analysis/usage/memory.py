@@ -27,7 +27,7 @@ the other (a value that they split differently counts with its larger shard); a 
 that is not partitioned is counted as it stands, with global shapes.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
@@ -65,7 +65,7 @@ from ttxdsl.analysis.usage.fusion import (
 from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.usage.kernels import scratch_types
 from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
-from ttxdsl.analysis.usage.order import on_demand, scheduled
+from ttxdsl.analysis.usage.order import on_demand, repeating_loop, scheduled
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -234,6 +234,8 @@ class _Counter:
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
+        self.repeated: defaultdict[Operation, list[Operation]] = defaultdict(list)
+        """What each turn of a loop makes that stands ahead of it."""
 
     def size(
         self,
@@ -253,6 +255,14 @@ class _Counter:
         if columns is None:
             shape = stored_shape(laid_out)
         return tiled_bytes(shape, element, self.tile, columns)
+
+    def without_repeated(self, ops: Iterable[Operation]) -> list[Operation]:
+        """Return the ops of a block without those that a loop repeats, which are noted."""
+        kept: list[Operation] = []
+        for op in ops:
+            loop = repeating_loop(op) if self.fusion else None
+            (kept if loop is None else self.repeated[loop]).append(op)
+        return kept
 
     # --- what an op makes and uses ------------------------------------------
 
@@ -356,8 +366,9 @@ class _Counter:
                 hint="write loops and branches as stablehlo.while, case and if",
             )
         ops: Sequence[Operation] = list(region.block.ops)
-        if self.fusion and isinstance(region.parent, stablehlo.WhileOp):
-            ops = on_demand(ops)
+        if self.fusion and isinstance(loop := region.parent, stablehlo.WhileOp):
+            repeated = self.repeated[loop] if region is loop.body else []
+            ops = on_demand([*repeated, *self.without_repeated(ops)])
         steps, captured = self.steps(ops, Scope())
         return peak_of(steps, ()), captured
 
@@ -505,7 +516,7 @@ def _is_partitioned(block: Block) -> bool:
 def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
     """Yield the ops that one device runs; the buffers are made on the way."""
     if not _is_partitioned(block):
-        yield from scheduled(list(block.ops), counter.fusion)
+        yield from scheduled(counter.without_repeated(block.ops), counter.fusion)
         return
     buffers_of = counter.buffers_of
     for op in block.ops:
@@ -518,7 +529,7 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
             for buffer in buffers_of[inner]:
                 buffer.split_as(inner, counter.size(inner.type, inner))
         *ops, last = body.ops
-        yield from scheduled(ops, counter.fusion)
+        yield from scheduled(counter.without_repeated(ops), counter.fusion)
         for inner, outer in zip(last.operands, op.results, strict=True):
             buffers_of[outer] = buffers_of.get(inner, ())
 

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.analysis.attribution.origins import optimized
+from ttxdsl.analysis.attribution.origins import HOISTED, optimized
 from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, is_tensor
@@ -47,7 +47,7 @@ from ttxdsl.transforms.collectives.sink_all_reduces import (
     sums_in,
 )
 
-HOIST = "hoist-collectives"
+HOIST = HOISTED
 SINK = "sink-collectives"
 
 
