@@ -652,13 +652,14 @@ JUDGES = frozenset(
 def compile_program(name, folder, half=None):
     """Build, lower and compile a program; write its two files."""
     import jax
-    import numpy as np
-    from jax.experimental import topologies
+    from jax.experimental import mesh_utils, topologies
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     build, topology, axes = PROGRAMS[name]
     devices = topologies.get_topology_desc(topology, platform="tpu").devices
-    mesh = Mesh(np.array(devices).reshape(*axes.values()), tuple(axes))
+    # as `jax.make_mesh` orders them: neighbours on an axis have a link
+    ordered = mesh_utils.create_device_mesh(tuple(axes.values()), devices)
+    mesh = Mesh(ordered, tuple(axes))
     f, arguments, spec, options = build()
     shardings = jax.tree.map(
         lambda s: NamedSharding(mesh, s),

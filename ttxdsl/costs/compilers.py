@@ -19,14 +19,16 @@ class Compiler:
             fewest tiles, and what is made of it keeps that order: a transpose moves nothing.
         products_take_in: whether a product makes elementwise operands on the way.
         products_finish: whether elementwise ops behind a product are part of it.
-        stores_shared: whether an operand of several products that reads two buffers as
-            large as it is stored, rather than made in each.
+        stores_shared: bits of the widest element with which an operand of several products
+            that reads two buffers as large as it is stored, rather than made in each.
         windows: sizes of groups whose collective is one loop with the product before or
             behind it; with larger ones a reduce_scatter is an all_reduce and a slice.
         converts_before_loops: whether what a loop only slices and converts to a smaller
             type is converted before it.
         places_in_order: whether buffers get their place in the order of the program, which
             leaves gaps; otherwise the largest get theirs first, which leaves hardly any.
+        gathers_again_beyond: how much longer than from a reader the way to the end of a block
+            may be from another reader of the same gather (`ttxdsl.analysis.usage.gathers`).
     """
 
     name: str
@@ -34,22 +36,32 @@ class Compiler:
     orders_arguments: bool = False
     products_take_in: bool = False
     products_finish: bool = False
-    stores_shared: bool = True
+    stores_shared: int = 64
     windows: range = range(0)
     converts_before_loops: bool = False
     places_in_order: bool = False
+    gathers_again_beyond: int | None = None
 
 
-_WINDOWS = range(5, 33)
-"""At most `max_windowed_einsum_iteration` of XLA's partitioner; of four, libtpu makes none."""
+_WINDOWS = range(4, 33)
+"""At most `max_windowed_einsum_iteration` of XLA's partitioner. libtpu 0.0.52 makes none of two,
+and of four where devices in a row have a link, as `jax.make_mesh` orders them (of a 2x2 of v5e in
+the order of `topology.devices` it makes none)."""
 
-TPU = Compiler("libtpu", (8, 128), True, True, True, False, _WINDOWS, True, True)
+_FAR = 119
+"""Between the 115 of readers that share a gather and the 123 of readers that do not."""
+
+TPU = Compiler("libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR)
 """libtpu for v5e and v6e, as its buffer assignments show it."""
 
 TPU_MEGACORE = Compiler(
-    "libtpu", (8, 128), True, True, True, True, _WINDOWS, True, True
+    "libtpu", (8, 128), True, True, True, 16, _WINDOWS, True, True, _FAR
 )
-"""libtpu for v4 and v5p, whose chips are two cores that work as one."""
+"""libtpu for v4 and v5p, whose chips are two cores that work as one.
+
+Products of f32 take their operands as bf16, so that stored ones would be read at twice the
+bytes: the scores' gradients of Gemma 2 27B are made in both products.
+"""
 
 XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
 """cuBLAS reads its operands from memory, and finishes products with what follows."""

@@ -18,7 +18,7 @@ from ttxdsl.costs.compilers import (
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 
-COMPILER = replace(TPU_MEGACORE, tile=None)
+COMPILER = replace(TPU_MEGACORE, tile=None, stores_shared=32)
 
 T = "tensor<64x64xf32>"
 SIZE = 64 * 64 * 4
@@ -155,11 +155,20 @@ def test_values_that_are_added_to_themselves_are_walked_once():
 
 
 @pytest.mark.parametrize(
-    ("compiler", "buffers"),
-    [(TPU, 0), (TPU_MEGACORE, 1), (XLA_GPU, 1), (XLA_CPU, 1)],
+    ("compiler", "element", "buffers"),
+    [
+        (TPU, "bf16", 0),
+        (TPU_MEGACORE, "bf16", 1),
+        (TPU_MEGACORE, "f32", 0),
+        (XLA_GPU, "f32", 1),
+        (XLA_CPU, "f32", 1),
+    ],
 )
-def test_compilers_store_what_products_share(compiler: Compiler, buffers: int):
-    module = module_of(TWO_READ + reduce("%3"), arguments=f"%x: {T}, %y: {T}")
+def test_compilers_store_what_products_share(
+    compiler: Compiler, element: str, buffers: int
+):
+    text = f"func.func @main(%x: {T}, %y: {T}) -> tensor<f32> {{\n{TWO_READ}{reduce('%3')}\n}}"
+    module = parse_program(text.replace("f32", element), make_context())
     fusion = Fusion(compiler)
     (shared,) = (op for op in all_ops(module) if op.name == "stablehlo.multiply")
     assert fusion.is_fused(shared) == (buffers == 0)
@@ -171,7 +180,7 @@ GATHERED = """
   return %1 : tensor<64x64xf32>"""
 
 
-@pytest.mark.parametrize(("size", "is_loop"), [(4, False), (16, True), (64, False)])
+@pytest.mark.parametrize(("size", "is_loop"), [(2, False), (4, True), (64, False)])
 def test_products_with_collectives_among_few_are_loops(size: int, is_loop: bool):
     rows = 8 * size
     body = GATHERED.format(group=list(range(size)), size=size, rows=rows)

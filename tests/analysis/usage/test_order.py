@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xdsl.dialects.func import FuncOp
+
 import ttxdsl
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.fusion import Fusion
@@ -13,6 +15,7 @@ from ttxdsl.analysis.usage.order import (
     on_demand,
     repeating_loop,
     scheduled,
+    stored_late,
 )
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.costs.compilers import TPU
@@ -78,14 +81,27 @@ def test_a_second_order_is_tried_where_the_first_does_not_fit():
 PART = "tensor<64x256xf32>"
 
 
-def head(updated: str) -> list[str]:
-    """Return the order of a step's ops: a head's gradient, a loop, and the head's update."""
+def head(updated: str, saves: bool = False) -> list[str]:
+    """Return the order of a step's ops: a head's gradient, a loop, and the head's update.
+
+    If a loop ahead of it saves, it saves twice the bytes of the gradient of what is read.
+    """
+    first, second = ("%saved#1", "%saved#2") if saves else ("%d", "%d")
     module = parse_program(
         f"""
         func.func @main(%w: {PART}, %x: {T}, %g: {T}) -> ({PART}, {T}) {{
           %zero = stablehlo.constant dense<0> : tensor<i32>
           %four = stablehlo.constant dense<4> : tensor<i32>
           %one = stablehlo.constant dense<1> : tensor<i32>
+          %saved:3 = stablehlo.while(%i = %zero, %b = %x, %c = %x) : tensor<i32>, {T}, {T}
+          cond {{
+            %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %p : tensor<i1>
+          }} do {{
+            %1 = stablehlo.dot_general %b, %c, {DOT}
+            %n = stablehlo.add %i, %one : tensor<i32>
+            stablehlo.return %n, %1, %b : tensor<i32>, {T}, {T}
+          }}
           %product = stablehlo.dot_general %x, %g, {DOT}
           %part = "stablehlo.reduce_scatter"(%product) <{{scatter_dimension = 0 : i64,
               replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> ({{
@@ -98,7 +114,8 @@ def head(updated: str) -> list[str]:
             %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
             stablehlo.return %p : tensor<i1>
           }} do {{
-            %1 = stablehlo.dot_general %d, %d, {DOT}
+            %0 = stablehlo.dot_general %d, {first}, {DOT}
+            %1 = stablehlo.dot_general %0, {second}, {DOT}
             %n = stablehlo.add %i, %one : tensor<i32>
             stablehlo.return %n, %1 : tensor<i32>, {T}
           }}
@@ -127,6 +144,11 @@ def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_l
 def test_a_gradient_that_is_added_to_another_is_made_before_the_loop():
     order = head("stablehlo.add")
     assert order[-5:] == ["dot_general", "reduce_scatter", "while", "add", "return"]
+
+
+def test_unless_the_loop_holds_more_that_was_saved_for_it():
+    order = head("stablehlo.add", saves=True)
+    assert order[-5:] == ["while", "dot_general", "reduce_scatter", "add", "return"]
 
 
 MICROBATCHES = """
@@ -168,3 +190,34 @@ def test_what_each_turn_gathers_is_not_held_around_the_loop(tmp_path: Path):
     assert gather not in [point.op for point in points]
     (turn,) = (point for point in points if point.op is loop)
     assert turn.inside >= 4096 * 512 * 4
+
+
+GATED = "tensor<1024x1024xbf16>"
+GATES = f"""
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%x: {GATED}, %g: {GATED}, %w: {GATED}, %d: {GATED})
+    -> ({GATED}, tensor<128x1024xbf16>) {{
+  %h = stablehlo.multiply %x, %g : {GATED}
+  %y = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0] : ({GATED}, {GATED}) -> {GATED}
+  %c = stablehlo.cbrt %y : {GATED}
+  %dw = stablehlo.dot_general %h, %d, contracting_dims = [0] x [0] : ({GATED}, {GATED}) -> {GATED}
+  %s = "stablehlo.reduce_scatter"(%dw) <{{scatter_dimension = 0 : i64, channel_handle =
+      #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups =
+      dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids}}> ({{
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %e = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %e : tensor<bf16>
+  }}) : ({GATED}) -> tensor<128x1024xbf16>
+  return %c, %s : {GATED}, tensor<128x1024xbf16>
+}}
+"""
+
+
+def test_what_a_product_in_windows_alone_needs_stored_is_made_for_it():
+    module = parse_program(GATES, make_context())
+    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    ops = list(function.body.block.ops)
+    made = next(op for op in ops if isinstance(op, stablehlo.MulOp))
+    *_, gradient = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
+    order = stored_late(ops, Fusion(TPU))
+    assert order.index(made) == order.index(gradient) - 1

@@ -31,6 +31,7 @@ from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
+    element_bits,
     element_of,
     shape_of,
     value_bytes,
@@ -185,6 +186,28 @@ class Fusion:
                 return self._gathered(user.operands[index]) > 1
             return self.compiler.products_take_in
         return _FUSES[type(user)] or isinstance(user, stablehlo.ReduceOp)
+
+    def buffers_read(self, op: Operation) -> list[SSAValue]:
+        """Return the buffers that an op reads, itself or for what it makes inside."""
+        self._settle(op)
+        return list(self._read(op.operands))
+
+    def stored_for(self, op: Operation) -> list[Operation]:
+        """Return the products in windows that need a value stored that others make themselves.
+
+        It is made again for them: the others have it inside. A value that finishes a product
+        is written by that product.
+        """
+        if self.is_fused(op) or not _may_hide(op) or _follows_product(op):
+            return []
+        readers = [use for result in op.results for use in uses(result)]
+        storing = [user for user, index in readers if not self._takes_in(user, index)]
+        is_made_inside = len(storing) < len(readers)
+        windowed = all(
+            isinstance(user, stablehlo.DotGeneralOp) and user.parent is op.parent
+            for user in storing
+        )
+        return storing if is_made_inside and windowed else []
 
     def _has_epilogue(self, product: Operation) -> bool:
         """Whether elementwise ops finish each part of a product before it is stored.
@@ -418,7 +441,7 @@ class Fusion:
         own, made_of = value_bytes(op.results[0]), sum(reads.values())
         if made_of >= _STORED_ONCE * own:
             return True
-        if not self.compiler.stores_shared:
+        if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
             return False
         if isinstance(op, stablehlo.ConvertOp):
             return max(reads.values(), default=0) >= 2 * own
@@ -559,6 +582,23 @@ def _finishes_product(op: Operation) -> bool:
                     return True
                 if shares_bytes(owner) or _is_elementwise(owner):
                     pending.append(owner)
+    return False
+
+
+def _follows_product(op: Operation) -> bool:
+    """Whether elementwise ops lead from a product of the same shape to an op."""
+    count = _elements(op.results[0])
+    pending, seen = [op], {op}
+    while pending and len(seen) < _MOST_OPERANDS:
+        for value in pending.pop().operands:
+            owner = value.owner
+            if not isinstance(owner, Operation) or owner in seen:
+                continue
+            seen.add(owner)
+            if isinstance(owner, _PRODUCTS) and _elements(value) == count:
+                return True
+            if shares_bytes(owner) or _is_elementwise(owner):
+                pending.append(owner)
     return False
 
 

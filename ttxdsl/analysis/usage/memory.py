@@ -36,7 +36,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     ModuleOp,
     NameLoc,
-    StringAttr,
     TensorType,
     TupleType,
 )
@@ -55,6 +54,12 @@ from ttxdsl.analysis.usage.buffers import (
     peak_of,
     sweep,
 )
+from ttxdsl.analysis.usage.entry import (
+    entry_of,
+    is_donated,
+    is_partitioned,
+    local_type,
+)
 from ttxdsl.analysis.usage.fusion import (
     Fusion,
     keeps_operand,
@@ -62,11 +67,16 @@ from ttxdsl.analysis.usage.fusion import (
     writes_part,
     written_in_place,
 )
+from ttxdsl.analysis.usage.gathers import repeated_gathers
 from ttxdsl.analysis.usage.host import host_values, placement
 from ttxdsl.analysis.usage.kernels import scratch_types
 from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
-from ttxdsl.analysis.usage.order import on_demand, repeating_loop, scheduled
-from ttxdsl.analysis.values.state import DONATED
+from ttxdsl.analysis.usage.order import (
+    on_demand,
+    repeating_loop,
+    scheduled,
+    stored_late,
+)
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
@@ -236,6 +246,8 @@ class _Counter:
         self.callees: dict[str, Peak] = {}
         self.repeated: defaultdict[Operation, list[Operation]] = defaultdict(list)
         """What each turn of a loop makes that stands ahead of it."""
+        self.gathered_again: dict[Operation, list[SSAValue]] = {}
+        """What is gathered anew for an op."""
 
     def size(
         self,
@@ -256,7 +268,21 @@ class _Counter:
             shape = stored_shape(laid_out)
         return tiled_bytes(shape, element, self.tile, columns)
 
-    def without_repeated(self, ops: Iterable[Operation]) -> list[Operation]:
+    def device_order(self, ops: Iterable[Operation]) -> Sequence[Operation]:
+        """Return the ops of a device's program in the order in which they run."""
+        return self._noted(scheduled(self._without_repeated(ops), self.fusion))
+
+    def _noted(self, ops: Sequence[Operation]) -> Sequence[Operation]:
+        """Return the ops of a block as they are; notes what is gathered anew among them."""
+        if self.fusion is None:
+            return ops
+        ops = stored_late(ops, self.fusion)
+        compiler = self.fusion.compiler
+        if (far := compiler.gathers_again_beyond) is not None:
+            self.gathered_again |= repeated_gathers(ops, far)
+        return ops
+
+    def _without_repeated(self, ops: Iterable[Operation]) -> list[Operation]:
         """Return the ops of a block without those that a loop repeats, which are noted."""
         kept: list[Operation] = []
         for op in ops:
@@ -274,6 +300,8 @@ class _Counter:
         captured: set[Allocation] = set()
         for index, op in enumerate(ops):
             copies = self._copied_arguments(op, scope, index)
+            for value in self.gathered_again.get(op, ()):
+                copies += self._renewed(value, scope, index)
             peaks, used = self._inside(op)
             for operand in op.operands:
                 used.update(self.buffers_of.get(operand, ()))
@@ -317,6 +345,24 @@ class _Counter:
                 self.buffers_of[operand] = (copy,)
                 copies.append(copy)
         return copies
+
+    def _renewed(self, value: SSAValue, scope: Scope, index: int) -> list[Allocation]:
+        """Return the buffer of a value that is made again; all read that one from here on."""
+        buffers = self.buffers_of.get(value, ())
+        if len(buffers) != 1 or buffers[0].value is not value:
+            return []
+        (old,) = buffers
+        new = Allocation(value, value.type, old.bytes, "value", scope, index)
+        pending = [value]
+        while pending:
+            shared = pending.pop()
+            held = self.buffers_of[shared]
+            self.buffers_of[shared] = tuple(new if b is old else b for b in held)
+            results = (
+                result for use in shared.uses for result in use.operation.results
+            )
+            pending += (v for v in results if old in self.buffers_of.get(v, ()))
+        return [new]
 
     def _rows_read(self, op: Operation, table: SSAValue) -> int:
         """Return the bytes of a gather's table row by row, 0 if it is stored so already."""
@@ -368,8 +414,8 @@ class _Counter:
         ops: Sequence[Operation] = list(region.block.ops)
         if self.fusion and isinstance(loop := region.parent, stablehlo.WhileOp):
             repeated = self.repeated[loop] if region is loop.body else []
-            ops = on_demand([*repeated, *self.without_repeated(ops)])
-        steps, captured = self.steps(ops, Scope())
+            ops = on_demand([*repeated, *self._without_repeated(ops)])
+        steps, captured = self.steps(self._noted(ops), Scope())
         return peak_of(steps, ()), captured
 
     def _function(self, name: str) -> Peak:
@@ -489,34 +535,10 @@ def _has_data(op: Operation) -> bool:
 # What is counted
 
 
-def _entry(module: ModuleOp) -> FuncOp:
-    functions = [
-        op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration
-    ]
-    public = [f for f in functions if f.sym_visibility != StringAttr("private")]
-    for function in functions:
-        if function.sym_name.data == "main":
-            return function
-    if len(public) == 1:
-        return public[0]
-    names = ", ".join("@" + f.sym_name.data for f in public) or "none"
-    raise CompileError(
-        f"which function's memory is meant: @main is missing; public: {names}",
-        module,
-        hint="call the one that runs first @main",
-    )
-
-
-def _is_partitioned(block: Block) -> bool:
-    """Whether a function does nothing but manual computations."""
-    *ops, _ = block.ops
-    return bool(ops) and all(isinstance(op, sdy.ManualComputationOp) for op in ops)
-
-
 def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
     """Yield the ops that one device runs; the buffers are made on the way."""
-    if not _is_partitioned(block):
-        yield from scheduled(counter.without_repeated(block.ops), counter.fusion)
+    if not is_partitioned(block):
+        yield from counter.device_order(block.ops)
         return
     buffers_of = counter.buffers_of
     for op in block.ops:
@@ -529,25 +551,9 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
             for buffer in buffers_of[inner]:
                 buffer.split_as(inner, counter.size(inner.type, inner))
         *ops, last = body.ops
-        yield from scheduled(counter.without_repeated(ops), counter.fusion)
+        yield from counter.device_order(ops)
         for inner, outer in zip(last.operands, op.results, strict=True):
             buffers_of[outer] = buffers_of.get(inner, ())
-
-
-def _local_type(argument: SSAValue, is_partitioned: bool) -> Attribute:
-    """The type of an argument on a device; one that nothing splits stays whole."""
-    if is_partitioned:
-        for use in argument.uses:
-            if isinstance(use.operation, sdy.ManualComputationOp):
-                return use.operation.body.block.args[use.index].type
-    return argument.type
-
-
-def _is_donated(function: FuncOp, index: int) -> bool:
-    if function.arg_attrs is None:
-        return False
-    told = function.arg_attrs.data[index].data
-    return any(name in told for name in DONATED)
 
 
 def argument_name(function: FuncOp, index: int) -> str:
@@ -625,7 +631,7 @@ def memory_profile(
         CompileError: it is not clear which function is meant, a shape is not static, or
             a type has no known size, as in ttir and ttnn.
     """
-    function = _entry(module)
+    function = entry_of(module)
     if len(function.body.blocks) != 1:
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block
@@ -634,11 +640,11 @@ def memory_profile(
         fusion = fusion or Fusion(compiler)
     counter = _Counter(module, fusion, {*offloaded, *host_values(module)})
     arguments: list[Allocation] = []
-    is_partitioned = _is_partitioned(block)
+    partitioned = is_partitioned(block)
     for index, argument in enumerate(block.args):
-        local = _local_type(argument, is_partitioned)
+        local = local_type(argument, partitioned)
         size = counter.size(local, argument)
-        pinned = not _is_donated(function, index)
+        pinned = not is_donated(function, index)
         buffer = Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)
         arguments.append(buffer)
