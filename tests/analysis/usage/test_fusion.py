@@ -191,6 +191,19 @@ def test_products_with_collectives_among_few_are_loops(size: int, is_loop: bool)
     assert fusion.is_streamed(gather) == is_loop
 
 
+@pytest.mark.parametrize(("size", "is_finished"), [(2, True), (4, False)])
+def test_a_product_in_windows_of_a_gather_is_stored(size: int, is_finished: bool):
+    rows = 8 * size
+    body = GATHERED.format(group=list(range(size)), size=size, rows=rows)
+    body = body.replace(
+        "return %1", "%2 = stablehlo.negate %1 : tensor<64x64xf32>\n  return %2"
+    )
+    arguments = f"%w: tensor<8x64xf32>, %x: tensor<64x{rows}xf32>"
+    module = module_of(body, "tensor<64x64xf32>", arguments)
+    (product,) = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
+    assert Fusion(COMPILER).is_streamed(product) == is_finished
+
+
 def test_products_are_finished_along_all_ways_that_meet_again():
     module = module_of(MEETS + reduce("%5"))
     product = next(op for op in all_ops(module) if op.name == "stablehlo.dot_general")

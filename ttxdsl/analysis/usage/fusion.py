@@ -116,7 +116,8 @@ class Fusion:
 
         An all_gather for one product, and a product that is only reduce-scattered; what
         else the product reads enters the loop, and is a buffer. And a product that only
-        elementwise ops read, one after the other, up to one that is stored. A
+        elementwise ops read, one after the other, up to one that is stored: not of one that is
+        a loop with a gather, which puts the windows of its result into a buffer. A
         reduce_scatter among many is an all_reduce, and its part is a slice.
         """
         if isinstance(op, stablehlo.AllGatherOp):
@@ -128,7 +129,8 @@ class Fusion:
             is_slice = bool(windows) and _group_size(op) >= windows.stop
             return is_product and is_slice and not self.saves_memory
         return isinstance(op, _PRODUCTS) and (
-            self.is_scattered(op) or self._has_epilogue(op)
+            self.is_scattered(op)
+            or (not self._is_windowed(op) and self._has_epilogue(op))
         )
 
     def _softmax_product(self, op: Operation) -> Operation | None:
