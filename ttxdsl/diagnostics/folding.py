@@ -44,20 +44,19 @@ def fold(
 
 def farthest(
     items: Sequence[T], right: Callable[[T], bool], off: Callable[[T], float]
-) -> list[tuple[int, T]]:
-    """Items with their numbers: all of a few, of many the worst.
+) -> list[T]:
+    """Return all of a few items, of many the worst, in their order.
 
     Args:
         items: compared with something.
         right: whether one is as it should be; if all are, a few are enough.
         off: how far off it is.
     """
-    numbered = list(enumerate(items))
-    if len(numbered) <= SHOWN:
-        return numbered
-    numbered.sort(key=lambda row: (right(row[1]), -off(row[1])))
+    if len(items) <= SHOWN:
+        return list(items)
+    numbered = sorted(enumerate(items), key=lambda row: (right(row[1]), -off(row[1])))
     most = _RIGHT_SHOWN if all(map(right, items)) else SHOWN
-    return sorted(numbered[:most], key=lambda row: row[0])
+    return [item for _, item in sorted(numbered[:most], key=lambda row: row[0])]
 
 
 def unfolded(items: Iterable[T]) -> Folded[T]:

@@ -78,7 +78,7 @@ def result(ours_is: float, *xla_is: float) -> ResultRow:
 
     differing = tuple(d for d, value in enumerate(xla_is) if value != ours_is)
     shards = {device: held(value) for device, value in enumerate(xla_is)}
-    return ResultRow((3,), "float32", held(ours_is), shards, differing, 1)
+    return ResultRow("result", (3,), "float32", held(ours_is), shards, differing, 1)
 
 
 @pytest.mark.parametrize(

@@ -443,3 +443,15 @@ def test_columns_are_obeyed_in_pipes(
     tables = capsys.readouterr().out.splitlines()[1:]
     assert max(map(len, tables)) == 80
     assert "…" not in "".join(tables)
+
+
+def test_results_are_called_by_their_paths(capsys: pytest.CaptureFixture[str]):
+    step = str(EXAMPLES / "mlp_train_step.mlir")
+    assert main(["run", step]) == 0
+    out = capsys.readouterr().out
+    assert "│ result[0]['w1'] │" in out and "│ result[1] " in out
+    assert main(["run", step, "--json"]) == 0
+    names = [one["name"] for one in json.loads(capsys.readouterr().out)["results"]]
+    assert names[-1] == "result[1]"
+    assert main(["show", step]) == 0
+    assert "result 4 result[1]: tensor<f32>" in capsys.readouterr().out

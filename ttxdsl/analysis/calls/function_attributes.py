@@ -94,6 +94,16 @@ def result_attributes(function: FuncOp) -> list[dict[str, Attribute]]:
     return _as_dicts(function.res_attrs, len(function.function_type.outputs))
 
 
+def result_names(function: FuncOp) -> list[str | None]:
+    """Return the path of each result, `result[0]['w']`, None where JAX wrote none."""
+    names: list[str | None] = []
+    for entry in result_attributes(function):
+        info = entry.get("jax.result_info")
+        path = info.data if isinstance(info, StringAttr) else ""
+        names.append(f"result{path}" if path.startswith("[") else path or None)
+    return names
+
+
 def set_argument_attributes(
     function: FuncOp, entries: Sequence[Mapping[str, Attribute]]
 ) -> None:

@@ -9,14 +9,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, NameLoc
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
-    result_attributes,
+    result_names,
 )
 
 _ALIASED = "tf.aliasing_output"
@@ -157,9 +157,4 @@ def _argument_paths(function: FuncOp) -> list[tuple[str, ...]]:
 
 
 def _result_paths(function: FuncOp) -> list[tuple[str, ...]]:
-    paths: list[tuple[str, ...]] = []
-    for entry in result_attributes(function):
-        info = entry.get("jax.result_info")
-        text = info.data if isinstance(info, StringAttr) else ""
-        paths.append(tuple(_PART.findall(text)))
-    return paths
+    return [tuple(_PART.findall(name or "")) for name in result_names(function)]

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
 from ttxdsl.analysis.usage.memory import MemoryParts, memory_profile
 from ttxdsl.analysis.usage.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
@@ -55,6 +55,7 @@ class ResultRow:
     `split` says how many different parts XLA's devices hold.
     """
 
+    name: str
     shape: tuple[int, ...]
     dtype: str
     ours: Comparison
@@ -163,6 +164,7 @@ def _parts(
 
 
 def _result_row(
+    name: str,
     actual: Array,
     expected: Array,
     shards: Sequence[Shard],
@@ -181,6 +183,7 @@ def _result_row(
             differing.append(shard.device)
         places.add(tuple((part.start, part.stop) for part in shard.index))
     return ResultRow(
+        name=name,
         shape=expected.shape,
         dtype=str(expected.dtype),
         ours=hold(actual, expected, summed, rounded),
@@ -250,8 +253,14 @@ def compare_with_xla(
         summed = summed_numbers(program.module)
         rounded = RoundedRuns(original, arrays)
         rows = zip(actuals, expected, run.results, strict=True)
+        names = result_names(original.function)
         results = tuple(
-            _result_row(*row, summed, partial(rounded.result, at))
+            _result_row(
+                names[at] or str(at),
+                *row,
+                summed,
+                partial(rounded.result, at),
+            )
             for at, row in enumerate(rows)
         )
     return XlaComparison(

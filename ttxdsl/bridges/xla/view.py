@@ -56,6 +56,7 @@ def comparison_json(comparison: XlaComparison) -> dict[str, Any]:
         "peak_bytes": comparison.peak_bytes,
         "results": [
             {
+                "name": row.name,
                 "shape": list(row.shape),
                 "type": row.dtype,
                 "label": row.label,
@@ -81,9 +82,9 @@ def _result_table(comparison: XlaComparison) -> Table:
     table.add_column("XLA: max\nabs, pcc", justify="right", no_wrap=True)
     table.add_column("parts\nin XLA", justify="right", no_wrap=True)
     table.add_column("")
-    for index, row in farthest(comparison.results, lambda row: row.is_right, _off):
+    for row in farthest(comparison.results, lambda row: row.is_right, _off):
         table.add_row(
-            str(index),
+            row.name,
             "x".join((*map(str, row.shape), row.dtype)),
             f"{row.ours.max_abs:.1e} {row.ours.pcc:.6f}",
             f"{row.xla_max_abs:.1e} {row.xla_pcc:.6f}",
@@ -104,7 +105,10 @@ _MOST_ORIGINS = 4
 def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     if ours:
         count, bytes_ = row.our_count, row.our_bytes
-        names = {our.reason for our in row.ours}
+        names = {
+            f"{our.reason} ({our.place})" if our.place else our.reason
+            for our in row.ours
+        }
     else:
         count, bytes_ = row.their_count, row.their_bytes
         names = {origin for their in row.theirs for origin in _origins(their)}
@@ -165,7 +169,8 @@ def _print_results(console: Terminal, comparison: XlaComparison) -> None:
     if count > SHOWN:
         right = sum(row.is_right for row in comparison.results)
         console.print(f"{right} of {count} results are right, the farthest off shown")
-    tell_of_nothing(console, not_compared([row.ours for row in comparison.results]))
+    nothing = not_compared([row.ours for row in comparison.results])
+    tell_of_nothing(console, nothing, [row.name for row in comparison.results])
 
 
 def print_comparison(console: Terminal, comparison: XlaComparison) -> None:

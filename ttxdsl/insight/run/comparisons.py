@@ -25,11 +25,22 @@ def not_compared(comparisons: Sequence[Comparison]) -> list[int]:
     return [at for at, one in enumerate(comparisons) if one.verdict is Verdict.NOTHING]
 
 
-def tell_of_nothing(console: Terminal, results: Sequence[int]) -> None:
-    """Say that results are no numbers on these inputs, and what to do."""
+def tell_of_nothing(
+    console: Terminal, results: Sequence[int], names: Sequence[str] = ()
+) -> None:
+    """Say that results are no numbers on these inputs, and what to do.
+
+    Args:
+        console: where to.
+        results: which are no numbers.
+        names: of all results, numbers or paths.
+    """
     if results:
+        told = f"result{'s' if len(results) > 1 else ''} {number_ranges(results)}"
+        if names and not any(names[at].isdigit() for at in results):
+            told = first_few([names[at] for at in results], ", ")
         console.print(
-            f"most of result{'s' if len(results) > 1 else ''} {number_ranges(results)}"
+            f"most of {told}"
             f" is NaN or infinite on these inputs, so that nothing was compared:"
             f" {OTHER_INPUTS}",
             soft_wrap=True,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.purposes import Purpose, purposes
+from ttxdsl.analysis.calls.function_attributes import result_names
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.analysis.usage.reasons import with_arguments
@@ -31,8 +32,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A result, and how it compares with that of one device."""
+    """A result by its path or number, and how it compares with that of one device."""
 
+    name: str
     array: Array
     comparison: Comparison
 
@@ -145,6 +147,7 @@ class Run:
             seconds = max(use.seconds for use in processes)
         rounded = RoundedRuns(self.runner, self.inputs)
         summed = summed_numbers(self.program.module)
+        names = result_names(self.runner.function)
         module = device.module
         chip = None if chip is None else known_chip(chip)
         usage = usage_on(module, chip, slices, trip_count)
@@ -153,7 +156,11 @@ class Run:
             self.engine,
             lowered,
             [
-                RunResult(pair[0], hold(*pair, summed, partial(rounded.result, at)))
+                RunResult(
+                    names[at] or str(at),
+                    pair[0],
+                    hold(*pair, summed, partial(rounded.result, at)),
+                )
                 for at, pair in enumerate(zip(results, self.expected, strict=True))
             ],
             self.reference_seconds,

@@ -115,9 +115,9 @@ def _collective_table(
 
 def _result_table(results: Sequence[RunResult], *, whole: bool) -> Table:
     """Results with their faults; of many those that are farthest off."""
-    numbered = list(enumerate(results))
+    shown = results
     if not whole:
-        numbered = farthest(
+        shown = farthest(
             results, lambda one: one.comparison.ok, lambda one: one.comparison.max_rel
         )
     table = Table("result", "type", title="Results", title_justify="left")
@@ -126,11 +126,11 @@ def _result_table(results: Sequence[RunResult], *, whole: bool) -> Table:
     for column in columns:
         table.add_column(column, justify="right")
     table.add_column("")
-    for index, result in numbered:
+    for result in shown:
         shape = "x".join(map(str, (*result.array.shape, result.array.dtype)))
         comparison = result.comparison
         table.add_row(
-            str(index),
+            result.name,
             shape,
             f"{comparison.max_abs:.2e}",
             f"{comparison.max_rel:.2e}",
@@ -138,7 +138,7 @@ def _result_table(results: Sequence[RunResult], *, whole: bool) -> Table:
             *((str(comparison.special),) if special else ()),
             _shown(comparison.verdict),
         )
-    if len(numbered) < len(results):
+    if len(shown) < len(results):
         right = sum(result.comparison.ok for result in results)
         text = f"{right} of {len(results)} pass, the farthest off shown"
         table.add_section()
@@ -207,7 +207,8 @@ def print_outcome(
             "* off by no more than rounding alone may do to the program on one device",
             soft_wrap=True,
         )
-    tell_of_nothing(console, not_compared(comparisons))
+    names = [result.name for result in outcome.results]
+    tell_of_nothing(console, not_compared(comparisons), names)
     console.print(
         f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
         f" {outcome.engine.label} {outcome.simulation_seconds * 1e3:.1f} ms"
@@ -240,6 +241,7 @@ def outcome_data(file: str, engine: str, outcome: RunOutcome) -> dict[str, Any]:
 def _result_data(result: RunResult) -> dict[str, Any]:
     comparison = result.comparison
     return {
+        "name": result.name,
         "shape": result.array.shape,
         "dtype": str(result.array.dtype),
         "ok": comparison.ok,

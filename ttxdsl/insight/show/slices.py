@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ttxdsl.analysis import boundary
-from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.diagnostics.display import Displayed
@@ -77,7 +77,12 @@ def _arguments(function: FuncOp) -> list[NamedValue]:
 
 
 def _results(function: FuncOp) -> list[NamedValue]:
-    return [NamedValue(value.name, value) for value in boundary.results_of(function)]
+    return [
+        NamedValue(f"{value.name} {name or ''}".strip(), value)
+        for value, name in zip(
+            boundary.results_of(function), result_names(function), strict=True
+        )
+    ]
 
 
 def _at(values: Sequence[NamedValue], index: int, kind: str) -> NamedValue:

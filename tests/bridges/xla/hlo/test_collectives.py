@@ -109,6 +109,16 @@ def test_origin_is_the_innermost_frame():
     assert found.group_size == 8
 
 
+def test_a_name_may_have_quotes_and_braces():
+    line = (
+        "  %x = f32[8] all-reduce(%y), replica_groups=[1,8]<=[8],"
+        ' metadata={op_name="jit(f)/{\\"w\\"}/add" stack_frame_id=2}\n'
+    )
+    (found,) = list_hlo_collectives(HEAD + line, 8)
+    assert found.op_name == 'jit(f)/{"w"}/add'
+    assert found.position == "/home/me/model.py:22:11"
+
+
 def test_origin_is_the_users_own_frame():
     """The number of the frame around one is written as one more than it is."""
     dense = "/v/lib/python3.12/site-packages/flax/linen/linear.py"

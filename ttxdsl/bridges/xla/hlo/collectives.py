@@ -55,7 +55,7 @@ _ASYNC_PIECE = '"async_collective_fusion_config"'
 _ASYNC_START = 'custom_call_target="AsyncCollectiveStart"'
 """libtpu splits a collective into fusions, which other work stands between and in. Each
 repeats its line; the first one starts it."""
-_METADATA = re.compile(r"metadata=\{(.*?)\}(?:,|$|\s)")
+_METADATA = re.compile(r'metadata=\{((?:[^"]|"(?:[^"\\]|\\.)*")*?)\}(?:,|$|\s)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +263,10 @@ def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | 
     match = _METADATA.search(line)
     if match is None:
         return None, None
-    name = re.search(r'op_name="([^"]*)"', match[1])
+    name = re.search(r'op_name="((?:[^"\\]|\\.)*)"', match[1])
     frame = re.search(r"stack_frame_id=(\d+)", match[1])
-    return name[1] if name else None, frames.get(frame[1]) if frame else None
+    text = re.sub(r"\\(.)", r"\1", name[1]) if name else None
+    return text, frames.get(frame[1]) if frame else None
 
 
 def list_hlo_collectives(
