@@ -8,26 +8,33 @@ Custom calls are listed with them where devices send each other something in the
 `ragged_all_to_all` by its own model, any other as a row that is not priced.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
-from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.attribution.origins import (
-    is_on_whole_values,
-    joined_parts,
-    unmarked,
-)
+from ttxdsl.analysis.attribution.origins import is_on_whole_values
 from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
+from ttxdsl.analysis.usage.needs import (
+    MOVING,
+    needing,
+    only_moves,
+    other_lines_of,
+    place_of,
+)
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring, ragged_bytes, ring_bytes
 from ttxdsl.costs.units import bytes_text, others
-from ttxdsl.diagnostics.errors import CompileError, Frame, place_text, source_frame
+from ttxdsl.diagnostics.errors import (
+    CompileError,
+    Frame,
+    line_text,
+    place_text,
+)
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import (
     RAGGED_ALL_TO_ALL,
@@ -36,7 +43,6 @@ from ttxdsl.dialects.calls.custom import (
 )
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.dialects.traits import Collective, ops_with
-from ttxdsl.ir.memo import by_identity
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
@@ -148,6 +154,14 @@ class CountedCollective:
         return self.title, self.axes_text, self.tensor, self.reason
 
     @property
+    def line(self) -> str:
+        """The line of the author's program, `line 33 of block`; '' where none is known."""
+        if self.position is None or not self.function:
+            return ""
+        line = line_text(Frame(self.function, self.position))
+        return f"{line} and {others(self.other_lines)}" if self.other_lines else line
+
+    @property
     def place(self) -> str:
         """The position for people, `train.py:33 in block`; nothing if there is none."""
         place = place_text(self.position, self.function)
@@ -218,7 +232,7 @@ def _producer(op: Operation) -> str:
 
 def _maker(value: SSAValue) -> str:
     # what a collective only moves was made before it
-    while isinstance(value, OpResult) and _only_moves(value.op):
+    while isinstance(value, OpResult) and only_moves(value.op):
         value = value.op.operands[value.index]
     # a lookup in a split table is masked where the row is on another device
     if isinstance(value, OpResult) and isinstance(value.op, stablehlo.SelectOp):
@@ -239,31 +253,19 @@ def _maker(value: SSAValue) -> str:
 
 def _consumer(op: Operation, verb: str) -> str:
     """Return who uses the results of an op, and that they `need` or `want` something."""
-    users = _listed(map(_first_user, op.results))
+    users = _listed(_first_user(op, result) for result in op.results)
     return f"{users} {verb}" if " and " in users else f"{users} {verb}s"
 
 
-def _only_moves(op: Operation) -> bool:
-    """Return whether an op's results are its operands, perhaps elsewhere."""
-    if isinstance(op, stablehlo.OptimizationBarrierOp):
-        return True
-    fact = op.get_trait(Collective)
-    return (
-        fact is not None and not fact.combines and len(op.operands) == len(op.results)
-    )
-
-
-def _first_user(result: SSAValue) -> str:
+def _first_user(op: Operation, result: SSAValue) -> str:
+    if (user := needing(op, result)) is not None:
+        return _short(user)
     users = [use.operation for use in result.uses]
-    while users and _only_moves(users[0]):
-        at = next(at for at, one in enumerate(users[0].operands) if one is result)
-        result = users[0].results[at]
-        users = [use.operation for use in result.uses]
     if not users:
         return "nothing"
-    if isinstance(users[0], sdy.ReturnOp | ReturnOp | stablehlo.ReturnOp):
-        return "the result"
-    return "a loop" if isinstance(users[0], stablehlo.WhileOp) else _short(users[0])
+    if isinstance(users[0], stablehlo.WhileOp):
+        return "a loop"
+    return _short(users[0]) if isinstance(users[0], MOVING) else "the result"
 
 
 def _reason(op: Operation, axes: Axes | None) -> str:
@@ -340,52 +342,6 @@ def _ragged_bytes(op: stablehlo.CustomCallOp, group_size: int) -> int:
         _constant_numbers(sizes),
         overlap=_start_alike(starts),
     )
-
-
-_MOST_USERS = 16
-"""Ops behind a collective that are looked at for its line."""
-
-
-@by_identity
-def _frame_of(location: Attribute) -> Frame | None:
-    return source_frame(unmarked(location))
-
-
-def place_of(op: Operation) -> Frame | None:
-    """Return the line of a collective: of one that no line asked for, that of its first user.
-
-    An argument that is gathered before the first op has no line of its own.
-    """
-    pending, seen = deque([op]), {op}
-    for _ in range(_MOST_USERS):
-        if not pending:
-            break
-        at = pending.popleft()
-        if (frame := _frame_of(at.location)) is not None:
-            return frame
-        for result in sorted(at.results, key=value_bytes, reverse=True):
-            users = [use.operation for use in result.uses]
-            pending.extend(user for user in users if user not in seen)
-            seen.update(users)
-    return None
-
-
-def other_lines_of(op: Operation) -> int:
-    """Return for how many lines a collective of several values is, besides its own."""
-    if len(op.results) < 2:
-        return 0
-    parts = joined_parts(op.location)
-    lines: set[str | None] = set()
-    for at, result in enumerate(op.results):
-        part = parts[at] if len(parts) == len(op.results) else op.location
-        users = (use.operation.location for use in result.uses)
-        frames = (source_frame(unmarked(where)) for where in (part, *users))
-        lines.add(_line(next(filter(None, frames), None)))
-    return len(lines - {None, _line(place_of(op))})
-
-
-def _line(frame: Frame | None) -> str | None:
-    return frame.position.rpartition(":")[0] if frame and frame.function else None
 
 
 def _unpriced(op: Operation, runs: Runs) -> CountedCollective:

@@ -18,10 +18,10 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.usage.collectives import place_of
 from ttxdsl.analysis.usage.device import known_chip, usage_on
 from ttxdsl.analysis.usage.fusion import flops, is_product, uses
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
+from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.order import depends_on_carried
 from ttxdsl.analysis.usage.timeline import Event
 from ttxdsl.analysis.usage.work import computes

@@ -470,6 +470,7 @@ class WhyCollective(Displayed):
         removal: the cheapest change that was compiled and removes it, if one does.
         needed: why there is none, with the bytes that it has to move at least.
         joined: what it moves beside, of one that several were joined to.
+        line: that every command tells it under, '' where none is known; with its position.
     """
 
     number: int
@@ -496,6 +497,8 @@ class WhyCollective(Displayed):
     removal: Counterfactual | None = None
     needed: str | None = None
     joined: tuple[JoinedPart, ...] = ()
+    line: str = ""
+    position: str | None = None
 
     @property
     def moved(self) -> str:

@@ -19,15 +19,16 @@ from ttxdsl.analysis.attribution.authored import (
     path_text,
 )
 from ttxdsl.analysis.attribution.words import Words
-from ttxdsl.analysis.usage.collectives import other_lines_of, place_of
 from ttxdsl.analysis.usage.fusion import flops
 from ttxdsl.analysis.usage.memory import MemoryProfile
+from ttxdsl.analysis.usage.needs import other_lines_of, place_of
 from ttxdsl.analysis.usage.timeline import Event, Timeline
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import line_text, place_text
+from ttxdsl.ir.tensors import value_bytes
 
 _COSTS = 3
 _LARGEST = 3
@@ -78,25 +79,24 @@ def verdict(
         if event.lane is Lane.BOTH or not event.ops or not event.times:
             continue
         bound = bound_of(event, machine)
-        spent = event.seconds * event.times
-        seconds[bound] += spent
-        op = event.ops[0]
-        frame = place_of(op)
-        where = line_text(frame) if frame and frame.function else ""
-        where = where or (place_text(frame.position) if frame else "")
-        if bound == "network" and (more := other_lines_of(op)):
-            where = f"{where} and {others(more)}"
-        key = ("network" if bound == "network" else "compute"), where
-        cost = costs[key]
-        cost.bound = cost.bound or bound
-        cost.seconds += spent
-        cost.ops[op.name.rpartition(".")[2]] += len(event.ops) * event.times
-        if cost.op is None or spent > cost.longest:
-            cost.longest, cost.op = spent, op
-        path = author_path(op.location)
-        cost.layers.update(scope.text for scope in path if scope.count > 1)
-        if path and path[0].name in PHASES:
-            cost.phases.setdefault(path[0].name)
+        seconds[bound] += event.seconds * event.times
+        for op, spent in _parts(event, bound):
+            frame = place_of(op)
+            where = line_text(frame) if frame and frame.function else ""
+            where = where or (place_text(frame.position) if frame else "")
+            if bound == "network" and (more := other_lines_of(op)):
+                where = f"{where} and {others(more)}"
+            key = ("network" if bound == "network" else "compute"), where
+            cost = costs[key]
+            cost.bound = cost.bound or bound
+            cost.seconds += spent
+            cost.ops[op.name.rpartition(".")[2]] += event.times
+            if cost.op is None or spent > cost.longest:
+                cost.longest, cost.op = spent, op
+            path = author_path(op.location)
+            cost.layers.update(scope.text for scope in path if scope.count > 1)
+            if path and path[0].name in PHASES:
+                cost.phases.setdefault(path[0].name)
     largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]
     total = sum(seconds.values())
     return {
@@ -112,6 +112,21 @@ def verdict(
         else _memory_data(profile, [chip] if chip else [*CHIPS.values()], Words()),
         "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
     }
+
+
+def _parts(event: Event, bound: str) -> list[tuple[Operation, float]]:
+    """Return the ops of an event with their shares of its time.
+
+    Collectives that are sent together are of different lines: each has a share by its bytes.
+    """
+    spent = event.seconds * event.times
+    if bound != "network" or len(event.ops) == 1:
+        return [(event.ops[0], spent)]
+    sizes = [sum(map(value_bytes, op.operands)) for op in event.ops]
+    total = sum(sizes) or 1
+    return [
+        (op, spent * size / total) for op, size in zip(event.ops, sizes, strict=True)
+    ]
 
 
 def _names_lines(module: ModuleOp) -> bool:

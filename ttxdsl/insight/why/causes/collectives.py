@@ -187,6 +187,8 @@ class WhyCollectives:
             plan=plan,
             sides=story.sides,
             times=collective.times,
+            line=collective.line,
+            position=collective.position,
         )
 
     def _plan(self, reshard: Operation) -> tuple[str, ...]:

@@ -5,11 +5,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ttxdsl.costs.units import listed, others
-from ttxdsl.diagnostics.errors import Frame, line_text
 from ttxdsl.insight.why.answers import (
     Between,
     LineCost,
-    Site,
     WhyCollective,
     WhyProgram,
 )
@@ -27,31 +25,21 @@ def line_costs(collectives: Sequence[WhyCollective]) -> tuple[LineCost, ...]:
     """
     lines: dict[str, list[WhyCollective]] = {}
     for one in collectives:
-        lines.setdefault(_where(one), []).append(one)
+        where = one.line or one.op.shown or str(one.op)
+        lines.setdefault(where, []).append(one)
     total = sum(one.seconds for one in collectives)
     costs = [_cost(where, group, total) for where, group in lines.items()]
     return tuple(sorted(costs, key=lambda cost: -cost.seconds))
 
 
-def _where(one: WhyCollective) -> str:
-    """Return the line of a collective, of joined ones how many more there are."""
-    where = _line(one.op)
-    more = {_line(part.op) for part in one.joined} - {where}
-    return f"{where} and {others(len(more))}" if more else where
-
-
-def _line(site: Site) -> str:
-    if site.position is None or not site.function:
-        return site.shown or str(site)
-    return line_text(Frame(site.function, site.position))
-
-
 def _cost(where: str, group: Sequence[WhyCollective], total: float) -> LineCost:
-    kinds = Counter(one.kind for one in group)
+    kinds = Counter[str]()
+    for one in group:
+        kinds[one.kind] += one.times.count
     seconds = sum(one.seconds for one in group)
     return LineCost(
         where,
-        group[0].op.position,
+        group[0].position or group[0].op.position,
         tuple(kinds.most_common()),
         tuple(dict.fromkeys(one.axes for one in group)),
         sum(one.bytes for one in group),
