@@ -57,3 +57,14 @@ def test_the_same_place_is_the_match():
     first, second = match([GATHER], [moved, GATHER])
     assert first.right is GATHER
     assert (second.right, second.sign) == (moved, "+")
+
+
+def test_lines_that_both_programs_have_are_paired_with_themselves():
+    """A line is inserted before both; what line 2 sends is of another size now."""
+    first, second = (replace(GATHER, position=f"a:{line}:1") for line in (1, 2))
+    larger = replace(GATHER, tensor="8xf32", bytes_per_device=32, position="a:3:1")
+    lines = {("a", 1): ("a", 2), ("a", 2): ("a", 3)}
+    (gone, changed) = match([first, second], [larger], lines)
+    assert (gone.sign, changed.sign, changed.right) == ("-", "~", larger)
+    # what stands on a line that the other does not have may be what was moved
+    assert [pair.sign for pair in match([first], [larger], {})] == ["~"]

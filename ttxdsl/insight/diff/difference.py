@@ -1,14 +1,17 @@
 """The differences between two per-device programs: collectives, bytes, memory.
 
 Collectives are matched in steps, each in program order among what the step before left:
-those that are alike in everything, then those of the same kind, axes and op at the same
-place of the source, then without the place, then without the axes. Op means what the
-collective is there for, as `CountedCollective.reason` says it.
+of the same line of the source those that are alike in everything, then those of the same
+kind, axes and op, then without the axes. Only for lines that the other program does not
+have the same is then asked without the line. Op means what the collective is there for,
+as `CountedCollective.reason` says it.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,15 +25,15 @@ from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.reasons import with_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.insight.why.causes.aligned import Line, SourceLines, aligned, line_of
 
-Key = Callable[[CountedCollective], Hashable]
+Key = Callable[[CountedCollective], tuple[Hashable, ...]]
+Place = tuple[Line | None, str]
+"""A line and a column in it."""
 
 _STEPS: tuple[Key, ...] = (
-    lambda c: (c.kind, c.axes_text, c.tensor, c.reason, c.position),
     lambda c: (c.kind, c.axes_text, c.tensor, c.reason),
-    lambda c: (c.kind, c.axes_text, c.reason, c.position),
     lambda c: (c.kind, c.axes_text, c.reason),
-    lambda c: (c.kind, c.reason, c.position),
     lambda c: (c.kind, c.reason),
 )
 
@@ -70,6 +73,8 @@ class Side:
     memory: MemoryProfile
     seconds: float | None = None
     """The modelled time of a step on the given chip, None without one."""
+    source: SourceLines = field(default_factory=dict[str, Any])
+    """What the lines of the program do that it was compiled from."""
     hint: str | None = None
     """A line on getting the source's lines and names; None where the text has them."""
 
@@ -126,25 +131,58 @@ def _does(collective: CountedCollective) -> tuple[object, ...]:
 
 
 def match(
-    left: Sequence[CountedCollective], right: Sequence[CountedCollective]
+    left: Sequence[CountedCollective],
+    right: Sequence[CountedCollective],
+    lines: Mapping[Line, Line] = MappingProxyType({}),
 ) -> list[Pair]:
-    """Pair the collectives of two programs; see the module."""
+    """Pair the collectives of two programs; see the module.
+
+    Args:
+        left: those of one program.
+        right: those of the other.
+        lines: which line of the one is which of the other, see `aligned_lines`.
+    """
     partner: dict[int, int] = {}
     free_right = list(range(len(right)))
-    for key in _STEPS:
+    ours = [_place(one, lines) for one in left]
+    theirs = [_place(one, {}) for one in right]
+    known = set(lines.values())
+
+    def pair(key_of: Callable[[int, CountedCollective, Place], Hashable]) -> None:
+        nonlocal free_right
         waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
         for at in free_right:
-            waiting[key(right[at])].append(at)
+            waiting[key_of(at, right[at], theirs[at])].append(at)
         for at, one in enumerate(left):
-            if at not in partner and (found := waiting.get(key(one))):
+            found = waiting.get(key_of(-1 - at, one, ours[at]))
+            if at not in partner and found:
                 partner[at] = found.popleft()
         taken = set(partner.values())
         free_right = [at for at in free_right if at not in taken]
+
+    for step in _STEPS:
+        pair(lambda _, one, place, step=step: (place, step(one)))
+        pair(lambda _, one, place, step=step: (place[0], step(one)))
+    for step in _STEPS:
+        # a line that both programs have is paired with itself only
+        pair(
+            lambda at, one, place, step=step: (
+                at if place[0] in known else None,
+                step(one),
+            )
+        )
     pairs = [
         Pair(one, right[partner[at]] if at in partner else None)
         for at, one in enumerate(left)
     ]
     return [*pairs, *(Pair(None, right[at]) for at in free_right)]
+
+
+def _place(one: CountedCollective, lines: Mapping[Line, Line]) -> Place:
+    """Return the line of a collective, as the right program has it, and its column."""
+    line = line_of(one.position)
+    column = (one.position or "").rpartition(":")[2]
+    return (lines.get(line, line) if line else None), column
 
 
 def side_of(
@@ -153,6 +191,7 @@ def side_of(
     trip_count: int | None = None,
     chip: Chip | str | None = None,
     slices: int = 1,
+    source: SourceLines = MappingProxyType({}),
 ) -> Side:
     """Return what is compared of a per-device program.
 
@@ -162,6 +201,7 @@ def side_of(
         trip_count: how often loops turn of which the program does not say it.
         chip: whose memory and time; without one nothing is fused, and time is left out.
         slices: of chips with a network each.
+        source: what the lines of the program do that it was compiled from.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
@@ -169,9 +209,12 @@ def side_of(
     usage = usage_on(module, chip, slices, trip_count)
     seconds = None if chip is None else usage.seconds
     collectives = tuple(with_arguments(module, usage.collectives))
-    return Side(name, collectives, usage.memory, seconds, lines_hint(module))
+    hint = lines_hint(module)
+    return Side(name, collectives, usage.memory, seconds, source, hint)
 
 
 def difference(left: Side, right: Side) -> Difference:
     """Two programs side by side."""
-    return Difference(left, right, tuple(match(left.collectives, right.collectives)))
+    lines = aligned(left.source, right.source)
+    pairs = match(left.collectives, right.collectives, lines)
+    return Difference(left, right, tuple(pairs))

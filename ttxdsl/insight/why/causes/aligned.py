@@ -34,6 +34,10 @@ def line_of(position: str | None) -> Line | None:
     )
 
 
+SourceLines = Mapping[str, Mapping[Line, _Content]]
+"""For each function what its lines do, see `source_lines`."""
+
+
 def aligned_lines(left: ModuleOp, right: ModuleOp) -> dict[Line, Line]:
     """Return for lines of one program those of the other that do the same.
 
@@ -41,7 +45,11 @@ def aligned_lines(left: ModuleOp, right: ModuleOp) -> dict[Line, Line]:
         left: as it was read.
         right: the other one.
     """
-    before, after = _functions(left), _functions(right)
+    return aligned(source_lines(left), source_lines(right))
+
+
+def aligned(before: SourceLines, after: SourceLines) -> dict[Line, Line]:
+    """Return the same of the lines that two programs have."""
     lines: dict[Line, Line] = {}
     for function, own in before.items():
         for one, other in _aligned(own, after.get(function, {})):
@@ -49,7 +57,7 @@ def aligned_lines(left: ModuleOp, right: ModuleOp) -> dict[Line, Line]:
     return lines
 
 
-def _functions(module: ModuleOp) -> dict[str, dict[Line, _Content]]:
+def source_lines(module: ModuleOp) -> SourceLines:
     """Return for each function of the source, or else of the text, what its lines do."""
     kinds: defaultdict[str, defaultdict[Line, set[tuple[str, str]]]] = defaultdict(
         lambda: defaultdict(set)
