@@ -34,3 +34,8 @@ def test_texts():
         "800.0 ns",
         "1.5 us",
     ]
+
+
+def test_a_time_that_is_almost_a_unit_is_told_in_it():
+    texts = [seconds_text(one) for one in (9.999999e-7, 9.4e-7, 0.99999e-3, 1.0)]
+    assert texts == ["1.0 us", "940.0 ns", "1.0 ms", "1.0 s"]

@@ -226,3 +226,24 @@ def test_algebra_agrees_with_sets_of_cuts(one: AxisRef, other: AxisRef) -> None:
     if one.can_coexist(other):
         left = subtract((one,), (other,), MESH)
         assert set().union(*(covered(part) for part in left)) == covered(one) - both
+
+
+@pytest.mark.parametrize(
+    ("axis", "text"),
+    [
+        (
+            AxisRef("y", 1, 2),
+            "y:(1)2 is a part of y: its 24 devices seen as 2 x 12, along the first 2",
+        ),
+        (
+            AxisRef("y", 2, 3),
+            "y:(2)3 is a part of y: its 24 devices seen as 2 x 3 x 4, along the middle 3",
+        ),
+        (
+            AxisRef("z", 4, 4),
+            "z:(4)4 is a part of z: its 16 devices seen as 4 x 4, along the last 4",
+        ),
+    ],
+)
+def test_a_part_of_an_axis_is_explained(axis: AxisRef, text: str) -> None:
+    assert axis.told_in(MESH) == text

@@ -48,7 +48,7 @@ def bytes_text(count: int) -> str:
 def seconds_text(seconds: float) -> str:
     """`0.8 us`, `12.3 ms`, `4.5 s`."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
+        if seconds >= 0.99995 * size:  # which is written as 1000.0 of a smaller unit
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds * 1e9:.1f} ns"
 

@@ -42,6 +42,17 @@ class AxisRef:
         sub = "" if self.size is None else f":({self.pre_size}){self.size}"
         return quoted(self.name) + sub
 
+    def told_in(self, mesh: Mesh) -> str:
+        """Return a sentence on which devices a sub-axis goes along."""
+        total, size = mesh.axis_size(self.name), self.size_in(mesh)
+        behind = total // self.next_pre_size_in(mesh)
+        factors = [part for part in (self.pre_size, size, behind) if part > 1]
+        at = "first" if self.pre_size == 1 else "last" if behind == 1 else "middle"
+        return (
+            f"{self.name}:({self.pre_size}){size} is a part of {self.name}: its {total}"
+            f" devices seen as {' x '.join(map(str, factors))}, along the {at} {size}"
+        )
+
     @property
     def _end(self) -> float:
         """The end of the covered interval of pre-sizes, without knowing the mesh."""

@@ -1,5 +1,6 @@
 """What collectives of training steps send, where the sizes of tensors tell it."""
 
+import re
 from importlib import import_module
 from itertools import product
 from math import prod
@@ -81,7 +82,7 @@ def check(step: Step) -> None:
     device = ttxdsl.load(lowered(step)).partition()
     assert not wrong_labels(step, device)
     lines = purposes(device.module, device.collectives())
-    words = {(line.why, of) for line in lines for of in line.of.split(" and ")}
+    words = {(line.why, of) for line in lines for of in re.split(", | and ", line.of)}
     match step.scheme:
         case "data":
             assert ("data parallel", "gradients") in words

@@ -153,6 +153,22 @@ def test_a_narrow_screen(page: Page, view: str):
     assert box and box["width"] <= 375 and box["height"] > 300
 
 
+def test_the_tab_that_is_open_is_seen_on_a_narrow_screen(page: Page):
+    page.set_viewport_size({"width": 375, "height": 800})
+    for key, name in (("7", "remarks"), ("1", "summary"), ("5", "time")):
+        page.keyboard.press(key)
+        box = page.locator(f"#tab-{name}").bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 375
+
+
+def test_values_and_events_have_names_of_the_author():
+    data = fsdp(True)
+    assert any(" of block" in one["name"] for one in data["memory"]["live"])
+    assert not any(
+        "manual_computation" in event[1] for event in data["timeline"]["events"]
+    )
+
+
 def test_what_is_cut_is_told_by_a_tip(page: Page):
     page.click("#tab-graph")
     page.wait_for_function("() => graph.drawing !== null")  # in the next frame

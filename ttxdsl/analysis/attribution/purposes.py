@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.attribution.roles import Role, Roles, collective_roles
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.costs.ring import Ring
-from ttxdsl.costs.units import bytes_text
+from ttxdsl.costs.units import bytes_text, listed
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Collective
 
@@ -59,17 +59,17 @@ def purposes(
         known: what `collective_roles` returned, if it was asked.
     """
     known = collective_roles(module) if known is None else known
-    listed = [
+    rows = [
         ((op, roles.of(op), roles), one)
         for (op, roles), one in zip(known, collectives, strict=True)
         if one.is_priced
     ]
     # it is FSDP where gradients are summed along an axis that parameters are split by
-    trained = _axes(one for (_, role, _), one in listed if role is Role.GRADIENTS)
+    trained = _axes(one for (_, role, _), one in rows if role is Role.GRADIENTS)
     split, updated = (
         _axes(
             one
-            for (op, role, roles), one in listed
+            for (op, role, roles), one in rows
             if isinstance(op, stablehlo.AllGatherOp)
             and role in (Role.PARAMETERS, Role.UPDATES)
             and roles.is_argument(op) is given
@@ -77,7 +77,7 @@ def purposes(
         for given in (True, False)
     )
     found: dict[tuple[str, str, str, str], list[CountedCollective]] = {}
-    for (op, role, roles), one in listed:
+    for (op, role, roles), one in rows:
         fact = op.get_trait(Collective)
         match fact and fact.ring, role:
             case Ring.REDUCE_SCATTER, Role.GRADIENTS:
@@ -96,7 +96,7 @@ def purposes(
                 why = "gathered"
             case _:
                 why = "moved"
-        sent = " and ".join(role.value for role in roles.all_of(op))
+        sent = listed([role.value for role in roles.all_of(op)])
         key = why, one.kind, sent, one.axes_text
         found.setdefault(key, []).append(one)
     lines = [

@@ -77,10 +77,16 @@ class _Module:
 
 
 class Words:
-    """Names for values and loops, of any stage of a program."""
+    """Names for values and loops, of any stage of a program.
 
-    def __init__(self, trip_count: int | None = None):
+    Args:
+        trip_count: of loops of which the program does not say it.
+        of_text: whether an argument without a path is called as in the text, `%arg8[i]`.
+    """
+
+    def __init__(self, trip_count: int | None = None, *, of_text: bool = False):
         self._trip_count = trip_count
+        self._of_text = of_text
         self._modules: dict[ModuleOp, _Module] = {}
         self._values: dict[tuple[SSAValue, Calls], str | None] = {}
         self._loops: dict[Operation, str] = {}
@@ -164,6 +170,8 @@ class Words:
             if outer is None:
                 path = path_of(unmarked(argument.location))
                 is_entry = isinstance(owner, FuncOp)
+                if path is None and self._of_text and (index or moved):
+                    path = f"%{argument.name_hint or f'arg{argument.index}'}"
                 return f"{leaf_name(path)}{index}{moved}" if path and is_entry else None
             value = outer
         return None

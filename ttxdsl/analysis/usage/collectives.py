@@ -46,6 +46,7 @@ from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import Groups, axes_of_groups, groups_joined
 
 RINGS = {
@@ -495,6 +496,21 @@ def sent_text(collectives: Sequence[CountedCollective]) -> str:
     if not any(one.is_priced for one in collectives):
         return "?"
     return bytes_text(sum(one.bytes_per_device for one in collectives))
+
+
+def sub_axes_texts(
+    collectives: Iterable[CountedCollective], meshes: Iterable[Mesh]
+) -> list[str]:
+    """Return a sentence for each part of an axis that collectives run along."""
+    parts = {
+        axis: None for one in collectives for axis in one.axes or () if not axis.is_full
+    }
+    known = list(meshes)
+    texts = (
+        next((axis.told_in(mesh) for mesh in known if mesh.has_axis(axis.name)), None)
+        for axis in parts
+    )
+    return [text for text in texts if text is not None]
 
 
 def guesses_text(collectives: Iterable[CountedCollective]) -> str | None:

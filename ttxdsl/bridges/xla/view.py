@@ -106,7 +106,7 @@ def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     if ours:
         count, bytes_ = row.our_count, row.our_bytes
         names = {
-            f"{our.reason} ({our.place})" if our.place else our.reason
+            f"{our.reason} ({our.place})" if our.function else our.reason
             for our in row.ours
         }
     else:

@@ -2,9 +2,9 @@
 
 Collectives are matched in steps, each in program order among what the step before left:
 of the same line of the source those that are alike in everything, then those of the same
-kind, axes and op, then without the axes. Only for lines that the other program does not
-have the same is then asked without the line. Op means what the collective is there for,
-as `CountedCollective.reason` says it.
+kind, axes and op, then without the axes. Then those that are alike in everything but the
+line, and the other two again for lines that only one program has. Op means what the
+collective is there for, as `CountedCollective.reason` says it.
 """
 
 from collections import Counter, defaultdict, deque
@@ -19,12 +19,14 @@ from ttxdsl.analysis.attribution.authored import lines_hint
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     launches_of,
+    sub_axes_texts,
 )
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.reasons import with_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.causes.aligned import Line, SourceLines, aligned, line_of
 
 Key = Callable[[CountedCollective], tuple[Hashable, ...]]
@@ -75,6 +77,8 @@ class Side:
     """The modelled time of a step on the given chip, None without one."""
     source: SourceLines = field(default_factory=dict[str, Any])
     """What the lines of the program do that it was compiled from."""
+    parts: tuple[str, ...] = ()
+    """A line on each part of an axis that collectives run along."""
     hint: str | None = None
     """A line on getting the source's lines and names; None where the text has them."""
 
@@ -163,7 +167,8 @@ def match(
     for step in _STEPS:
         pair(lambda _, one, place, step=step: (place, step(one)))
         pair(lambda _, one, place, step=step: (place[0], step(one)))
-    for step in _STEPS:
+    pair(lambda _, one, place: _STEPS[0](one))
+    for step in _STEPS[1:]:
         # a line that both programs have is paired with itself only
         pair(
             lambda at, one, place, step=step: (
@@ -209,8 +214,9 @@ def side_of(
     usage = usage_on(module, chip, slices, trip_count)
     seconds = None if chip is None else usage.seconds
     collectives = tuple(with_arguments(module, usage.collectives))
+    parts = tuple(sub_axes_texts(collectives, sdy.mesh_table(module).values()))
     hint = lines_hint(module)
-    return Side(name, collectives, usage.memory, seconds, source, hint)
+    return Side(name, collectives, usage.memory, seconds, source, parts, hint)
 
 
 def difference(left: Side, right: Side) -> Difference:

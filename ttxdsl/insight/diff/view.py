@@ -107,6 +107,8 @@ def print_difference(
         pairs = _pair_table(shown, whole=everything)
         console.print_table(pairs, ["local tensor", "axis"])
         console.print("- only in A, + only in B, ~ changed")
+        for text in dict.fromkeys((*found.left.parts, *found.right.parts)):
+            console.print(text, soft_wrap=True)
     same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
     if same and not everything:
         console.print(f"{same} collectives are the same: --all")

@@ -14,6 +14,7 @@ from ttxdsl.analysis.usage.collectives import (
     guesses_text,
     launches_of,
     sent_text,
+    sub_axes_texts,
 )
 from ttxdsl.analysis.usage.reasons import lines_of, reason_of
 from ttxdsl.costs.units import bytes_text, number_ranges, seconds_text
@@ -192,6 +193,8 @@ def print_outcome(
     table = _collective_table(collectives, outcome, whole=whole)
     lines = None if whole else _MOST_LINES
     console.print_table(table, ["local tensor", "axis"], lines)
+    for text in sub_axes_texts(collectives, lowered.meshes.values()):
+        console.print(text, soft_wrap=True)
     if (guessed := guesses_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
     if outcome.processes:

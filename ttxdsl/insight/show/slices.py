@@ -78,7 +78,10 @@ def _arguments(function: FuncOp) -> list[NamedValue]:
 
 def _results(function: FuncOp) -> list[NamedValue]:
     return [
-        NamedValue(f"{value.name} {name or ''}".strip(), value)
+        NamedValue(
+            f"{value.name} {name}" if name not in (None, "result") else value.name,
+            value,
+        )
         for value, name in zip(
             boundary.results_of(function), result_names(function), strict=True
         )

@@ -11,6 +11,7 @@ from typing import Literal
 from ttxdsl.analysis.attribution.purposes import Purpose
 from ttxdsl.analysis.calls.execution_counts import ONCE, Times
 from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.costs.units import listed
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import place_text
 from ttxdsl.diagnostics.remarks import Remark
@@ -46,7 +47,7 @@ class Site:
         if self.words:
             return self.words
         op = self.op.removeprefix("stablehlo.")
-        is_told = self.function and self.value and self.value.startswith("@")
+        is_told = self.position and self.value and self.value.startswith("@")
         value = f" {self.value}" if self.value and not is_told else ""
         place = f" ({self.shown})" if self.position else ""
         return f"{op}{value}{place}"
@@ -301,6 +302,7 @@ class Change:
     Attributes:
         kind: what is done.
         value: the value that is constrained, or whose annotation or constraint it is.
+        called: the value and those alike as the author calls them, where that is known.
         sharding: Shardy's text of the new sharding; None where one is taken away.
         position: where the value or constraint stands.
         user: of a copied constant the value that uses the copy.
@@ -314,14 +316,14 @@ class Change:
     position: str | None = None
     user: str | None = None
     alike: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         match self.kind:
             case "constrain":
                 return f"{self.value} constrained to {self.sharding}"
             case "annotate argument" | "annotate result":
-                *first, last = self.value, *self.alike
-                name = f"{', '.join(first)} and {last}" if first else last
+                name = listed(self.called or (self.value, *self.alike))
                 if self.sharding is None:
                     return f"{name} without its annotation"
                 return f"{name} annotated {self.sharding}"
@@ -330,7 +332,7 @@ class Change:
             case "copy constant":
                 return f"a copy of {self.value} for {self.user}"
             case "donate argument":
-                return f"{', '.join((self.value, *self.alike))} donated"
+                return f"{listed(self.called or (self.value, *self.alike))} donated"
             case "lay out mesh":
                 return f"@{self.value} as {self.sharding}"
             case "respell":

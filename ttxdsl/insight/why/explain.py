@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.marking import mark_authored
 from ttxdsl.analysis.attribution.purposes import purposes
+from ttxdsl.analysis.usage.collectives import sub_axes_texts
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
@@ -313,6 +314,7 @@ class Explainer:
         if (guessed := self._counterfactuals.base.guessed) is not None:
             notes.append(guessed)
         meshes = mesh_table(self._recorded.compiled)
+        notes += sub_axes_texts(listed, meshes.values())
         return WhyProgram(
             source=self._source,
             meshes=tuple(mesh_titles(meshes)),

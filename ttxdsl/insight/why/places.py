@@ -1,6 +1,7 @@
 """The names of ops, values and factors in answers."""
 
 from dataclasses import replace
+from typing import cast
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.dialects.func import FuncOp
@@ -82,7 +83,7 @@ class Places:
     def __init__(self, recorded: Recorded, names: Names):
         self.recorded = recorded
         self.names = names
-        self.words = Words()
+        self.words = Words(of_text=True)
         self._ops: dict[Operation, Site] = {}
 
     def op(self, op: Operation) -> Site:
@@ -157,8 +158,20 @@ class Places:
         return "a block argument"
 
     def known(self, value: SSAValue) -> str | None:
-        """A value by what its author knows, or by its name in the text that was given."""
-        return self._authored(value) or self.name(value)
+        """A value by what its author knows, or by its name in the text that was given.
+
+        In a function that the entry calls names say little: it is called by op and place.
+        """
+        name = self._authored(value) or self.name(value)
+        if name is None or not name.startswith("@"):
+            return name
+        function = name.partition(":")[0]
+        if not isinstance(value, OpResult):
+            index = cast(BlockArgument, value).index
+            return f"input {index} of {function}"
+        place = self.op(value.op)
+        op = place.op.rpartition(".")[2]
+        return f"{op} at {place.shown}" if place.shown else f"{op} of {function}"
 
     def _authored(self, value: SSAValue) -> str | None:
         value = self.recorded.edges.get(value, value)

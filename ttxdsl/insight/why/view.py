@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from ttxdsl.analysis.attribution.locations import PLACES
 from ttxdsl.costs.machines import Machine, machine_data
-from ttxdsl.costs.units import bytes_text, seconds_text
+from ttxdsl.costs.units import bytes_text, listed, seconds_text
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
 from ttxdsl.diagnostics.folding import unfolded
 from ttxdsl.diagnostics.sanitize import visible
@@ -278,8 +278,8 @@ def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
     if len(names) == 1:
         return f"needs {one.axis} on {names[0]}"
     if most is not None and len(names) > most:
-        names = [*names[:most], f"{len(names) - most} more"]
-    return f"needs {one.axis} on one of {', '.join(names)}"
+        names = [*names[:most], f"one of {len(names) - most} more"]
+    return f"needs {one.axis} on {listed(names, 'or')}"
 
 
 def _sent_text(group: Sequence[answers.WhyCollective]) -> str:
@@ -333,7 +333,8 @@ def _program_table(
         named = ()
         if answer.by in PLACES:
             named = (answer.rows[one.number] or f"no {answer.by} is known",)
-        site = f"{replace(one.op, position=None)}\n{one.op.shown}".strip()
+        name = str(one.op).removesuffix(f" ({one.op.shown})")
+        site = f"{name}\n{one.op.shown}".strip()
         needs = _origins(one)
         if narrow:
             op = "" if named else site.replace("\n", " ")
@@ -425,7 +426,7 @@ def _print_between(console: Terminal, answer: answers.Between) -> None:
                 text = f"  {sign} {bytes_text(each.bytes)} in {cost_text(each)}"
                 console.print(styled(text, "dim"), soft_wrap=True)
     if answer.others:
-        console.print(f"and {answer.others} more lines")
+        console.print(f"and {answer.others} more line{'s' * (answer.others > 1)}")
     if not answer.lines:
         console.print("no line sends otherwise")
 

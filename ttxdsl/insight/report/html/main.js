@@ -16,6 +16,7 @@ function showView(name) {
     const tab = document.getElementById(`tab-${other}`);
     tab.setAttribute("aria-selected", other === name);
     tab.tabIndex = other === name ? 0 : -1;
+    if (other === name) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   document.body.dataset.view = name;
   changed("view");

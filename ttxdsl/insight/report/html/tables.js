@@ -272,7 +272,7 @@ function setUpMemory(view) {
   const largest = Math.max(1, ...rows.map((one) => one.bytes));
   const column = (name, width, value, number) => ({ name, width, value, number });
   const columns = [
-    column("value", "minmax(140px, 1.4fr)", (one) => one.name),
+    column("value", "minmax(160px, 2fr)", (one) => one.name),
     column("what", "90px", (one) => one.kind),
     column("bytes", "170px", (one) => one.bytes, true),
     column("on a device", "minmax(110px, 1fr)", (one) => one.type),

@@ -40,7 +40,7 @@ function setUpTime(view) {
     },
     tip: (at) => {
       const one = events[at];
-      const turns = one.times > 1 ? [`of its first turn; it runs ${one.times.toLocaleString("en")} times`] : [];
+      const turns = one.times > 1 ? [`of its first iteration; it runs ${one.times.toLocaleString("en")} times`] : [];
       return [`${one.name}: ${timeText(one.seconds)}`, `from ${timeText(one.start)}`, ...turns];
     },
     choose: (at) => selectNode(events[at].node),
@@ -97,6 +97,6 @@ function setUpTime(view) {
   const zooms = h("p", { class: "radios" }, "zoom: ", button("+", "Larger (+, wheel)", () => zoomAt(1 / 1.5)), button("−", "Smaller (-)", () => zoomAt(1.5)), button("all", "Show all (0)", () => zoomTo(0, last)));
   const hidden = time.overlaps ? `${timeText(time.hidden_seconds)} of it hidden by computing` : "nothing of it hidden: this machine does one after the other";
   view.append(h("div", { class: "fill" }, h("div", { class: "panel" }, h("h2", {}, `Timeline: ${timeText(time.seconds)}`),
-    h("p", { class: "sub" }, `computing ${timeText(time.compute_seconds)}, sending ${timeText(time.link_seconds)}, ${hidden}; neighbouring collectives joined. Modelled on ${data.machine}. In a loop the first turn is drawn.`), zooms, chart.element)));
+    h("p", { class: "sub" }, `computing ${timeText(time.compute_seconds)}, sending ${timeText(time.link_seconds)}, ${hidden}; neighbouring collectives joined. Modelled on ${data.machine}. Of a loop the first iteration is drawn.`), zooms, chart.element)));
   listen((what) => (what === "select" || what === "theme" ? chart.draw() : null));
 }

@@ -262,6 +262,8 @@ class Trace:
                     *(one.times, one.depth, self._node(one.ops[0])),
                 ]
                 for one in time.events
+                # the body of a device is no loop
+                if not isinstance(one.ops[0], sdy.ManualComputationOp)
             ],
         }
 
@@ -285,7 +287,7 @@ class Trace:
             "result_bytes": profile.result_bytes,
             "live": [
                 {
-                    "name": value.name,
+                    "name": self._words.value(value.value) or value.name,
                     "type": value.type,
                     "bytes": value.bytes,
                     "kind": value.kind,

@@ -7,6 +7,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 
 from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.calls.function_attributes import result_names
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import ValueFlow, bits
 from ttxdsl.diagnostics.errors import source_position
@@ -57,9 +58,9 @@ class Annotations:
         self, index: int, sharding: TensorSharding, others: tuple[int, ...]
     ) -> Edit:
         arguments = self._function.body.block.args
+        indices = (index, *others)
         name, *more = (
-            self.places.names.name(arguments[at]) or f"argument {at}"
-            for at in (index, *others)
+            self.places.names.name(arguments[at]) or f"argument {at}" for at in indices
         )
         results = tuple(
             self._becomes[at] for at in (index, *others) if at in self._becomes
@@ -71,6 +72,10 @@ class Annotations:
             sharding_text(sharding),
             position or self._position,
             alike=(*more, *(f"result {result}" for result in results)),
+            called=(
+                *(self.places.argument(arguments[at]) for at in indices),
+                *map(self._result_name, results),
+            ),
         )
         return Edit(
             change,
@@ -80,6 +85,9 @@ class Annotations:
             arguments=others,
             results=results,
         )
+
+    def _result_name(self, index: int) -> str:
+        return result_names(self._function)[index] or f"result {index}"
 
     def optimizer_state(self, index: int) -> tuple[int, ...]:
         """Other arguments that the new value of one is computed from, split alike."""
