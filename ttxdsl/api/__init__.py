@@ -348,12 +348,11 @@ class Program(ProgramForm):
         """
         from ttxdsl.insight.diff.difference import difference, side_of
         from ttxdsl.insight.diff.view import print_difference
-        from ttxdsl.insight.why.causes.aligned import source_lines
 
         sides = (
             side_of(
                 *(name, program.per_device().module, trip_count, chip, slices),
-                source_lines(program.loaded.module),
+                program.loaded.module,
             )
             for name, program in zip(names, (self, other), strict=True)
         )

@@ -29,7 +29,6 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.diff.annotations import carry_annotations, on_mesh
 from ttxdsl.insight.diff.difference import Difference, Side, difference, side_of
 from ttxdsl.insight.diff.view import difference_data, print_difference
-from ttxdsl.insight.why.causes.aligned import source_lines
 from ttxdsl.ir.traversal import ops_of_type
 
 _TROUBLE = 2
@@ -65,7 +64,6 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
                     f"{left_out} sharding constraint(s) inside are not carried over"
                 )
                 print_remarks([Remark("warning", message, str(donor))])
-        source = source_lines(module)
         shape = on_mesh(module, shape)
         program = ProgramForm.of_module(module, str(path))
         program = program.per_device(shape, **{**usual, **more})
@@ -73,7 +71,7 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
             *(name, program.module, options.trip_count),
             chip=options.chip,
             slices=options.slices,
-            source=source,
+            original=module,
         )
 
     def later(

@@ -27,7 +27,13 @@ from ttxdsl.analysis.usage.reasons import with_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.dialects import sdy
-from ttxdsl.insight.why.causes.aligned import Line, SourceLines, aligned, line_of
+from ttxdsl.insight.why.causes.aligned import (
+    Line,
+    SourceLines,
+    aligned,
+    line_of,
+    source_lines,
+)
 
 Key = Callable[[CountedCollective], tuple[Hashable, ...]]
 Place = tuple[Line | None, str]
@@ -196,7 +202,7 @@ def side_of(
     trip_count: int | None = None,
     chip: Chip | str | None = None,
     slices: int = 1,
-    source: SourceLines = MappingProxyType({}),
+    original: ModuleOp | None = None,
 ) -> Side:
     """Return what is compared of a per-device program.
 
@@ -206,7 +212,7 @@ def side_of(
         trip_count: how often loops turn of which the program does not say it.
         chip: whose memory and time; without one nothing is fused, and time is left out.
         slices: of chips with a network each.
-        source: what the lines of the program do that it was compiled from.
+        original: what it was compiled from, whose lines are compared.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
@@ -215,6 +221,7 @@ def side_of(
     seconds = None if chip is None else usage.seconds
     collectives = tuple(with_arguments(module, usage.collectives))
     parts = tuple(sub_axes_texts(collectives, sdy.mesh_table(module).values()))
+    source: SourceLines = {} if original is None else source_lines(original)
     hint = lines_hint(module)
     return Side(name, collectives, usage.memory, seconds, source, parts, hint)
 
