@@ -239,3 +239,9 @@ def test_symbolic_shapes_are_named():
     text = f"func.func @main(%x: {kind}) -> {kind} {{ return %x : {kind} }}"
     with pytest.raises(CompileError, match="has no static shape"):
         ttxdsl.load(text).plan("v5e")
+
+
+def test_a_plan_without_a_chip_says_which_there_are(capsys: pytest.CaptureFixture[str]):
+    assert main(["plan", str(STEP)]) == 1
+    err = capsys.readouterr().err
+    assert "a plan is for a chip" in err and "--chip v5p" in err and "h100" in err

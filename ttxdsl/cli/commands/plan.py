@@ -16,6 +16,7 @@ from ttxdsl.cli.options.machines import (
 from ttxdsl.cli.programs import read_as_program
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.display import report_console
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.insight.plan.view import print_plan, print_search
 
@@ -62,6 +63,12 @@ def _search(options: argparse.Namespace) -> int:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
+    if options.chip is None:
+        names = ", ".join(CHIPS)
+        raise CompileError(
+            "a plan is for a chip",
+            hint=f"say what each device is: --chip v5p; or {names}",
+        )
     if options.search:
         return _search(options)
     with progress("partitioning") as moved:
@@ -110,10 +117,9 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--chip",
         type=chip_of_text,
-        required=True,
         metavar="CHIP",
         help=(
-            f"what each device is: {', '.join(CHIPS)}; or a file FILE.json as calibrate"
+            f"what each device is, needed: {', '.join(CHIPS)}; or a file FILE.json as calibrate"
             " writes it"
         ),
     )
