@@ -151,6 +151,27 @@ def test_the_prescribed_program_costs_what_is_said_and_computes_the_same(text: s
         )
 
 
+def test_changes_are_compiled_with_the_propagation_that_xla_has(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """One constraint in a loop suffices where stage 6 chooses; XLA needs all of them."""
+    compiled: set[str | None] = set()
+    compile_ = Meter.compile
+
+    def spy(meter: Meter, module: ModuleOp, edits: tuple[Edit, ...]) -> Figures | None:
+        compiled.add(meter.pipeline.propagation)
+        return compile_(meter, module, edits)
+
+    monkeypatch.setattr(Meter, "compile", spy)
+    module = parse_program(FIGHT)
+    prescribe(module, seconds=3)
+    assert compiled == {"sdy-user-priority-propagate"}
+    compiled.clear()
+    basic = TTStableHLOPipelinePass(propagation="sdy-basic-propagate")
+    prescribe(module, seconds=3, pipeline=basic)
+    assert compiled == {"sdy-basic-propagate"}
+
+
 def test_each_is_measured_alone_and_some_together():
     answer = search(FIGHT)
     assert answer.together
