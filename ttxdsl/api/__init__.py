@@ -6,9 +6,8 @@
     print(program.collectives())
     results = program.lower("ttnn").simulate(x, w)
 
-A `Program` never changes: every method answers with a new one, so that a notebook may
-hold the forms of a program beside each other. What can be asked of one is answered by
-`ttxdsl.insight` and `ttxdsl.bridges`, imported by the methods that ask.
+A `Program` never changes: every method answers with a new one. What can be asked of one is
+answered by `ttxdsl.insight` and `ttxdsl.bridges`, imported by the methods that ask.
 """
 
 from __future__ import annotations
@@ -57,9 +56,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _asking() -> Generator[None]:
-    """Answer with a diagnostic where a part of this package is not there.
-
-    The collector of garbage is kept from reading the program meanwhile.
+    """Say what part of the package is not there; keep the collector from the program.
 
     Raises:
         CompileError: what is imported inside is in a part that is not installed.

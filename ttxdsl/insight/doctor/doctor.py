@@ -58,7 +58,7 @@ from ttxdsl.insight.doctor.meshes import (
 )
 from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
 from ttxdsl.insight.doctor.schemes import schemes, trains_parameters
-from ttxdsl.insight.doctor.solving.candidates import SOLVED, solved_candidates
+from ttxdsl.insight.doctor.solving.candidates import AXIS_NAMES, solved_candidates
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
@@ -311,13 +311,20 @@ def _add(
 ) -> None:
     """Add what was measured; constraints that change nothing are not worth writing."""
     for at, (other, known) in enumerate(measured):
-        if known == measurement and other.splits_as(candidate):
-            named = candidate if other.note.startswith(SOLVED) else other
+        alike = known == measurement and other.splits is not None
+        if alike and other.parts == candidate.parts:
+            named = min(other, candidate, key=_plainness)
             if not (other.constraints and candidate.constraints):
                 named = replace(named, note="", constraints=())
             measured[at] = named, measurement
             return
     measured.append((candidate, measurement))
+
+
+def _plainness(candidate: Candidate) -> tuple[int, bool, str]:
+    """Return the key by which of two candidates that are alike the plainer is told."""
+    name, _ = candidate.axes[0]
+    return len(candidate.axes), name in AXIS_NAMES, candidate.note
 
 
 def rank_of(row: Row) -> tuple[bool, float, int, int, int]:

@@ -91,10 +91,15 @@ class Candidate:
         """The sizes from the largest on, without ones."""
         return tuple(sorted((size for _, size in self.axes if size > 1), reverse=True))
 
-    def splits_as(self, other: "Candidate") -> bool:
-        """Return True if the same arguments are split alike, by axes of any names."""
-        sizes, others = ([size for _, size in c.axes] for c in (self, other))
-        return sizes == others and self.splits == other.splits
+    @property
+    def parts(self) -> dict[tuple[int, int], int]:
+        """In how many parts each dimension of an argument is split."""
+        parts: dict[tuple[int, int], int] = {}
+        for (_, size), dims in zip(self.axes, self.splits or (), strict=False):
+            for dim in dims:
+                key = dim.argument, dim.dim
+                parts[key] = parts.get(key, 1) * size
+        return parts
 
     def __str__(self) -> str:
         """`batch=2, heads=4, batch kept`."""
