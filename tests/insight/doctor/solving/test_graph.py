@@ -180,3 +180,31 @@ def test_an_embedding_is_split_where_no_scheme_does():
     }""")
     row = diagnose(module, 8).rows[0]
     assert row.measurement.bytes_sent == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "func.func @main(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> }",
+        """func.func @main() -> tensor<8xf32> {
+          %0 = stablehlo.constant dense<1.0> : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""",
+    ],
+)
+def test_scalars_and_constants_have_nothing_to_choose(text: str):
+    function = entry_function(parse_program(text))
+    assert not list(solved_candidates(function, [(4,)], GENERIC, seconds=1.0))
+    empty = Graph.of(function).problem(Axes.of((4,), GENERIC), GENERIC)
+    assert solve(empty.problem, 0.1).cost == 0
+
+
+def test_an_argument_that_is_only_handed_on():
+    function = entry_function(
+        parse_program(
+            "func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {"
+            " return %a : tensor<8xf32> }"
+        )
+    )
+    first, _ = solved_candidates(function, [(4,)], GENERIC, seconds=1.0)
+    assert first.parts == {(0, 0): 4}

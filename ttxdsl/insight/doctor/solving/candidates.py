@@ -69,6 +69,8 @@ def solved_candidates(
     """
     end = monotonic() + seconds
     graph = Graph.of(function, trip_count)
+    if not graph.arguments:
+        return  # scalars alone: nothing is split
     most = _SECONDS_A_CLASS * len(set(graph.kinds))
     solved: list[_Solved] = []
     shapes = [shape for shape in shapes if len(shape) <= len(AXIS_NAMES)]

@@ -55,8 +55,7 @@ def first_least(values: Floats, counts: Ints) -> Ints:
     run = np.repeat(np.arange(len(counts)), counts)
     places = np.flatnonzero(values == least[run])
     of_run = run[places]
-    is_first = np.concatenate(([True], of_run[1:] != of_run[:-1]))
-    return places[is_first] - starts
+    return places[np.diff(of_run, prepend=-1) != 0] - starts
 
 
 @dataclass(frozen=True, slots=True)

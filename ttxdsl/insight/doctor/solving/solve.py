@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from time import monotonic
 
+import numpy as np
+
 from ttxdsl.insight.doctor.solving.descent import Descent
 from ttxdsl.insight.doctor.solving.exact import solve_exactly
 from ttxdsl.insight.doctor.solving.presolve import Presolve
@@ -36,6 +38,8 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
 
     Without SciPy, which has HiGHS, that is what the descent finds.
     """
+    if not problem.costs:
+        return Solution(np.zeros(0, dtype=int), 0.0, True, True)
     start = monotonic()
     end = start + seconds
     presolve = Presolve(problem, lambda: monotonic() >= start + 0.6 * seconds)
