@@ -245,9 +245,9 @@ class _Counter:
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
         self.repeated: defaultdict[Operation, list[Operation]] = defaultdict(list)
-        """What each turn of a loop makes that stands ahead of it."""
+        """For a loop, the ops ahead of it whose results each of its turns makes anew."""
         self.gathered_again: dict[Operation, list[SSAValue]] = {}
-        """What is gathered anew for an op."""
+        """For an op, the values that are gathered anew for it."""
 
     def size(
         self,

@@ -93,7 +93,7 @@ def _lines_of_results(op: Operation) -> list[Frame | None]:
 
 
 _WRITTEN = ("all_gather", "all_to_all", "pbroadcast", "ppermute", "ragged_all_to_all")
-"""What JAX calls the collectives that move values where a program writes them."""
+"""JAX's names of the collectives that a program itself writes to move values."""
 
 
 def _is_written(location: Attribute) -> bool:

@@ -82,7 +82,7 @@ class Side:
     seconds: float | None = None
     """The modelled time of a step on the given chip, None without one."""
     source: SourceLines = field(default_factory=dict[str, Any])
-    """What the lines of the program do that it was compiled from."""
+    """The source lines of the program that it was compiled from."""
     parts: tuple[str, ...] = ()
     """A line on each part of an axis that collectives run along."""
     hint: str | None = None

@@ -72,7 +72,7 @@ _SHARDING = "sdy.sharding"
 Ended = Literal["time", "interrupt"]
 
 _FIRST_SCHEMES = 3
-"""Of those that everybody knows, what comes before the solver's choices."""
+"""The number of schemes that are compiled before the solver's choices."""
 _SOLVING = 20.0
 """Seconds for all that the solver chooses at most."""
 _MOST_SOLVING = 0.25

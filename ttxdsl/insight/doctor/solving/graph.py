@@ -37,7 +37,7 @@ from ttxdsl.insight.doctor.solving.layouts import (
     layouts_of,
     split_sizes,
 )
-from ttxdsl.insight.doctor.solving.problem import Holding, Ints, Problem
+from ttxdsl.insight.doctor.solving.problem import Floats, Holding, Ints, Problem
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.rules.registry import sharding_rule
@@ -383,7 +383,7 @@ def _problem(
             times = alike[kind] * graph.runs.of(op).count
             strategies[kind] = ways
             costs[kind] = [times * way.seconds for way in ways]
-    edges: list[tuple[tuple[int, int], Sequence[float]]] = []
+    edges: list[tuple[tuple[int, int], Floats]] = []
     repeated = Counter(
         (graph.kinds[e.source], graph.kinds[e.target], e.place, e.bytes, e.times)
         for e in graph.edges
@@ -395,7 +395,7 @@ def _problem(
         if taken is None:
             taken = tuple(way.operands[place] for way in strategies[target])
         matrix = number * times * axes.reshards(size, given, taken)
-        edges.append(((source, target), matrix.reshape(-1)))  # pyright: ignore[reportArgumentType]
+        edges.append(((source, target), matrix))
     problem = Problem.of(costs, edges=edges)
     holdings = tuple(
         Holding(

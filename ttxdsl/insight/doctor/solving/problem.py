@@ -58,7 +58,7 @@ class Problem:
         costs: Sequence[Sequence[float]],
         usages: Sequence[Sequence[float]] | None = None,
         intervals: Sequence[tuple[int, int]] | None = None,
-        edges: Sequence[tuple[Sequence[int], Sequence[float]]] = (),
+        edges: Sequence[tuple[Sequence[int], Sequence[float] | Floats]] = (),
         limit: float | None = None,
     ) -> "Problem":
         """Build a problem whose edges may repeat, or have one end only.
