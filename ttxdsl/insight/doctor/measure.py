@@ -22,6 +22,7 @@ from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,19 @@ def measure(
     )
 
 
+def propagating_as_xla(
+    pipeline: TTStableHLOPipelinePass | None = None,
+) -> TTStableHLOPipelinePass:
+    """Return the thirteen stages with the propagation that XLA has, if none is given.
+
+    What is cheap only where stage 6 chooses the cheaper of two propagations helps nobody
+    who goes to XLA.
+    """
+    pipeline = pipeline or TTStableHLOPipelinePass()
+    propagation = pipeline.propagation or UserPriorityPropagatePass.name
+    return replace(pipeline, propagation=propagation)
+
+
 def compile_candidate(
     module: ModuleOp,
     candidate: Candidate,
@@ -87,7 +101,7 @@ def compile_candidate(
     *,
     compiler: Compiler | None = None,
 ) -> Measurement | str:
-    """Compile a copy of a program for a candidate and count; see `measure`.
+    """Compile a copy of a program for a candidate, as XLA does, and count; see `measure`.
 
     Returns:
         What it costs, or why the compiler refuses it.
@@ -97,7 +111,7 @@ def compile_candidate(
         apply_candidate(copy, entry_function(copy), candidate)
         copy.verify()  # local shapes of a manual computation hold for one mesh only
         with collect_remarks() as remarks:
-            TTStableHLOPipelinePass().apply(make_context(), copy)
+            propagating_as_xla().apply(make_context(), copy)
         copy.verify()
         measurement = measure(copy, machine, trip_count, compiler=compiler)
     except CompileError as error:

@@ -29,6 +29,7 @@ from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.groups import Analysis, ArgumentDim, Product, divisors
+from ttxdsl.insight.why.trials.meshes import replace_meshes
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
@@ -348,13 +349,16 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
 
     Raises:
         CompileError: an axis splits something that is no ranked tensor.
+        UnsupportedError: the program lists devices that hold for its own mesh only.
     """
     if candidate.splits is None:
         sizes = dict(candidate.axes)
+        replaced: dict[sdy.MeshOp, Mesh] = {}
         for op in written_meshes(module):
             if names := op.mesh.data.axis_names:
-                mesh = Mesh(tuple((name, sizes.get(name, 1)) for name in names))
-                Rewriter.replace_op(op, sdy.MeshOp(op.sym_name.data, mesh))
+                axes = tuple((name, sizes.get(name, 1)) for name in names)
+                replaced[op] = Mesh(axes)
+        replace_meshes(module, replaced)
         return
     op = sdy.MeshOp(_MESH, Mesh(candidate.axes))
     Rewriter.insert_op(op, InsertPoint.at_start(module.body.block))

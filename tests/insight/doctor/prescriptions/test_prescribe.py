@@ -17,12 +17,14 @@ from xdsl.dialects.builtin import ModuleOp
 import ttxdsl
 from tests.insight.doctor.prescriptions.llama import step_text
 from ttxdsl.costs.chips import CHIPS
+from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.diagnostics.display import plain_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescriptions
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
+from ttxdsl.insight.doctor.prescriptions.candidates.layouts import layouts
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
@@ -65,6 +67,24 @@ func.func @main(%w: tensor<64x64xf32> loc("params['w']"), %x: tensor<8x64xf32> {
   return %1 : tensor<64x64xf32>
 }
 """
+
+
+HEAVY_DATA = """
+sdy.mesh @mesh = <[MESH]>
+func.func @main(
+  %x: tensor<2048x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>},
+  %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+  %v: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}
+) -> (tensor<2048x1024xf32>, tensor<8xf32>) {
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<2048x1024xf32>, tensor<1024x1024xf32>) -> tensor<2048x1024xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %y, %s : tensor<2048x1024xf32>, tensor<8xf32>
+}
+"""
+"""All but a few bytes are summed over `data`."""
 
 
 def search(text: str, seconds: float = 30, **options: Any) -> Prescriptions:
@@ -375,6 +395,60 @@ def test_the_axis_that_sends_most_does_not_lie_between_slices():
     assert order.after is not None
     assert order.after.bytes == answer.before.bytes
     assert order.after.program_seconds < answer.before.program_seconds
+
+
+def test_the_axis_that_sends_most_does_not_lie_on_a_slow_link():
+    """Axes of one size change places, and the link that is said stays where it is."""
+    text = HEAVY_DATA.replace("MESH", '"data"=2, "model"=2')
+    slow = replace(GENERIC, axes=(("data", Link(1e-6, 1e8)),))
+    answer = search(text, 60, machine=slow)
+    order = next(
+        candidate
+        for candidate in (*answer.prescriptions, *answer.tried)
+        if candidate.kind == "mesh" and '(2, 2), ("model", "data")' in candidate.write
+    )
+    assert order.write.endswith("# was data=2, model=2; model has the link of data")
+    assert order.after is not None
+    assert order.after.bytes == answer.before.bytes
+    assert order.after.program_seconds < answer.before.program_seconds / 4
+    # where sizes differ nobody knows what link the axis would have
+    other = parse_program(HEAVY_DATA.replace("MESH", '"data"=2, "model"=4'))
+    own = own_mesh(other)
+    orders = layouts(other, *own, slow)
+    assert not any('("model", "data")' in candidate.write for candidate in orders)
+
+
+PARTITIONED = """
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(
+  %w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}
+) -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) {
+  %y = sdy.manual_computation(%w)
+    in_shardings=[<@mesh, [{"data"}, {}]>] out_shardings=[<@mesh, [{"data"}, {}]>]
+    manual_axes={"data", "model"} (%v: tensor<128x512xf32>) {
+    %s = "stablehlo.all_reduce"(%v) <{
+      replica_groups = dense<[[0, 2, 4, 6], [1, 3, 5, 7]]> : tensor<2x4xi64>,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+      use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<128x512xf32>) -> tensor<128x512xf32>
+    sdy.return %s : tensor<128x512xf32>
+  } : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %y : tensor<512x512xf32>
+}
+"""
+
+
+def test_of_a_partitioned_program_its_order_of_axes_can_be_changed():
+    answer = search(PARTITIONED, chip=CHIPS["v5e"], slices=4)
+    kinds = {one.kind for one in (*answer.prescriptions, *answer.tried)}
+    assert kinds <= {"mesh", "donation"}
+    assert answer.is_partitioned
+    told = plain_text(partial(print_prescriptions, answer=answer, source="a.mlir"))
+    assert "the program is partitioned already, in a shard_map or" in told
+    assert not search(FIGHT, 5).is_partitioned
 
 
 def test_what_is_written_is_kept():

@@ -62,6 +62,8 @@ class Prescriptions(Displayed):
         untried: how many candidates there was no time for.
         interrupted: whether the search was ended from outside.
         memory: of a device in bytes, None if any will do.
+        is_partitioned: whether all is computed on each device's own part already, as in
+            a `shard_map` over the whole mesh.
     """
 
     mesh: Mesh
@@ -76,6 +78,7 @@ class Prescriptions(Displayed):
     untried: int
     interrupted: bool
     memory: int | None
+    is_partitioned: bool = False
 
     def fits(self, figures: Figures) -> bool:
         """Return True if a device has the memory."""

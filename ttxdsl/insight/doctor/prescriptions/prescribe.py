@@ -23,7 +23,7 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
-from ttxdsl.insight.doctor.measure import require_sizes
+from ttxdsl.insight.doctor.measure import propagating_as_xla, require_sizes
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
@@ -36,7 +36,6 @@ from ttxdsl.sharding.axes import is_prefix, lists_overlap
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
-from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 SECONDS = 60.0
 """Seconds to search by default."""
@@ -152,12 +151,6 @@ def prescribe(
     require_structured(module)
     require_tensors(entry_functions(module))
     require_sizes(module)
-    if is_solved(module):
-        raise CompileError(
-            "the program is partitioned already: its shardings are decided",
-            module,
-            hint="give the program before it was partitioned",
-        )
     mesh_name, mesh = own_mesh(module)
     if keep:
         require_keepable(module)
@@ -176,12 +169,7 @@ def prescribe(
         keep=keep,
     )
     before = meter.figures(candidates.recorded.compiled, module)
-    # what contradicts itself less only where stage 6 chooses helps nobody who goes to XLA
-    as_xla = replace(
-        meter.pipeline,
-        propagation=meter.pipeline.propagation or UserPriorityPropagatePass.name,
-    )
-    tried_with = replace(meter, pipeline=as_xla)
+    tried_with = replace(meter, pipeline=propagating_as_xla(meter.pipeline))
     runner = TrialRunner(module, tried_with, start + seconds, jobs, executor)
     ranking = Ranking(memory)
     ops = sum(1 for _ in module.walk())
@@ -219,4 +207,5 @@ def prescribe(
         untried=search.untried,
         interrupted=interrupted,
         memory=memory,
+        is_partitioned=is_solved(module),
     )

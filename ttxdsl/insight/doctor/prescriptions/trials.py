@@ -18,6 +18,7 @@ from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
+from ttxdsl.insight.doctor.prescriptions.candidates.layouts import links_moved
 from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.names import all_values
@@ -61,7 +62,10 @@ class Meter:
         try:
             copy = changed(module, edits)
             copy.verify()
-            return self.figures(compile_plainly(copy, self.pipeline), copy)
+            laid_out = replace(
+                self, machine=_machine_after(self.machine, module, edits)
+            )
+            return laid_out.figures(compile_plainly(copy, self.pipeline), copy)
         except DiagnosticException:
             return None
 
@@ -83,6 +87,18 @@ class Meter:
             return _estimated(propagation.graph, copy, self.machine, self.trip_count)
         except DiagnosticException:
             return None
+
+
+def _machine_after(
+    machine: Machine, module: ModuleOp, edits: tuple[Edit, ...]
+) -> Machine:
+    """Return the machine with the links along axes as another mesh lies on them."""
+    for mesh in sdy.mesh_table(module).values():
+        for edit in edits:
+            if edit.mesh is not None and mesh.total_size > 1:
+                moved = links_moved(machine, mesh.axes, edit.mesh.axes)
+                return replace(machine, axes=moved) if moved else machine
+    return machine
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,12 @@ def print_prescriptions(
         " come first, then the least memory"
         for equal in answer.equal_in_time
     ]
+    if answer.is_partitioned:
+        notes.append(
+            "the program is partitioned already, in a shard_map or by a compiler: what it"
+            " computes and sends inside is its own; what can still be changed is donation"
+            " and, where links differ, the order of the mesh's axes"
+        )
     notes.append(f"time: {answer.machine}")
     if before.guessed is not None:
         notes.append(before.guessed)

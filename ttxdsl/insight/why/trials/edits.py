@@ -15,6 +15,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
+from ttxdsl.insight.why.trials.meshes import replace_meshes
 from ttxdsl.insight.why.trials.spellings import respell
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
@@ -73,10 +74,9 @@ class Edit:
                 twin.operands[self.operand] = copy.results[value.index]
             case "lay out mesh":
                 assert self.mesh is not None
-                for op in module.ops:
-                    if isinstance(op, sdy.MeshOp) and op.mesh.data.total_size > 1:
-                        new = sdy.MeshOp(op.sym_name.data, self.mesh)
-                        Rewriter.replace_op(op, new)
+                meshes = [op for op in module.ops if isinstance(op, sdy.MeshOp)]
+                several = [op for op in meshes if op.mesh.data.total_size > 1]
+                replace_meshes(module, dict.fromkeys(several, self.mesh))
             case "respell":
                 assert isinstance(value, OpResult) and self.spelling is not None
                 respell(value.op, self.spelling)

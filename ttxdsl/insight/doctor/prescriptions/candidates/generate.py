@@ -18,6 +18,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import argument_attributes
+from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.values.state import DONATED, results_of_arguments
 from ttxdsl.costs.machines import GENERIC, Machine
@@ -192,7 +193,9 @@ class Candidates:
         known: set[tuple[str, tuple[SourcePlace, ...]]] = set()
         own = self._module, self._mesh_name, self._mesh, self._machine
         meshes = iter(()) if self._keep else layouts(*own)
-        kinds = self.constraints(), self.arguments(), meshes, self.spellings()
+        kinds = [meshes]
+        if not is_solved(self._module):  # else what is inside is not ours to change
+            kinds = [self.constraints(), self.arguments(), meshes, self.spellings()]
         for turn in zip_longest(*kinds):
             for candidate in turn:
                 if candidate is None or (candidate.write, candidate.places) in known:

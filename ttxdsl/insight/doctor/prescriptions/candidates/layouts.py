@@ -2,16 +2,19 @@
 
 Sizes move between axes by prime factors, to axes of size one that shardings name, too.
 The order of axes says which devices are a group, which matters where links differ: the
-last axis has neighbours, the first may lie between slices or hosts.
+last axis has neighbours, the first may lie between slices or hosts. Where links are said
+by axis (`Machine.axes`), a link stays at its place in the mesh and axes of one size change
+theirs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.costs.chips import ChipMachine
+from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
@@ -40,20 +43,51 @@ def layouts(
         return  # the user placed each device
     axes = tuple(mesh.axes)
     orders = list(_orders(axes)) if _links_differ(machine, mesh) else []
+    if machine.axes:
+        moved = [order for order in _orders(axes) if links_moved(machine, axes, order)]
+        orders = list(dict.fromkeys((*moved, *orders)))
     sizes = list(_sizes(axes, _named_axes(module)))
     for other in (*orders, *sizes):
-        yield _candidate(name, mesh, Mesh(other))
+        yield _candidate(name, mesh, Mesh(other), machine)
     if orders:
         for order in orders:
             for other in _sizes(order, _named_axes(module)):
-                yield _candidate(name, mesh, Mesh(other))
+                yield _candidate(name, mesh, Mesh(other), machine)
 
 
-def _candidate(name: str, mesh: Mesh, other: Mesh) -> Candidate:
+def links_moved(
+    machine: Machine,
+    axes: Sequence[tuple[str, int]],
+    order: Sequence[tuple[str, int]],
+) -> tuple[tuple[str, Link], ...]:
+    """Return the links along axes if these change places with axes of their sizes.
+
+    Empty where no such axis has a link of its own, or sizes change: then nobody knows.
+    """
+    several = [[axis for axis in mesh if axis[1] > 1] for mesh in (axes, order)]
+    if len(several[0]) != len(several[1]):
+        return ()
+    places = list(zip(*several, strict=True))
+    renamed = {old: new for (old, _), (new, _) in places if old != new}
+    if any(a != b for (_, a), (_, b) in places):
+        return ()
+    if not any(name in renamed for name, _ in machine.axes):
+        return ()
+    return tuple((renamed.get(name, name), link) for name, link in machine.axes)
+
+
+def _candidate(name: str, mesh: Mesh, other: Mesh, machine: Machine) -> Candidate:
     change = Change("lay out mesh", name, str(other))
+    moved = ", ".join(
+        f"{new} has the link of {old}"
+        for (new, _), (old, _) in zip(
+            links_moved(machine, mesh.axes, other.axes), machine.axes, strict=False
+        )
+        if new != old
+    )
     return Candidate(
         "mesh",
-        f"{mesh_code(other)}  # was {_short_text(mesh)}",
+        f"{mesh_code(other)}  # was {_short_text(mesh)}{moved and '; '}{moved}",
         (SourcePlace(f"mesh @{name}"),),
         (Edit(change, mesh=other),),
         (("mesh",),),

@@ -1,0 +1,110 @@
+"""Another mesh of the same axes for a program, with the device numbers that it lists.
+
+Collectives of manual computations list devices by number, as JAX writes them for the mesh
+that it lowered for; lowered for the other mesh they would list others.
+"""
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.custom import Communication, communication_of
+from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
+from ttxdsl.dialects.traits import Collective
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.sharding.devices.replica_groups import (
+    Groups,
+    axes_of_groups,
+    groups_along,
+    indices_along,
+)
+
+_BY_NUMBER = Communication.RAGGED, Communication.UNPRICED
+"""Calls whose devices are named in a configuration."""
+
+
+def replace_meshes(module: ModuleOp, replaced: Mapping[sdy.MeshOp, Mesh]) -> None:
+    """Give a program's mesh other sizes, or another order of its axes.
+
+    Args:
+        module: the program, changed in place.
+        replaced: the ops that declare the mesh, all with the same axes, and what it becomes.
+
+    Raises:
+        UnsupportedError: an op asks for its device's number, or lists devices that are no
+            groups along axes of the old mesh.
+    """
+    for op, new in replaced.items():
+        Rewriter.replace_op(op, sdy.MeshOp(op.sym_name.data, new))
+    changes = ((op.mesh.data, new) for op, new in replaced.items())
+    change = next((c for c in changes if _numbers(c[0]) != _numbers(c[1])), None)
+    if change is None:
+        return
+    for op in all_ops(module):
+        if isinstance(op, stablehlo.PartitionIdOp):
+            raise UnsupportedError(
+                "what is computed of a device's number holds for one mesh", op
+            )
+        if (
+            isinstance(op, stablehlo.CustomCallOp)
+            and communication_of(op) in _BY_NUMBER
+        ):
+            raise UnsupportedError("its devices are those of one mesh", op)
+        if isinstance(op, stablehlo.CollectivePermuteOp):
+            pairs = device_groups(op, change[0].total_size)
+            _write(op, "source_target_pairs", _renumbered(op, pairs, *change))
+        elif op.has_trait(Collective):
+            _renumber_groups(op, *change)
+
+
+def _renumber_groups(op: Operation, old: Mesh, new: Mesh) -> None:
+    groups = op.properties.get(REPLICA_GROUPS)
+    if isinstance(groups, stablehlo.ReplicaGroupMeshAxesAttr):
+        return  # it says axes
+    listed = device_groups(op, old.total_size)
+    axes = axes_of_groups(old, listed)
+    if axes is not None and listed == groups_along(old, axes):
+        _write(op, REPLICA_GROUPS, groups_along(new, axes))
+    else:  # in an order of their own
+        _write(op, REPLICA_GROUPS, _renumbered(op, listed, old, new))
+
+
+def _numbers(mesh: Mesh) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+    return mesh.without_size_one_axes().axes, mesh.device_ids
+
+
+def _renumbered(op: Operation, groups: Groups, old: Mesh, new: Mesh) -> Groups:
+    """Return groups of the devices at the same places along all axes."""
+    if sorted(_numbers(old)[0]) != sorted(_numbers(new)[0]):
+        raise UnsupportedError("the devices that it lists hold for one mesh", op)
+    axes = [(AxisRef(name),) for name, _ in _numbers(old)[0]]
+    places: list[dict[int, tuple[int, ...]]] = []
+    for mesh in (old, new):
+        indices = [indices_along(mesh, axis) for axis in axes]
+        places.append(
+            dict(zip(mesh.devices(), zip(*indices, strict=True), strict=True))
+        )
+    device_at = {place: device for device, place in places[1].items()}
+    return tuple(
+        tuple(device_at[places[0][device]] for device in group) for group in groups
+    )
+
+
+def _write(op: Operation, name: str, groups: Groups) -> None:
+    width = max(map(len, groups), default=0)
+    ids = [
+        device for group in groups for device in (*group, *[-1] * (width - len(group)))
+    ]
+    type_ = TensorType(i64, [len(groups), width])
+    op.properties[name] = DenseIntOrFPElementsAttr.from_list(type_, ids)
