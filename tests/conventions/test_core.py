@@ -33,7 +33,7 @@ assert not [name for name in sys.modules if name.startswith(ABOVE)]
 
 from ttxdsl.loading.doors import COMMANDS, ENGINES, PIPELINES, VOCABULARIES
 assert [*COMMANDS] == [*ENGINES] == []
-assert [*PIPELINES] == ["design", "2026"]
+assert [*PIPELINES] == ["design", "2026", "xla"]
 assert [*VOCABULARIES] == ["design"]
 
 from ttxdsl.universe import UNIVERSE, passes

@@ -412,18 +412,17 @@ class Program(ProgramForm):
         Raises:
             CompileError: it cannot be compiled or sliced so, or nobody knows the chip.
         """
-        from ttxdsl.insight.plan.plan import plan_step
         from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
+        from ttxdsl.insight.plan.xla import plan_as_xla
 
         program = self.per_device()
-        module = program.module
-        plan = plan_step(
-            module, chip, slices=slices, trip_count=trip_count, tokens=tokens
+        pipeline = program._history.pipeline
+        origin = Origin(program.loaded._module, pipeline) if pipeline else None
+        plan, module, origin = plan_as_xla(
+            program.module, origin, chip, slices, trip_count, tokens
         )
         if variants:
-            pipeline = program._history.pipeline
-            origin = Origin(program.loaded._module, pipeline) if pipeline else None
             plan = with_variants(plan, module, origin, trip_count, on_step)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 

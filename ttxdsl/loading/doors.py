@@ -135,6 +135,7 @@ PIPELINES: Door[Any] = Door(
     {
         "design": "ttxdsl.transforms.pipeline:DESIGN_VERSION",
         "2026": "ttxdsl.transforms.pipeline_2026:VERSION",
+        "xla": "ttxdsl.transforms.pipeline_xla:VERSION",
     },
 )
 """Versions of the pipeline (`ttxdsl.transforms.pipeline.Version`)."""

@@ -58,6 +58,11 @@ numbers:
   `reoutline-composites` restores those that are still whole after 11.
 - Nothing propagates through loops, branches and barriers, sharding groups are ignored,
   reshards are not shared, and `optimize-collectives` does not run.
+
+`version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate`,
+products that are split along what they sum stay partial (`keep-partial-products` before 8), and
+none of the optimizations run. Plans for chips of XLA's are of it where the shardings of a step
+contradict each other.
 """
 
 import time
@@ -267,7 +272,7 @@ class TTStableHLOPipelinePass(ModulePass):
         pad-borders: grow arguments and results that their shardings do not divide (false,
             as the design has it; commands do it).
         strict: refuse what would be computed replicated with a warning.
-        version: `design`, or `2026`; see the module.
+        version: `design`, `2026` or `xla`; see the module.
         propagation: the pass that is stage 6, any that is registered, with options in
             quotes: `"NAME{option=value}"`. The passes around it stay.
         reshards: the same of stage 8.
@@ -303,7 +308,7 @@ class TTStableHLOPipelinePass(ModulePass):
     )
     version: str = _flag(
         DESIGN,
-        "the stages of the design, or those that tt-mlir has today",
+        "the stages of the design, those that tt-mlir has today, or XLA's choices",
         flag="pipeline",
         choices=PIPELINES,
     )

@@ -125,7 +125,9 @@ def test_priorities_count_and_numbers_stay():
 
 
 def test_another_version_is_refused():
-    with pytest.raises(CompileError, match=r"version '1999' .*: not design or 2026"):
+    with pytest.raises(
+        CompileError, match=r"version '1999' .*: not design or 2026 or xla"
+    ):
         TTStableHLOPipelinePass(version="1999").apply(
             make_context(), parse_program(PRIORITIES)
         )

@@ -26,9 +26,9 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, factorizations
 from ttxdsl.insight.plan.batch import scale_batch
-from ttxdsl.insight.plan.plan import plan_step
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
 from ttxdsl.insight.plan.variants import Origin
+from ttxdsl.insight.plan.xla import plan_as_xla
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.sharding.spec import TensorSharding
@@ -294,8 +294,9 @@ def _choose(module: ModuleOp, job: _Job) -> Choice | str:
         changed = module.clone() if job.batch == 1 else scale_batch(module, job.batch)
         apply_candidate(changed, entry_function(changed), job.candidate)
         changed.verify()
-        local = Origin(changed, job.pipeline).compiled(changed)
-        plan = plan_step(local, job.chip, slices=job.slices, trip_count=job.trip_count)
+        origin = Origin(changed, job.pipeline)
+        local = origin.compiled(changed)
+        plan, _, _ = plan_as_xla(local, origin, job.chip, job.slices, job.trip_count)
         return Choice(
             _mesh_text(job.candidate),
             job.batch,

@@ -121,10 +121,10 @@ def _code(number: int, prescription: Prescription) -> list[str]:
 
 
 def _listed(places: Sequence[SourcePlace]) -> str:
-    texts = (place_text(place.position, place.function) for place in places)
-    return ", ".join(
-        text or place.name for text, place in zip(texts, places, strict=True)
-    )
+    texts = [
+        place_text(place.position, place.function) or place.name for place in places
+    ]
+    return ", ".join(dict.fromkeys(texts))
 
 
 def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:

@@ -1,0 +1,51 @@
+"""The pipeline with XLA's choices: the same numbers, and what XLA's own programs send."""
+
+import numpy as np
+import pytest
+
+import ttxdsl
+
+STEP = """
+sdy.mesh @mesh = <["fsdp"=4]>
+func.func @main(
+  %x: tensor<4096x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"fsdp"}]>},
+  %w: tensor<128x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}
+) -> (tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<4096x128xf32>, tensor<128x512xf32>) -> tensor<4096x512xf32>
+  return %0 : tensor<4096x512xf32>
+}
+"""
+"""A layer of a step whose batch nothing holds: activations are split by their features."""
+WHOLE = 4096 * 512 * 4
+"""The bytes of the result before it is cut."""
+
+
+def test_numbers_are_the_same():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((4096, 128), np.float32)
+    w = rng.standard_normal((128, 512), np.float32)
+    program = ttxdsl.load(STEP).partition(version="xla").lower("ttnn")
+    (result,) = program.simulate(x, w)
+    np.testing.assert_allclose(result, x @ w, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "rows", ["4096", "64"]
+)  # exchanging x would be less, then more
+def test_a_device_sends_what_it_does_in_xla(rows: str):
+    program = ttxdsl.load(STEP.replace("4096", rows))
+    beside = program.compare_xla(static=True, version="xla")
+    assert beside.bytes[0] == beside.bytes[1]
+    assert beside.launches == (1, 1)
+
+
+def test_a_plan_for_an_xla_chip_is_of_its_program():
+    program = ttxdsl.load(STEP)
+    plan = program.plan("v5e")
+    assert plan.memory.peak_bytes > WHOLE
+    assert any("shardings contradict each other" in told for told in plan.assumptions)
+    assert program.plan("n300").memory.peak_bytes < WHOLE
+    # what somebody chose stays
+    chosen = program.partition(reshards="sdy-insert-explicit-reshards").plan("v5e")
+    assert not any("contradict" in told for told in chosen.assumptions)

@@ -1,0 +1,135 @@
+"""The program that XLA's partitioner makes of a step whose shardings contradict each other.
+
+Where both operands of a product are split along what it sums, and its result along another
+dimension by the same axes, XLA sums whole results and cuts the sum; the thirteen stages
+exchange an operand first, which holds a part of it. A plan for a chip of XLA's is of XLA's
+program (`ttxdsl.transforms.pipeline_xla`) where that holds more.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ttxdsl.costs.chips import Chip
+from ttxdsl.costs.compilers import TT_MLIR
+from ttxdsl.costs.units import bytes_text
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo.elementwise import ElementwiseUnaryOp
+from ttxdsl.insight.plan.plan import StepPlan, plan_step
+from ttxdsl.insight.plan.variants import Origin
+from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.pipeline import DESIGN
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+
+VERSION = "xla"
+_WORTH_A_COMPILATION = 0.05
+"""Of the peak, that the largest whole result has at least."""
+
+
+def plan_as_xla(
+    module: ModuleOp,
+    origin: Origin | None,
+    chip: Chip | str,
+    slices: int = 1,
+    trip_count: int | None = None,
+    tokens: int | None = None,
+) -> tuple[StepPlan, ModuleOp, Origin | None]:
+    """Return the plan of a step, on XLA's chips as XLA partitions it if that holds more.
+
+    Args:
+        module: the per-device program.
+        origin: what it was made of.
+        chip: as of `plan_step`, and so are the others.
+
+    Returns:
+        The plan, the program that it is of, and how that is made.
+
+    Raises:
+        CompileError: as `plan_step`.
+    """
+    options: dict[str, Any] = {
+        "slices": slices,
+        "trip_count": trip_count,
+        "tokens": tokens,
+    }
+    plan = plan_step(module, chip, **options)
+    as_xla = None
+    if plan.chip.compiler is not TT_MLIR:
+        as_xla = origin_as_xla(module, origin, plan.memory.peak_bytes)
+    if as_xla is None:
+        return plan, module, origin
+    other = as_xla.compiled(as_xla.module)
+    again = plan_step(other, chip, **options)
+    if again.memory.peak_bytes <= plan.memory.peak_bytes:
+        return plan, module, origin
+    told = (
+        "shardings contradict each other, and XLA then sums whole results: this is XLA's"
+        f" program; ttxdsl's own needs {bytes_text(plan.memory.peak_bytes)} and sends"
+        f" {bytes_text(plan.bytes_sent)}. `ttxdsl doctor` says what to write instead"
+    )
+    return replace(again, assumptions=(*again.assumptions, told)), other, as_xla
+
+
+def origin_as_xla(
+    module: ModuleOp, origin: Origin | None, peak_bytes: int
+) -> Origin | None:
+    """Return how XLA would partition a step, if that can hold clearly more than the stages do.
+
+    Args:
+        module: the per-device program.
+        origin: what it was made of.
+        peak_bytes: of it.
+    """
+    if origin is None or whole_result_bytes(module) < _WORTH_A_COMPILATION * peak_bytes:
+        return None
+    pipeline = origin.pipeline
+    as_in_xla = None, UserPriorityPropagatePass.name
+    if (
+        pipeline.version != DESIGN
+        or pipeline.propagation not in as_in_xla
+        or pipeline.reshards
+    ):
+        return None  # somebody chose
+    return replace(origin, pipeline=replace(pipeline, version=VERSION))
+
+
+def whole_result_bytes(module: ModuleOp) -> int:
+    """Return the bytes of the largest result that a product would have without exchanges."""
+    return max(
+        (
+            count * value_bytes(product.result)
+            for product in ops_of_type(module, stablehlo.DotGeneralOp)
+            if (count := _exchanged(product)) > 1
+        ),
+        default=0,
+    )
+
+
+def _exchanged(product: stablehlo.DotGeneralOp) -> int:
+    """Return among how many devices an operand was exchanged to have what is summed whole."""
+    dims = product.dot_dimension_numbers.data
+    summed = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
+    counts = [1]
+    for operand, of_operand in zip(product.operands, summed, strict=True):
+        for dim in of_operand:
+            op, place = _source(operand, dim)
+            if (
+                isinstance(op, stablehlo.AllToAllOp)
+                and op.concat_dimension.value.data == place
+            ):
+                counts.append(op.split_count.value.data)
+    return max(counts)
+
+
+def _source(value: SSAValue, dim: int) -> tuple[Operation | None, int]:
+    """Return what makes a value but for its type and the order of its dimensions."""
+    while isinstance(op := value.owner, Operation):
+        if isinstance(op, stablehlo.TransposeOp):
+            dim = op.permutation.get_values()[dim]
+        elif not isinstance(op, ElementwiseUnaryOp):
+            return op, dim
+        value = op.operands[0]
+    return None, dim

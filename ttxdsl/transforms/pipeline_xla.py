@@ -1,0 +1,51 @@
+"""The pipeline with the choices of XLA's partitioner, where those cost otherwise.
+
+Propagation is Shardy's, in the order of its priorities; products that are split along what
+they sum stay partial (`keep-partial-products`); collectives are left as they come. Of steps
+whose shardings contradict each other this holds and sends what libtpu's programs do
+(docs/evidence/plan.md); the design's pipeline makes less of them.
+"""
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.transforms.pipeline import (
+    RESHARDS_STAGE,
+    TTStableHLOPipelinePass,
+    Version,
+    WrittenShardings,
+)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+from ttxdsl.transforms.stages.keep_partial_products import KeepPartialProductsPass
+
+
+class _XlaVersion(Version):
+    def stages(self, pipeline: TTStableHLOPipelinePass) -> list[ModulePass]:
+        return super().stages(_plain(pipeline))
+
+    def propagation(self, pipeline: TTStableHLOPipelinePass) -> ModulePass:
+        return UserPriorityPropagatePass()
+
+    def before(
+        self,
+        pipeline: TTStableHLOPipelinePass,
+        number: int,
+        module: ModuleOp,
+        written: WrittenShardings,
+    ) -> list[ModulePass]:
+        passes = super().before(_plain(pipeline), number, module, written)
+        if number == RESHARDS_STAGE:
+            passes.append(KeepPartialProductsPass())
+        return passes
+
+    def after(self, pipeline: TTStableHLOPipelinePass, number: int) -> list[ModulePass]:
+        return super().after(_plain(pipeline), number)
+
+
+def _plain(pipeline: TTStableHLOPipelinePass) -> TTStableHLOPipelinePass:
+    return replace(pipeline, optimize=False)
+
+
+VERSION = _XlaVersion()
