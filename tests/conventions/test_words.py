@@ -33,10 +33,7 @@ FINISHED = (
     "loading",
     "rules",
     "sharding",
-    "transforms/frontends",
-    "transforms/partition",
-    "transforms/shardy",
-    "transforms/stages",
+    "transforms",
     "universe.py",
 )
 """Folders and modules that are held to it. The list may only grow."""

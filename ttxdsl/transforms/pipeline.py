@@ -250,7 +250,7 @@ T = TypeVar("T")
 
 
 def _flag(default: T, help: str, metavar: str | None = None, **more: Any) -> T:
-    """An option that commands have as a flag too, see `cli/options/common.py`."""
+    """Declare an option that commands have as a flag too, see `cli/options/common.py`."""
     return field(default=default, metadata={"help": help, "metavar": metavar, **more})
 
 
@@ -319,7 +319,7 @@ class TTStableHLOPipelinePass(ModulePass):
     reshards: str | None = _flag(None, "what stage 8 is: any registered pass", "PASS")
 
     def stages(self) -> list[ModulePass]:
-        """The passes of the thirteen stages; stage n is at index n - 1."""
+        """Return the passes of the thirteen stages; stage n is at index n - 1."""
         return self._version.stages(self)
 
     @property
@@ -332,8 +332,8 @@ class TTStableHLOPipelinePass(ModulePass):
 
     def bytes_behind_propagation(self, ctx: Context, module: ModuleOp) -> int:
         """Return what devices send if a module goes on from stage 6."""
-        for one in self._version.after(self, PROPAGATION_STAGE):
-            one.apply(ctx, module)
+        for cleanup in self._version.after(self, PROPAGATION_STAGE):
+            cleanup.apply(ctx, module)
         return self._bytes_from(PROPAGATION_STAGE + 1, ctx, module)
 
     def bytes_with_carries(self, ctx: Context, module: ModuleOp) -> int:
@@ -358,8 +358,8 @@ class TTStableHLOPipelinePass(ModulePass):
         """Run the stages behind propagation on a module that is propagated."""
         known = [*costs]
         with holding_back(known):
-            for one in self._version.after(self, PROPAGATION_STAGE):
-                one.apply(ctx, module)
+            for cleanup in self._version.after(self, PROPAGATION_STAGE):
+                cleanup.apply(ctx, module)
         check_collectives(module)
         rest = replace(self, first_stage=PROPAGATION_STAGE + 1, verify_each=False)
         yield from rest.run(ctx, module, hooks, known)
@@ -441,8 +441,8 @@ class TTStableHLOPipelinePass(ModulePass):
                     without_collections(),
                     holding_back(held),
                 ):
-                    for one in before:
-                        one.apply(ctx, module)
+                    for preparation in before:
+                        preparation.apply(ctx, module)
                     if whole and isinstance(stage, LessTrafficPropagatePass):
                         rest = stage.finish_with(
                             ctx,
@@ -454,8 +454,8 @@ class TTStableHLOPipelinePass(ModulePass):
                     else:
                         hooks.run(number, stage, ctx, module)
                     if rest is None:
-                        for one in version.after(self, number):
-                            one.apply(ctx, module)
+                        for cleanup in version.after(self, number):
+                            cleanup.apply(ctx, module)
                 if number in (PROPAGATION_STAGE, COLLECTIVES_STAGE) and rest is None:
                     check_collectives(module)
                 if number == COLLECTIVES_STAGE:
@@ -515,7 +515,9 @@ class WrittenShardings(NamedTuple):
 def _written_shardings(module: ModuleOp) -> WrittenShardings:
     written = sdy.written_shardings(module)
     meshes = [sharding.mesh for sharding in written if isinstance(sharding.mesh, Mesh)]
-    priorities = {dim.priority_or_default for one in written for dim in one.dims}
+    priorities = {
+        dim.priority_or_default for sharding in written for dim in sharding.dims
+    }
     return WrittenShardings(meshes, max(priorities, default=0) > 0)
 
 
@@ -643,9 +645,15 @@ class Version:
                 return []
 
 
-def optional(pipeline: TTStableHLOPipelinePass, one: ModulePass) -> list[ModulePass]:
+def optional(
+    pipeline: TTStableHLOPipelinePass, optimization: ModulePass
+) -> list[ModulePass]:
     """Return an optimization, unless it is left out."""
-    return [one] if pipeline.optimize and one.name not in pipeline.without else []
+    return (
+        [optimization]
+        if pipeline.optimize and optimization.name not in pipeline.without
+        else []
+    )
 
 
 def even_out(pipeline: TTStableHLOPipelinePass) -> EvenOutShardingsPass:
@@ -671,7 +679,7 @@ DESIGN_VERSION = Version()
 
 
 def dumped_file(folder: Path, number: int, name: str) -> Path:
-    """The file that a stage, counted from 1, is written to."""
+    """Return the file that a stage, counted from 1, is written to."""
     return folder / f"{number:02}-{name.removeprefix('sdy-')}.mlir"
 
 

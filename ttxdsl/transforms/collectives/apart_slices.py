@@ -29,19 +29,19 @@ def take_slices_apart(program: DeviceProgram, block: Block) -> None:
             continue
         users = [use.operation for use in op.results[0].uses]
         slices = [
-            one for one in users if isinstance(one, Slice) and one.parent is block
+            user for user in users if isinstance(user, Slice) and user.parent is block
         ]
         if len(slices) == len(users):
-            for one in slices:
-                _take_apart(one, op.all_gather_dim.value.data)
+            for user in slices:
+                _take_apart(user, op.all_gather_dim.value.data)
 
 
 def _take_apart(op: Slice, dim: int) -> None:
     before, after = shape_of(op.operand), shape_of(op.result)
-    cut = [one for one in range(len(before)) if before[one] != after[one]]
+    cut = [place for place in range(len(before)) if before[place] != after[place]]
     if dim not in cut or len(cut) < 2:
         return
-    others = _written(op, op.operand, [one for one in cut if one != dim])
+    others = _written(op, op.operand, [place for place in cut if place != dim])
     both = _written(op, others, [dim])
     op.result.replace_all_uses_with(both)
     op.detach()
@@ -49,7 +49,7 @@ def _take_apart(op: Slice, dim: int) -> None:
 
 
 def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:
-    """The slice along some dimensions only, ahead of the whole one."""
+    """Write a slice that cuts some of the dimensions only, ahead of the whole one."""
     shape = list(shape_of(value))
     for dim in dims:
         shape[dim] = shape_of(op.result)[dim]

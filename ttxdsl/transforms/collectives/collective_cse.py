@@ -50,13 +50,15 @@ def _share_in(program: DeviceProgram, block: Block) -> bool:
     order = places_in(block)
     by_kind: dict[int, list[Operation]] = {}
     replaced: list[SSAValue] = []
-    for op in sorted(sending, key=lambda one: one not in known):
+    for op in sorted(sending, key=lambda candidate: candidate not in known):
         alike = by_kind.setdefault(kinds[op.results[0]], [])
         if op in known:
             alike.append(op)
             continue
         known.add(op)
-        earlier = next((one for one in alike if _same((block,), one, op)), None)
+        earlier = next(
+            (candidate for candidate in alike if _same((block,), candidate, op)), None
+        )
         if earlier is None:
             alike.append(op)
             continue
@@ -72,7 +74,7 @@ def _share_inside(program: DeviceProgram, block: Block) -> bool:
     """Drop collectives of loops and branches of the block."""
     above = [op for op in program.sending(block) if is_collective(op)]
     around = program.nesting.inner_blocks(block) if above else {}
-    if not any(program.sending(one) for one in around):
+    if not any(program.sending(inner) for inner in around):
         return False
     kinds = _kinds_of((block, *around), above)
     by_kind: dict[int, list[Operation]] = {}
@@ -93,7 +95,7 @@ def _share_inside(program: DeviceProgram, block: Block) -> bool:
 
 
 def _replace(op: Operation, earlier: Operation) -> list[SSAValue]:
-    """Use what an earlier op made; what nobody uses any more."""
+    """Use an earlier op's results, and return those that have no users any more."""
     for mine, theirs in zip(op.results, earlier.results, strict=True):
         mine.replace_all_uses_with(theirs)
     earlier.location = optimized(earlier.location, NAME)
@@ -107,7 +109,7 @@ _MANY = 16
 def _kinds_of(
     blocks: Iterable[Block], sending: Sequence[Operation]
 ) -> dict[SSAValue, int]:
-    """A number of each result that is the same where the ops of some blocks do the same.
+    """Number results so that equal values of some blocks have equal numbers.
 
     It is made of all that the value is made of. Another op may have it by chance, or
     where it differs in attributes alone and few of the collectives do.
@@ -133,16 +135,18 @@ def _numbered(blocks: Iterable[Block], *, closely: bool) -> dict[SSAValue, int]:
 
 
 def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAValue]:
-    """For each value that a block makes the first of them that surely is the same.
+    """Map each value of a block to the first one that is surely equal.
 
     Only of those that the same is made of by few ops: transposes of one value, say.
     """
     order: dict[Operation | Block, int] = {**places_in(block)}
     by_kind: dict[int, list[SSAValue]] = {}
     first: dict[SSAValue, SSAValue] = {}
-    for value in sorted(values, key=lambda one: order.get(one.owner, -1)):
+    for value in sorted(values, key=lambda value: order.get(value.owner, -1)):
         alike = by_kind.setdefault(_kind_of(block, value, _NEAR), [])
-        same = (one for one in alike if _made_alike(block, one, value))
+        same = (
+            candidate for candidate in alike if _made_alike(block, candidate, value)
+        )
         first[value] = next(same, value)
         if first[value] is value:
             alike.append(value)
@@ -154,22 +158,28 @@ _NEAR = 4
 
 
 def _kind_of(block: Block, value: SSAValue, depth: int) -> int:
-    """The same number for values that ops of a block make alike of the same values."""
+    """Return a number that is equal for values made by equal ops of equal values."""
     op = value.owner
     if not depth or not isinstance(op, Operation) or op.parent is not block:
         return hash(value)
-    return hash((type(op), *(_kind_of(block, one, depth - 1) for one in op.operands)))
+    return hash(
+        (type(op), *(_kind_of(block, operand, depth - 1) for operand in op.operands))
+    )
 
 
-def _made_alike(block: Block, one: SSAValue, other: SSAValue) -> bool:
-    if one is other or not isinstance(one, OpResult) or not isinstance(other, OpResult):
-        return one is other
-    return one.index == other.index and _same((block,), one.op, other.op)
+def _made_alike(block: Block, value: SSAValue, other: SSAValue) -> bool:
+    if (
+        value is other
+        or not isinstance(value, OpResult)
+        or not isinstance(other, OpResult)
+    ):
+        return value is other
+    return value.index == other.index and _same((block,), value.op, other.op)
 
 
-def _same(blocks: Collection[Block], one: Operation, other: Operation) -> bool:
-    """Whether two ops of some blocks surely make the same."""
-    waiting = deque([(one, other)])
+def _same(blocks: Collection[Block], op: Operation, other: Operation) -> bool:
+    """Whether two ops of some blocks surely have equal results."""
+    waiting = deque([(op, other)])
     seen: set[tuple[Operation, Operation]] = set()
     while waiting:  # the nearest first: most differ there
         pair = mine, theirs = waiting.popleft()
@@ -191,19 +201,17 @@ def _same(blocks: Collection[Block], one: Operation, other: Operation) -> bool:
     return all(does_the_same(*pair) for pair in seen)
 
 
-def _pairs(
-    one: Operation, other: Operation
-) -> list[tuple[Operation, Operation]] | None:
+def _pairs(op: Operation, other: Operation) -> list[tuple[Operation, Operation]] | None:
     """Return the pairs of ops behind different operands; None if some cannot agree."""
-    if len(one.operands) != len(other.operands):
+    if len(op.operands) != len(other.operands):
         return None
-    found: list[tuple[Operation, Operation]] = []
-    for mine, theirs in zip(one.operands, other.operands, strict=True):
+    pairs: list[tuple[Operation, Operation]] = []
+    for mine, theirs in zip(op.operands, other.operands, strict=True):
         if mine is theirs:
             continue
         if not isinstance(mine, OpResult) or not isinstance(theirs, OpResult):
             return None
         if mine.index != theirs.index:
             return None
-        found.append((mine.op, theirs.op))
-    return found
+        pairs.append((mine.op, theirs.op))
+    return pairs

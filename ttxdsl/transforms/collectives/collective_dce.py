@@ -59,7 +59,7 @@ def _drop_dead(program: DeviceProgram, block: Block) -> bool:
 
 
 def _reads_sent(op: Operation) -> bool:
-    """Whether an op reads what a collective makes: it would seem to be wanted."""
+    """Whether an op reads a collective's result."""
     return any(
         isinstance(operand, OpResult) and is_collective(operand.op)
         for operand in op.operands
@@ -67,7 +67,7 @@ def _reads_sent(op: Operation) -> bool:
 
 
 def _is_only_for(users: dict[Operation, None], block: Block, op: Operation) -> bool:
-    """Whether an op makes something, which no others use."""
+    """Whether an op has results that no other ops use."""
     for result in op.results:
         if result.first_use is None:
             continue
@@ -108,7 +108,7 @@ def _keep_carries(program: DeviceProgram, loop: stablehlo.WhileOp) -> bool:
 def _needed(
     body: Block, wanted: set[int], effects: Iterable[Operation]
 ) -> set[Operation]:
-    """The ops of a body that make wanted carries, or what ops with effects read.
+    """Return the ops of a body that wanted carries, or ops with effects, depend on.
 
     Those carries are added to `wanted` that these ops read.
     """

@@ -33,15 +33,15 @@ def combine_all_reduces(program: DeviceProgram, block: Block) -> bool:
             continue
         axes = _both(program, op, inner)
         if axes is not None:
-            made = program.all_reduce(inner.operands[0], op, axes, NAME)
-            op.results[0].replace_all_uses_with(made)
+            combined = program.all_reduce(inner.operands[0], op, axes, NAME)
+            op.results[0].replace_all_uses_with(combined)
             erase_unused(op.results)
             changed = True
     return changed
 
 
 def _both(program: DeviceProgram, op: Operation, inner: Operation) -> Axes | None:
-    """The axes of both, where those are whole axes, and others."""
+    """Return the axes of both; None unless they are distinct whole axes."""
     first, second = program.axes(op), program.axes(inner)
     if first is None or second is None:
         return None

@@ -35,7 +35,7 @@ _CHANNEL = "channel_handle"
 
 
 def combine_collectives(program: DeviceProgram, block: Block) -> bool:
-    """Join the collectives of one block; whether any were."""
+    """Combine the collectives of a block, and return True if any were combined."""
     followed = _join_steps(program, block)
     numbers = _Numbers()
     kinds = {

@@ -68,7 +68,7 @@ def combine_permutes(program: DeviceProgram, block: Block) -> bool:
 
 
 def _pairs(op: stablehlo.CollectivePermuteOp) -> list[Pair]:
-    numbers = [int(one) for one in op.source_target_pairs.get_values()]
+    numbers = [int(device) for device in op.source_target_pairs.get_values()]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
@@ -119,9 +119,9 @@ def _join_places(
             order = order or places_in(block)
             first = min((op for _, op in joined), key=order.__getitem__)
             sent = program.cut(value, dim, [(low, high)], first, NAME)
-            made = program.permute_pairs(sent, _pairs(first), first, NAME)
+            permuted = program.permute_pairs(sent, _pairs(first), first, NAME)
             for (start, end), op in joined:
-                part = program.cut(made, dim, [(start - low, end - low)], first)
+                part = program.cut(permuted, dim, [(start - low, end - low)], first)
                 op.results[0].replace_all_uses_with(part)
             erase_unused([op.results[0] for _, op in joined])
             changed = True
@@ -131,16 +131,16 @@ def _join_places(
 def _runs(
     members: Iterable[tuple[Stretch, stablehlo.CollectivePermuteOp]],
 ) -> list[tuple[int, int, list[tuple[Stretch, stablehlo.CollectivePermuteOp]]]]:
-    """Stretches that overlap or follow each other, and their first and last places."""
+    """Group stretches that overlap or touch, with their first and last places."""
     runs: list[tuple[int, int, list[tuple[Stretch, stablehlo.CollectivePermuteOp]]]]
     runs = []
-    for one in sorted(members, key=lambda member: member[0]):
-        (start, end), _ = one
+    for member in sorted(members, key=lambda member: member[0]):
+        (start, end), _ = member
         if runs and start <= runs[-1][1]:
             low, high, joined = runs.pop()
-            runs.append((low, max(high, end), [*joined, one]))
+            runs.append((low, max(high, end), [*joined, member]))
         else:
-            runs.append((start, end, [one]))
+            runs.append((start, end, [member]))
     return runs
 
 
@@ -169,26 +169,26 @@ def _join_devices(
             joint = _Joint([op])
             joint.add(op, pairs)
             known.append(joint)
-    found = [
+    joined = [
         joint
         for joints in by_type.values()
         for joint in joints
         if len(joint.members) > 1
     ]
-    for joint in found:
+    for joint in joined:
         _join(program, joint, order)
-    return bool(found)
+    return bool(joined)
 
 
 def _moves_ahead(
     value: SSAValue, place: Operation, order: dict[Operation, int]
 ) -> list[Operation] | None:
-    """The ops that move ahead of another one for a value to be there, in order."""
+    """Return the ops to move ahead of another one so that a value is there, in order."""
     moved: set[Operation] = set()
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        op = one.op if isinstance(one, OpResult) else None
+        operand = waiting.pop()
+        op = operand.op if isinstance(operand, OpResult) else None
         # what is in no order stands around the block or at its start
         if op is None or op in moved or order.get(op, -1) < order[place]:
             continue
@@ -215,9 +215,9 @@ def _join(program: DeviceProgram, joint: _Joint, order: dict[Operation, int]) ->
         if op.operands[0] is not sent:
             sources = {source for source, _ in _pairs(op)}
             sent = program.on_devices(sources, op.operands[0], sent, first)
-    made = program.permute_pairs(sent, pairs, first, NAME)
+    permuted = program.permute_pairs(sent, pairs, first, NAME)
     for op in joint.members:
         targets = {target for _, target in _pairs(op)}
-        received = program.on_devices(targets, made, None, first)
+        received = program.on_devices(targets, permuted, None, first)
         op.results[0].replace_all_uses_with(received)
     erase_unused([op.results[0] for op in joint.members])

@@ -96,13 +96,13 @@ def gather_product_operands(program: DeviceProgram, block: Block) -> bool:
     ops = program.sending(block)
     prices = _Prices(program, block)
     for _ in rounds(1 + len(ops), NAME):
-        made = _gather_some(program, block, ops, prices)
-        if not made:
+        gathered = _gather_some(program, block, ops, prices)
+        if not gathered:
             break
         changed = True
-        ops = [use.operation for value in made for use in value.uses]  # more sums
+        ops = [use.operation for value in gathered for use in value.uses]  # more sums
         # what is there already is taken from there before others look at it
-        if prices.found and move_all_gathers(program, block):
+        if prices.reuses and move_all_gathers(program, block):
             ops = program.sending(block)
         prices = _Prices(program, block)
     return changed
@@ -111,51 +111,65 @@ def gather_product_operands(program: DeviceProgram, block: Block) -> bool:
 def _gather_some(
     program: DeviceProgram, block: Block, ops: Iterable[Operation], prices: "_Prices"
 ) -> list[SSAValue]:
-    """The products of operands that are sent now, instead of some of the sums."""
-    found = [
-        one
+    """Move the operands of products instead of sums where it pays; return the products."""
+    candidates = [
+        candidate
         for op in ops
         if isinstance(op, _Sum)
         and op.parent is block
         and sum_of(op) == SUM
-        and (one := _candidate(program, op)) is not None
+        and (candidate := _candidate(program, op)) is not None
     ]
-    if not found:
+    if not candidates:
         return []
-    paying = {one.op: one for one in found if _pays([one], prices)}
-    paying |= _together(block, [one for one in found if one.op not in paying], prices)
+    paying = {
+        candidate.op: candidate
+        for candidate in candidates
+        if _pays([candidate], prices)
+    }
+    paying |= _together(
+        block,
+        [candidate for candidate in candidates if candidate.op not in paying],
+        prices,
+    )
     moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
     instead: dict[SSAValue, SSAValue] = {}  # of sums, which later products may have
-    for one in found:
-        if one.op in paying:
-            result = one.op.results[0]
-            instead[result] = _gather(program, paying[one.op], moved, instead)
+    for candidate in candidates:
+        if candidate.op in paying:
+            result = candidate.op.results[0]
+            instead[result] = _gather(program, paying[candidate.op], moved, instead)
     return [*instead.values()]
 
 
 def _together(
     block: Block, some: Sequence[_Candidate], prices: "_Prices"
 ) -> dict[_Sum, _Candidate]:
-    """Those that pay because they have an operand in common, which they then share."""
+    """Return the candidates that pay because they share an operand."""
     some = [
-        one for one in some if any(one.sends > prices.of(move) for move in one.moves)
+        candidate
+        for candidate in some
+        if any(candidate.sends > prices.of(move) for move in candidate.moves)
     ]
     if len(some) < 2:
         return {}
-    first = first_alike(block, [move.value for one in some for move in one.moves])
+    first = first_alike(
+        block, [move.value for candidate in some for move in candidate.moves]
+    )
     groups: dict[_Move, list[_Candidate]] = {}
-    for one in some:
-        moves = tuple(replace(move, value=first[move.value]) for move in one.moves)
-        shared = replace(one, moves=moves)
+    for candidate in some:
+        moves = tuple(
+            replace(move, value=first[move.value]) for move in candidate.moves
+        )
+        shared = replace(candidate, moves=moves)
         for move in moves:
             others = sum(prices.of(other) for other in moves if other != move)
-            if one.sends > others:
+            if candidate.sends > others:
                 groups.setdefault(move, []).append(shared)
     chosen: dict[_Sum, _Candidate] = {}
     for group in groups.values():
-        left = [one for one in group if one.op not in chosen]
+        left = [candidate for candidate in group if candidate.op not in chosen]
         if len(left) > 1 and _pays(left, prices):
-            chosen.update((one.op, one) for one in left)
+            chosen.update((candidate.op, candidate) for candidate in left)
     return chosen
 
 
@@ -210,7 +224,7 @@ _MOVES = (stablehlo.ReshapeOp, stablehlo.TransposeOp, stablehlo.SliceOp)
 
 
 def _summed(op: Operation) -> tuple[int, int] | None:
-    """The dimensions of both operands that a product sums over, the first if of several."""
+    """Return the first dimension that a product sums over, of both operands, or None."""
     match op:
         case stablehlo.DotOp():
             return len(shape_of(op.lhs)) - 1, 0
@@ -227,10 +241,12 @@ def _summed(op: Operation) -> tuple[int, int] | None:
 
 
 def _pays(some: Sequence[_Candidate], prices: "_Prices") -> bool:
-    """Whether to move all their operands, each once, sends less than the sums do."""
-    moves = {move for one in some for move in one.moves}
-    saved = sum(one.sends for one in some) - sum(prices.of(move) for move in moves)
-    repeated = sum(one.repeated for one in some)
+    """Whether moving all operands, each once, sends less than the sums do."""
+    moves = {move for candidate in some for move in candidate.moves}
+    saved = sum(candidate.sends for candidate in some) - sum(
+        prices.of(move) for move in moves
+    )
+    repeated = sum(candidate.repeated for candidate in some)
     return saved > 0 and repeated <= saved * OPERATIONS_PER_BYTE
 
 
@@ -238,12 +254,12 @@ class _Prices:
     """The bytes that moves of operands in a block send.
 
     Attributes:
-        found: whether anything is there that a move would put together.
+        reuses: whether anything is there that a move would put together.
     """
 
     def __init__(self, program: DeviceProgram, block: Block) -> None:
         self.program, self.block = program, block
-        self.found = False
+        self.reuses = False
         self._gathered = {
             (op.operands[0], program.axes(op), op.all_gather_dim.value.data)
             for op in program.sending(block)
@@ -257,30 +273,30 @@ class _Prices:
         self._known: dict[_Move, int] = {}
 
     def of(self, move: _Move) -> int:
-        """The bytes; none where devices have what is put together."""
+        """Return the bytes of a move; none where devices have its result already."""
         known = self._known.get(move)
         if known is None:
             kind = Ring.ALL_GATHER if move.place is None else Ring.ALL_TO_ALL
             known = 0
             if self._is_there(move.value, move.axes, move.summed):
-                self.found = True
+                self.reuses = True
             else:
                 known = self.program.bytes(kind, move.value, move.axes)
             self._known[move] = known
         return known
 
     def _is_there(self, value: SSAValue, axes: Axes, dim: int) -> bool:
-        """Whether devices have the whole that theirs are parts of."""
+        """Whether devices have the whole value along a dimension already."""
         if axes not in self._cut and not self._gathered:
             return False
         waiting, same = [(value, dim)], self.program.same_along
         seen: set[tuple[SSAValue, int]] = set()
         while waiting:
-            one, place = waiting.pop()
-            if (one, place) in seen or (one, axes, place) in self._gathered:
+            current, place = waiting.pop()
+            if (current, place) in seen or (current, axes, place) in self._gathered:
                 continue
-            seen.add((one, place))
-            op = one.owner
+            seen.add((current, place))
+            op = current.owner
             if not isinstance(op, Operation) or op.parent is not self.block:
                 return False
             part = slice_of(op)
@@ -290,10 +306,10 @@ class _Prices:
                 continue
             if not is_elementwise(op) and not isinstance(op, LIGHT):
                 return False
-            found = held_in(op, place)
-            if found is None:
+            operand_dims = held_in(op, place)
+            if operand_dims is None:
                 return False
-            for operand, held in zip(op.operands, found, strict=True):
+            for operand, held in zip(op.operands, operand_dims, strict=True):
                 if held is not None:
                     waiting.append((operand, held))
                 elif not same(operand, axes):
@@ -303,26 +319,26 @@ class _Prices:
 
 def _gather(
     program: DeviceProgram,
-    one: _Candidate,
+    candidate: _Candidate,
     moved: dict[_Move, SSAValue],
     instead: dict[SSAValue, SSAValue],
 ) -> SSAValue:
-    for move in one.moves:
+    for move in candidate.moves:
         if move not in moved:
             value = instead.get(move.value, move.value)
-            moved[move] = _moved(program, one.op, replace(move, value=value))
-    operands = [moved[move] for move in one.moves]
-    made = program.copy(one.product, operands, one.sizes)
-    (product,) = one.product.results
-    product.replace_all_uses_with(made)
-    (value,) = one.op.operands  # which may be what was moved of it
-    one.op.results[0].replace_all_uses_with(value)
-    erase_unused([*one.op.results, product])
+            moved[move] = _moved(program, candidate.op, replace(move, value=value))
+    operands = [moved[move] for move in candidate.moves]
+    gathered = program.copy(candidate.product, operands, candidate.sizes)
+    (product,) = candidate.product.results
+    product.replace_all_uses_with(gathered)
+    (value,) = candidate.op.operands  # which may be what was moved of it
+    candidate.op.results[0].replace_all_uses_with(value)
+    erase_unused([*candidate.op.results, product])
     return value
 
 
 def _moved(program: DeviceProgram, op: _Sum, move: _Move) -> SSAValue:
-    """An operand, whole along the dimension that is summed over, or a part of that."""
+    """Gather an operand along the summed dimension, or exchange that for another."""
     value, axes, place = move.value, move.axes, move.place
     if place is None:
         return program.all_gather(value, op, axes, move.summed, NAME)

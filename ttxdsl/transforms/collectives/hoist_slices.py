@@ -42,13 +42,13 @@ class _Parts:
         program: the program.
         axis: the axis of the slices.
         wanted: the dimension that all users of a value want split.
-        made: parts that are there instead of values, with their dimension.
+        parts: parts that are there instead of values, with their dimension.
     """
 
     program: DeviceProgram
     axis: AxisRef
     wanted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    made: dict[SSAValue, tuple[int, SSAValue]] = field(
+    parts: dict[SSAValue, tuple[int, SSAValue]] = field(
         default_factory=dict[SSAValue, tuple[int, SSAValue]]
     )
 
@@ -56,19 +56,19 @@ class _Parts:
         return self.program.axes(op) == (self.axis,)
 
     def _dims(self, op: Operation, dim: int) -> Dims | None:
-        """The dimensions of the operands of an op that may work on parts."""
+        """Return the operands' dimensions that hold one of the result; None to keep it whole."""
         if is_collective(op) or slice_of(op) is not None:
             axes = self.program.axes(op)
             if axes is None or not are_apart(axes, (self.axis,)):
                 return None
-        found = held_in(op, dim)
+        dims = held_in(op, dim)
         size = self.axis.size_in(self.program.mesh)
-        if found is not None and any(
+        if dims is not None and any(
             place is not None and shape_of(operand)[place] % size
-            for operand, place in zip(op.operands, found, strict=True)
+            for operand, place in zip(op.operands, dims, strict=True)
         ):
             return None
-        return found
+        return dims
 
     def find_wanted(self, ops: list[Operation]) -> None:
         """Ask every op, users first, in which parts it takes its operands."""
@@ -96,12 +96,12 @@ class _Parts:
                     asked.setdefault(operand, []).append(place)
 
     def known(self, value: SSAValue, dim: int) -> SSAValue | None:
-        """A part of a value that is there already."""
+        """Return the part of a value that is there already, or None."""
         op = value.owner
         if isinstance(op, stablehlo.AllGatherOp) and self._is_along(op):
             return op.operands[0] if op.all_gather_dim.value.data == dim else None
-        found = self.made.get(value)
-        return found[1] if found is not None and found[0] == dim else None
+        entry = self.parts.get(value)
+        return entry[1] if entry is not None and entry[0] == dim else None
 
     def make(self, op: Operation) -> None:
         """Make the part of a result that is wanted in parts, if that sends less."""
@@ -109,7 +109,7 @@ class _Parts:
         dim = self.wanted[result]
         if self.gives(op):
             part = self.program.reduce_scatter(op.operands[0], op, self.axis, dim, NAME)
-            self.made[result] = dim, part
+            self.parts[result] = dim, part
             return
         dims = self._dims(op, dim)
         assert dims is not None, "asked before"
@@ -118,14 +118,14 @@ class _Parts:
             for operand, place in zip(op.operands, dims, strict=True)
         ]
         grows = isinstance(op, stablehlo.BroadcastInDimOp)
-        if not (is_collective(op) or grows or any(one is not None for one in parts)):
+        if not (is_collective(op) or grows or any(part is not None for part in parts)):
             return
         operands = [
             operand if place is None else part or self._slice(operand, place, op)
             for operand, place, part in zip(op.operands, dims, parts, strict=True)
         ]
         size = shape_of(result)[dim] // self.axis.size_in(self.program.mesh)
-        self.made[result] = dim, self.program.copy(op, operands, {dim: size})
+        self.parts[result] = dim, self.program.copy(op, operands, {dim: size})
 
     def _slice(self, value: SSAValue, dim: int, before: Operation) -> SSAValue:
         op = value.owner

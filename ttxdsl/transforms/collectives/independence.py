@@ -137,8 +137,8 @@ def independent_groups(
             group.numbers.append(at)
             group.weight += own
             both, needed = group.members, needed | needs[at]
-            for one in group.numbers:
-                needs[one] = needed
+            for number in group.numbers:
+                needs[number] = needed
             # who needs one of them needs them all, and what they need
             everything = both | needed
             needs = [mask | everything if mask & both else mask for mask in needs]
@@ -146,7 +146,7 @@ def independent_groups(
         else:
             known.append(_Group(bit, [at], own))
     return [
-        [ops[one] for one in group.numbers]
+        [ops[number] for number in group.numbers]
         for known in by_kind.values()
         for group in known
         if len(group.numbers) > 1
@@ -178,9 +178,9 @@ def put_in_order(block: Block, joint: Iterable[Operation]) -> None:
             needed.add(next(reversed(acting)))
         if needed:
             waiting = _Waiting(place, op, len(needed))
-            for one in needed:
-                assert isinstance(one, Operation), "a result"
-                awaited[one].append(waiting)
+            for owner in needed:
+                assert isinstance(owner, Operation), "a result"
+                awaited[owner].append(waiting)
             awaited.setdefault(op, [])
             late.update(map(id, op.results))
             if acts(op):
@@ -196,8 +196,8 @@ def put_in_order(block: Block, joint: Iterable[Operation]) -> None:
             block.insert_op_after(free, last)
             last = free
             late.difference_update(map(id, free.results))
-            for one in _placed(free, awaited, acting):
-                heappush(ready, one)
+            for entry in _placed(free, awaited, acting):
+                heappush(ready, entry)
 
 
 @dataclass(slots=True)

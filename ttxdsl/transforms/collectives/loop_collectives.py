@@ -52,7 +52,7 @@ SINK = "sink-collectives"
 
 
 def _loop_of(program: DeviceProgram, block: Block) -> stablehlo.WhileOp | None:
-    """The loop that a block is the body of, if that surely turns."""
+    """Return the loop that a block is the body of, if it surely iterates."""
     loop = block.parent_op()
     if not isinstance(loop, stablehlo.WhileOp) or block is not loop.body.blocks.first:
         return None
@@ -69,9 +69,9 @@ def hoist_collectives(program: DeviceProgram, block: Block) -> bool:
     replaced: list[SSAValue] = []
     for op in moving:
         if all(unchanged.holds(operand) for operand in op.operands):
-            made = unchanged.ahead(op)
-            made.location = optimized(op.location, HOIST)
-            for old, new in zip(op.results, made.results, strict=True):
+            hoisted = unchanged.ahead(op)
+            hoisted.location = optimized(op.location, HOIST)
+            for old, new in zip(op.results, hoisted.results, strict=True):
                 old.replace_all_uses_with(new)
                 replaced.append(old)
     erase_unused(reversed(replaced))
@@ -96,17 +96,17 @@ class Unchanged:
             self._ahead[argument] = loop.operands[argument.index]
 
     def holds(self, value: SSAValue) -> bool:
-        """Whether a value is the same in each turn."""
+        """Whether a value is the same in each iteration."""
         waiting = [value]
         while waiting:
-            one = waiting[-1]
-            if one in self._holds:
+            current = waiting[-1]
+            if current in self._holds:
                 waiting.pop()
                 continue
-            op = one.owner
+            op = current.owner
             if not isinstance(op, Operation) or op.parent is not self._body:
                 # a region of the body has values of its own, which nobody asks for
-                self._holds[one] = True
+                self._holds[current] = True
                 continue
             same = depends_on_operands(op) and self._of(op, waiting)
             if same is not None:
@@ -117,12 +117,12 @@ class Unchanged:
     def _of(self, op: Operation, waiting: list[SSAValue]) -> bool | None:
         """Return whether all operands are unchanged; None if some is not known yet."""
         needed = read_by(op)
-        missing = [one for one in needed if one not in self._holds]
+        missing = [operand for operand in needed if operand not in self._holds]
         waiting.extend(missing)
-        return None if missing else all(self._holds[one] for one in needed)
+        return None if missing else all(self._holds[operand] for operand in needed)
 
     def ahead(self, op: Operation) -> Operation:
-        """The op, and what it is made of, ahead of the loop."""
+        """Copy an op, and the ops that it depends on, ahead of the loop."""
         block = self._loop.parent
         assert block is not None
         for value in read_by(op):
@@ -131,10 +131,10 @@ class Unchanged:
                 continue
             if isinstance(maker, Operation) and maker.parent is self._body:
                 self.ahead(maker)
-        made = op.clone(dict(self._ahead))
-        block.insert_op_before(made, self._loop)
-        self._ahead.update(zip(op.results, made.results, strict=True))
-        return made
+        clone = op.clone(dict(self._ahead))
+        block.insert_op_before(clone, self._loop)
+        self._ahead.update(zip(op.results, clone.results, strict=True))
+        return clone
 
 
 def sink_collectives(program: DeviceProgram, block: Block) -> bool:
@@ -172,7 +172,7 @@ def _sums_behind(program: DeviceProgram, block: Block, loop: stablehlo.WhileOp) 
         for carry in carries:
             if _combine_behind(region, block, loop, carry):
                 changed = True
-                carries = [one for one in carries if one is not carry]
+                carries = [other for other in carries if other is not carry]
     return changed
 
 
@@ -229,8 +229,12 @@ def _combine_behind(
     index = carry.index
     last = handed_on.operands[index]
     way = _way_to(region, last)
-    sums = [one for one in way if not region.vertices[one].linear and one is not carry]
-    if carry not in way or not sums or any(_is_carry(one, block) for one in sums):
+    sums = [
+        value
+        for value in way
+        if not region.vertices[value].linear and value is not carry
+    ]
+    if carry not in way or not sums or any(_is_carry(value, block) for value in sums):
         return False
     for value in way:
         for use in value.uses:
@@ -246,15 +250,17 @@ def _combine_behind(
                 return False
     program, axes = region.program, region.axes
     result = loop.results[index]
-    each = sum(program.bytes(Ring.ALL_REDUCE, one, axes) for one in sums)
-    turns = program.trip_counts.of(loop) or 0
-    if program.bytes(Ring.ALL_REDUCE, result, axes) > turns * each:
+    each = sum(program.bytes(Ring.ALL_REDUCE, value, axes) for value in sums)
+    iterations = program.trip_counts.of(loop) or 0
+    if program.bytes(Ring.ALL_REDUCE, result, axes) > iterations * each:
         return False
     like = region.vertices[sums[0]].template
     held: dict[SSAValue, SSAValue] = {carry: carry}
     order = places_in(block)
-    made = sorted((one for one in way if one is not carry), key=lambda v: order[_op(v)])
-    for value in made:
+    linear_values = sorted(
+        (value for value in way if value is not carry), key=lambda v: order[_op(v)]
+    )
+    for value in linear_values:
         held[value] = region.partly(region.vertices[value], held)
     handed_on.operands[index] = held[last]
     start = loop.operands[index]
@@ -264,7 +270,7 @@ def _combine_behind(
     whole = program.all_reduce(result, like, axes, SINK)
     for use in users:
         use.operation.operands[use.index] = whole
-    erase_unused(reversed(made))
+    erase_unused(reversed(linear_values))
     return True
 
 
@@ -279,12 +285,12 @@ def _is_carry(value: SSAValue, block: Block) -> bool:
 
 def _way_to(region: LinearRegion, value: SSAValue) -> set[SSAValue]:
     """Return the values that a value is linear in, transitively, with itself."""
-    found: set[SSAValue] = set()
+    way: set[SSAValue] = set()
     waiting = [value] if value in region.vertices else []
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            vertex = region.vertices[one]
+        current = waiting.pop()
+        if current not in way:
+            way.add(current)
+            vertex = region.vertices[current]
             waiting += [vertex.op.operands[index] for index in vertex.linear]
-    return found
+    return way

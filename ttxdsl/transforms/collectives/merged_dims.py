@@ -45,15 +45,15 @@ class _Merged:
     inner: int
 
     def apart(self, shape: Sequence[int]) -> list[int]:
-        """A shape with both instead."""
+        """Return a shape with both dimensions instead of the merged one."""
         return [*shape[: self.dim], self.outer, self.inner, *shape[self.dim + 1 :]]
 
     def dims(self, dims: Sequence[int]) -> list[int]:
-        """Dimensions, in their order, where this one is two."""
-        found: list[int] = []
+        """Return dimensions as they are counted where this one is two."""
+        places: list[int] = []
         for dim in dims:
-            found += [dim, dim + 1] if dim == self.dim else [dim + (dim > self.dim)]
-        return found
+            places += [dim, dim + 1] if dim == self.dim else [dim + (dim > self.dim)]
+        return places
 
 
 def keep_apart(program: DeviceProgram, block: Block) -> None:
@@ -81,9 +81,9 @@ _Place = tuple[SSAValue, int]
 
 
 def _splits(op: stablehlo.ReshapeOp) -> bool:
-    """Whether a dimension becomes several."""
+    """Whether a reshape splits a dimension."""
     before, after = (
-        [n for n in shape_of(one) if n > 1] for one in (op.operand, op.result)
+        [n for n in shape_of(value) if n > 1] for value in (op.operand, op.result)
     )
     return len(after) > len(before) or any(n not in before for n in after)
 
@@ -105,22 +105,22 @@ def _merged(op: stablehlo.ReshapeOp, dim: int) -> _Merged | None:
 
 
 def _is_gathered(block: Block, start: _Place, known: dict[_Place, bool]) -> bool:
-    """Whether an all_gather put together what becomes a dimension of a value."""
+    """Whether a dimension of a value comes from a gathered dimension."""
     waiting, seen = [start], set[_Place]()
-    found = False
-    while waiting and not found:
+    gathered = False
+    while waiting and not gathered:
         value, dim = place = waiting.pop()
         op = value.owner
         if place in seen or not isinstance(op, Operation) or op.parent is not block:
             continue
         seen.add(place)
         if place in known:
-            found = known[place]
+            gathered = known[place]
         elif (
             isinstance(op, stablehlo.AllGatherOp)
             and dim == op.all_gather_dim.value.data
         ):
-            found = True
+            gathered = True
         else:
             held = held_in(op, dim) or ()
             waiting += (
@@ -128,10 +128,10 @@ def _is_gathered(block: Block, start: _Place, known: dict[_Place, bool]) -> bool
                 for operand, at in zip(op.operands, held, strict=False)
                 if at is not None
             )
-    if not found:
+    if not gathered:
         known.update((place, False) for place in seen)
-    known[start] = found
-    return found
+    known[start] = gathered
+    return gathered
 
 
 class _Ops:
@@ -154,11 +154,11 @@ class _Ops:
         for op in users:
             if len(op.results) != 1 or not is_tensor(op.results[0]):
                 continue
-            if any(self._ends(op, one) for one in op.operands):
+            if any(self._ends(op, operand) for operand in op.operands):
                 assert isinstance(op, stablehlo.ReshapeOp)
                 self.ends.append(op)
-            elif (found := self._found(op)) is not None:
-                self.merged[op.results[0]] = found
+            elif (both := self._merged_result(op)) is not None:
+                self.merged[op.results[0]] = both
                 users.follow(op.results[0])
 
     def _ends(self, op: Operation, operand: SSAValue) -> bool:
@@ -168,25 +168,28 @@ class _Ops:
         ahead, shape = prod(shape_of(operand)[: merged.dim]), shape_of(op.result)
         return ahead * merged.outer in (prod(shape[:at]) for at in range(len(shape)))
 
-    def _found(self, op: Operation) -> _Merged | None:
-        """Both dimensions of the result of an op that can have them apart."""
+    def _merged_result(self, op: Operation) -> _Merged | None:
+        """Return the two dimensions of an op's result; None if it cannot keep them apart."""
         if not is_elementwise(op) and not isinstance(op, _ABLE):
             return None
         for index, operand in enumerate(op.operands):
-            one = self.merged.get(operand)
-            if one is None:
+            merged = self.merged.get(operand)
+            if merged is None:
                 continue
-            dim = led_to(op, index, one.dim)
-            if dim is None or shape_of(op.results[0])[dim] != one.outer * one.inner:
+            dim = led_to(op, index, merged.dim)
+            if (
+                dim is None
+                or shape_of(op.results[0])[dim] != merged.outer * merged.inner
+            ):
                 return None
-            found = _Merged(dim, one.outer, one.inner)
+            result = _Merged(dim, merged.outer, merged.inner)
             for other, place in zip(op.operands, held_in(op, dim) or (), strict=False):
                 known = self.merged.get(other)
                 if known is not None and place != known.dim:
                     return None
-                if known is not None and known.outer != one.outer:
+                if known is not None and known.outer != merged.outer:
                     return None
-            return found
+            return result
         return None
 
     def take_apart(self) -> None:
@@ -198,7 +201,9 @@ class _Ops:
             assert isinstance(op, Operation)
             if value in leading and op is not self.start:
                 wanted.append(op)
-                leading.update(one for one in op.operands if one in self.merged)
+                leading.update(
+                    operand for operand in op.operands if operand in self.merged
+                )
         if self.start.result not in leading:
             return
         first = self.start
@@ -212,8 +217,8 @@ class _Ops:
         for op in self.ends:
             if op.operand in self._apart:
                 apart = self._apart[op.operand]
-                made = self.program.reshape(apart, shape_of(op.result), op)
-                op.result.replace_all_uses_with(made)
+                joined = self.program.reshape(apart, shape_of(op.result), op)
+                op.result.replace_all_uses_with(joined)
                 erase_unused([op.result])
         for op in wanted:
             (result,) = op.results
@@ -226,7 +231,7 @@ class _Ops:
             erase_unused([result])
 
     def _copy(self, op: Operation) -> SSAValue:
-        """An op on operands that have both dimensions."""
+        """Copy an op onto operands that have both dimensions."""
         (result,) = op.results
         both = self.merged[result]
         places = held_in(op, both.dim)
@@ -237,10 +242,10 @@ class _Ops:
         ]
         operands = [
             operand
-            if one is None
+            if pair is None
             else self._apart.get(operand)
-            or self.program.reshape(operand, one.apart(shape_of(operand)), op)
-            for operand, one in zip(op.operands, held, strict=True)
+            or self.program.reshape(operand, pair.apart(shape_of(operand)), op)
+            for operand, pair in zip(op.operands, held, strict=True)
         ]
         shape = both.apart(shape_of(result))
         new = type(op).create(

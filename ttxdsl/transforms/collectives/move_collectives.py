@@ -133,11 +133,11 @@ class _Region:
         """Note that moving an all_to_all's result back to its operand costs nothing."""
         for op in moves:
             forth = _dims_of(op)
-            made, value = op.results[0], op.operands[0]
-            vertex = self.above.get((made, forth[::-1]))
+            result, value = op.results[0], op.operands[0]
+            vertex = self.above.get((result, forth[::-1]))
             if vertex is None:
-                vertex = _Vertex(made, forth[::-1], True, op)
-                self.above[made, vertex.dims] = vertex
+                vertex = _Vertex(result, forth[::-1], True, op)
+                self.above[result, vertex.dims] = vertex
             vertex.inputs.clear()
             vertex.is_source = True
             vertex.other = value
@@ -165,15 +165,15 @@ class _Region:
                 vertex.is_source = True
                 continue
             for key in inputs:
-                one = self.above.get(key)
-                if one is None:
-                    one = self.above[key] = _Vertex(*key, True, like)
-                    waiting.append(one)
-                vertex.inputs.append(one)
+                input_vertex = self.above.get(key)
+                if input_vertex is None:
+                    input_vertex = self.above[key] = _Vertex(*key, True, like)
+                    waiting.append(input_vertex)
+                vertex.inputs.append(input_vertex)
         return start
 
     def _made_of(self, vertex: _Vertex) -> list[tuple[SSAValue, Places]] | None:
-        """The parts that a part is made of; None if that is not to be looked at."""
+        """Return the parts that a part is computed from; None where the search ends."""
         value = vertex.value
         if not isinstance(value, OpResult) or value.op.parent is not self.block:
             return None
@@ -184,11 +184,11 @@ class _Region:
             return None
         if is_numbered(self.program, op, vertex.dims[0], self.axes):
             return []
-        found = self._held(op, vertex.dims, (1, self.size))
-        if found is None:
+        held = self._held(op, vertex.dims, (1, self.size))
+        if held is None:
             return None
         inputs: list[tuple[SSAValue, Places]] = []
-        for operand, places in zip(op.operands, found, strict=True):
+        for operand, places in zip(op.operands, held, strict=True):
             if places is not None:
                 inputs.append((operand, places))
             elif not self.program.same_along(operand, self.axes):
@@ -202,7 +202,7 @@ class _Region:
     def _held(
         self, op: Operation, dims: Places, divided: Sequence[int]
     ) -> list[Places | None] | None:
-        """The dimensions of each operand that hold those of the result.
+        """Return the dimensions of each operand that hold those of the result.
 
         Args:
             op: the op.
@@ -210,7 +210,7 @@ class _Region:
             divided: what has to divide each of them.
         """
         columns = [held_in(op, dim) for dim in dims]
-        found: list[Places | None] = []
+        held: list[Places | None] = []
         for index, operand in enumerate(op.operands):
             places: list[int] = []
             for column, parts in zip(columns, divided, strict=False):
@@ -223,8 +223,8 @@ class _Region:
                     places.append(place)
             if places and len(places) != len(dims):
                 return None
-            found.append(tuple(places) if places else None)
-        return None if None in columns else found
+            held.append(tuple(places) if places else None)
+        return None if None in columns else held
 
     def _grow_down(self) -> None:
         users = InOrder(self._order, list(self.below))
@@ -252,14 +252,18 @@ class _Region:
         known = tuple(dim for dim in dims if dim is not None)
         if shape[known[0]] % self.size:
             return None
-        found = self._held(op, known, (self.size, 1))
-        if found is None:
+        held = self._held(op, known, (self.size, 1))
+        if held is None:
             return None
         vertex = _Vertex(op.results[0], known, False, first.like)
-        for operand, places in zip(op.operands, found, strict=True):
-            one = self.below.get(operand)
-            if places is not None and one is not None and one.dims == places:
-                vertex.inputs.append(one)
+        for operand, places in zip(op.operands, held, strict=True):
+            input_vertex = self.below.get(operand)
+            if (
+                places is not None
+                and input_vertex is not None
+                and input_vertex.dims == places
+            ):
+                vertex.inputs.append(input_vertex)
             elif places is None or self.gathers:
                 if not self.program.same_along(operand, self.axes):
                     return None
@@ -268,7 +272,7 @@ class _Region:
         return vertex
 
     def _is_free(self, value: SSAValue, dims: Places) -> bool:
-        """Whether a value can as well be made in the first form."""
+        """Whether a value can be computed in the first form without a move."""
         op = value.owner
         if not isinstance(op, Operation):
             return False
@@ -277,12 +281,14 @@ class _Region:
                 self.program.same_along(op.operands[0], self.axes)
                 and shape_of(op.operands[0])[dims[0]] % self.size == 0
             )
-        found = self._held(op, dims, (1, 1))
+        held = self._held(op, dims, (1, 1))
         return (
-            found is not None
+            held is not None
             and (isinstance(op, LIGHT) or is_elementwise(op))
-            and not any(found)
-            and all(self.program.same_along(one, self.axes) for one in op.operands)
+            and not any(held)
+            and all(
+                self.program.same_along(operand, self.axes) for operand in op.operands
+            )
         )
 
     # Choosing
@@ -299,8 +305,8 @@ class _Region:
             taken = self.below.get(result) if result is not None else None
             if taken is None or taken.above:
                 return True
-            found = self._held(user, taken.dims, (1, 1))
-            if found is None or found[use.index] != dims:
+            held = self._held(user, taken.dims, (1, 1))
+            if held is None or held[use.index] != dims:
                 return True
         return False
 
@@ -323,7 +329,7 @@ class _Region:
     # Changing
 
     def _sizes(self, vertex: _Vertex) -> dict[int, int]:
-        """The dimensions that have another size in the other form."""
+        """Return the sizes of the dimensions that differ in the other form."""
         shape, dims = shape_of(vertex.value), vertex.dims
         if self.gathers:
             size = shape[dims[0]]
@@ -338,13 +344,13 @@ class _Region:
         return self._first[vertex]
 
     def _make_first(self, vertex: _Vertex) -> None:
-        """Do an op that was behind moves ahead of them."""
+        """Copy an op from behind moves to ahead of them."""
         assert isinstance(vertex.value, OpResult)
         op = vertex.value.op
-        found = self._held(op, vertex.dims, (1, 1))
-        assert found is not None, "asked before"
+        held = self._held(op, vertex.dims, (1, 1))
+        assert held is not None, "asked before"
         operands: list[SSAValue] = []
-        for operand, places in zip(op.operands, found, strict=True):
+        for operand, places in zip(op.operands, held, strict=True):
             known = self.below.get(operand)
             if places is None:
                 operands.append(operand)
@@ -356,7 +362,7 @@ class _Region:
         self._first[vertex] = self.program.copy(op, operands, sizes)
 
     def _freely(self, value: SSAValue, dims: Places, before: Operation) -> SSAValue:
-        """The first form of a value that can be made as well."""
+        """Write the first form of a value that needs no move."""
         op = value.owner
         dim = dims[0]
         if not self.gathers:
@@ -371,7 +377,7 @@ class _Region:
         return self.program.all_slice(value, self.axes, dim, before)
 
     def _make_second(self, vertex: _Vertex) -> None:
-        """Do an op that was ahead of moves behind them."""
+        """Copy an op from ahead of moves to behind them."""
         value = vertex.value
         assert isinstance(value, OpResult)
         op = value.op
@@ -395,12 +401,12 @@ class _Region:
                 following,
             )
             return
-        found = self._held(op, vertex.dims, (1, 1))
-        assert found is not None, "asked before"
+        held = self._held(op, vertex.dims, (1, 1))
+        assert held is not None, "asked before"
         inputs = iter(vertex.inputs)
         operands = [
             operand if places is None else self._second[next(inputs)]
-            for operand, places in zip(op.operands, found, strict=True)
+            for operand, places in zip(op.operands, held, strict=True)
         ]
         sizes = self._sizes(vertex)
         self._second[vertex] = self.program.copy(op, operands, sizes, following)
@@ -414,16 +420,16 @@ class _Region:
         program, axes = self.program, self.axes
         gathered = self._gathered.get((value, dims[0]))
         if self.gathers:
-            made = program.all_gather(value, like, axes, dims[0], self.name)
+            second = program.all_gather(value, like, axes, dims[0], self.name)
         elif gathered is not None and gathered.parent is not None:
             program.move_up(gathered)
             following = gathered.next_op
             assert following is not None
             whole = gathered.results[0]
-            made = program.all_slice(whole, axes, dims[1], following)
+            second = program.all_slice(whole, axes, dims[1], following)
         else:
-            made = program.all_to_all(value, like, axes, dims, self.name)
-        self._second[vertex] = made
+            second = program.all_to_all(value, like, axes, dims, self.name)
+        self._second[vertex] = second
 
     def solve(self) -> bool:
         """Find the cut, and move things there if that is cheaper."""
@@ -440,7 +446,7 @@ class _Region:
         for result, vertex in self.moved.items():
             moved_of.setdefault(vertex, []).append((result, vertex))
         for group in connected({vertex: vertex.inputs for vertex in vertices}):
-            moved = [one for vertex in group for one in moved_of.get(vertex, ())]
+            moved = [pair for vertex in group for pair in moved_of.get(vertex, ())]
             # another group may have taken what this one is made of: the next round
             if all(map(_is_there, group)):
                 group.sort(key=place)
@@ -460,8 +466,8 @@ class _Region:
         for vertex in group:
             if vertex.is_source:
                 graph.source(vertex.number)
-            for one in vertex.inputs:
-                graph.edge(one.number, vertex.number)
+            for input_vertex in vertex.inputs:
+                graph.edge(input_vertex.number, vertex.number)
             if not vertex.above and self._is_needed(vertex.value, vertex.dims):
                 graph.sink(vertex.number)
         for result, vertex in moved:
@@ -472,7 +478,7 @@ class _Region:
             for vertex in missing:
                 graph.sink(vertex.number)
             cut = graph.least_cut(near_sources=False)
-        sent = sum(prices[one] for one in group if one.number in cut.vertices)
+        sent = sum(prices[vertex] for vertex in group if vertex.number in cut.vertices)
         if sent > now or cut.price >= now + each * len(today):
             return False
         self._change(group, moved, cut)
@@ -485,7 +491,10 @@ class _Region:
         wanted = _wanted(group, cut)
         dropped = {
             value: vertex
-            for value, vertex in (*moved, *((one.value, one) for one in wanted))
+            for value, vertex in (
+                *moved,
+                *((vertex.value, vertex) for vertex in wanted),
+            )
             if vertex.number not in cut.vertices and vertex.number not in cut.behind
         }
         if not dropped:
@@ -500,16 +509,20 @@ class _Region:
                 if gathered is not None and not self.gathers:
                     read.append(gathered.results[0])
             elif vertex.number in cut.behind:
-                moved_operands = {one.value for one in vertex.inputs}
-                read += (one for one in _operands(vertex) if one not in moved_operands)
+                moved_operands = {input_vertex.value for input_vertex in vertex.inputs}
+                read += (
+                    operand
+                    for operand in _operands(vertex)
+                    if operand not in moved_operands
+                )
         for vertex in wanted:
             inputs = set(vertex.inputs)
             for operand in _operands(vertex):
-                one = self.below.get(operand)
-                if one is None or one not in inputs:
+                input_vertex = self.below.get(operand)
+                if input_vertex is None or input_vertex not in inputs:
                     read.append(operand)
-                elif one.above:
-                    read.append(one.value)
+                elif input_vertex.above:
+                    read.append(input_vertex.value)
         return [dropped[value] for value in dict.fromkeys(read) if value in dropped]
 
     def _paid(self, vertex: _Vertex) -> int:
@@ -528,11 +541,15 @@ class _Region:
             if vertex.other is not None:  # used as early as what it is made of is there
                 assert isinstance(vertex.value, OpResult)
                 self.program.move_up(vertex.value.op)
-        ahead = [one for one in group if not one.above and one.number not in behind]
+        ahead = [
+            vertex
+            for vertex in group
+            if not vertex.above and vertex.number not in behind
+        ]
         for vertex in _wanted(group, cut):
             self._make_first(vertex)
         dead: list[SSAValue] = []
-        replaced = [*moved, *((one.value, one) for one in ahead)]
+        replaced = [*moved, *((vertex.value, vertex) for vertex in ahead)]
         if self.gathers:
             dead += self._take_parts(replaced)
         for vertex in group:
@@ -541,13 +558,13 @@ class _Region:
             elif vertex.above and vertex.number in behind:
                 self._make_second(vertex)
         for value, vertex in replaced:
-            made = self._second.get(vertex)
-            if made is not None and made is not value:
-                value.replace_all_uses_with(made)
+            second = self._second.get(vertex)
+            if second is not None and second is not value:
+                value.replace_all_uses_with(second)
         erase_unused([*dead, *(value for value, _ in reversed(replaced))])
 
     def _take_parts(self, values: Sequence[_Moved]) -> list[SSAValue]:
-        """Give those who take their part of a value what was not gathered."""
+        """Replace slices of gathered values by the parts that were not gathered."""
         dead: list[SSAValue] = []
         for value, vertex in values:
             for use in list(value.uses):
@@ -593,14 +610,14 @@ def _dims_of(op: Operation) -> Places:
 def _moves(
     program: DeviceProgram, block: Block, kind: type[Operation]
 ) -> dict[Axes, list[Operation]]:
-    found: dict[Axes, list[Operation]] = {}
+    moves: dict[Axes, list[Operation]] = {}
     for op in program.sending(block):
         if isinstance(op, kind):
             axes = program.axes(op)
             dims = _dims_of(op)
             if axes and len(op.operands) == 1 and len(set(dims)) == len(dims):
-                found.setdefault(axes, []).append(op)
-    return found
+                moves.setdefault(axes, []).append(op)
+    return moves
 
 
 def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -> bool:

@@ -41,12 +41,12 @@ def move_permutes(program: DeviceProgram, block: Block) -> bool:
 
 
 def _is_total(program: DeviceProgram, op: stablehlo.CollectivePermuteOp) -> bool:
-    pairs = [int(one) for one in op.source_target_pairs.get_values()]
+    pairs = [int(device) for device in op.source_target_pairs.get_values()]
     return sorted(pairs[1::2]) == sorted(program.mesh.devices())
 
 
 def _move(program: DeviceProgram, op: Operation) -> bool:
-    """Follow what is sent back to where it is smallest."""
+    """Move a permute back to where its operand is smallest."""
     value = op.operands[0]
     steps: list[tuple[Operation, int]] = []
     sliced: tuple[AxisRef, int] | None = None
@@ -102,12 +102,12 @@ def _move(program: DeviceProgram, op: Operation) -> bool:
 
 
 def _only_operand(program: DeviceProgram, op: Operation) -> int | None:
-    """The operand that differs by device, of an op that all devices do alike."""
+    """Return the index of the only operand that differs by device, or None."""
     if len(op.results) != 1:
         return None
     if not is_elementwise(op) and not isinstance(op, _ALIKE):
         return None
-    found: int | None = None
+    place: int | None = None
     for index, operand in enumerate(op.operands):
         maker = operand.owner
         repeated = not shape_of(operand) or (
@@ -116,7 +116,7 @@ def _only_operand(program: DeviceProgram, op: Operation) -> int | None:
         )
         if repeated and program.same_along(operand, program.every_axis):
             continue
-        if found is not None:
+        if place is not None:
             return None
-        found = index
-    return found
+        place = index
+    return place

@@ -174,13 +174,13 @@ def _cuts_along(op: stablehlo.SliceOp, dim: int) -> bool:
 
 
 def _stretch(op: stablehlo.SliceOp, dim: int) -> Stretch:
-    """From the first place that a slice takes to the one behind the last."""
+    """Return the first place that a slice takes, and the one behind its last."""
     start, count = op.start_indices.get_values()[dim], shape_of(op.result)[dim]
     return start, start + (count - 1) * op.strides.get_values()[dim] + bool(count)
 
 
 def _adds_up(element: Attribute) -> bool:
-    """Whether devices add numbers of a type that everybody knows to add."""
+    """Whether backends can all_reduce elements of a type."""
     if isinstance(element, IntegerType | AnyFloat):
         return element.bitwidth >= (8 if isinstance(element, IntegerType) else 16)
     return isinstance(element, ComplexType)

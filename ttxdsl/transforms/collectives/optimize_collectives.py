@@ -151,7 +151,7 @@ class OptimizeCollectivesPass(ModulePass):
         devices = NumberedDevices.of(op)
         for wrapper in wrappers:
             manual = set(wrapper.manual_axes.data)
-            if {str(getattr(one, "data", one)) for one in manual} < set(
+            if {str(getattr(axis, "data", axis)) for axis in manual} < set(
                 mesh.axis_names
             ):
                 continue
@@ -164,9 +164,9 @@ class OptimizeCollectivesPass(ModulePass):
 def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
     """Add the functions of new slices, and remove those of slices that are gone."""
     of_slices = [
-        one
-        for one in module.ops
-        if isinstance(one, FuncOp) and one.sym_name.data.startswith(ALL_SLICE)
+        function
+        for function in module.ops
+        if isinstance(function, FuncOp) and function.sym_name.data.startswith(ALL_SLICE)
     ]
     if not of_slices and not slices.functions:
         return
@@ -184,7 +184,7 @@ def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
 
 
 def _innermost_first(program: DeviceProgram) -> list[Block]:
-    """The blocks with collectives, and those that such may move to out of loops."""
+    """Return the blocks with collectives and the blocks around them, innermost first."""
     depths: dict[Block, int] = {}
     for block in program.nesting.blocks():
         around, inner = [block], block
@@ -193,9 +193,9 @@ def _innermost_first(program: DeviceProgram) -> list[Block]:
             assert op is not None and op.parent is not None, "in a body that is"
             inner = op.parent
             around.append(inner)
-        for depth, one in enumerate(reversed(around)):
-            depths[one] = depth
-    return sorted(depths, key=lambda one: -depths[one])
+        for depth, enclosing in enumerate(reversed(around)):
+            depths[enclosing] = depth
+    return sorted(depths, key=lambda block: -depths[block])
 
 
 def _optimize(program: DeviceProgram, chosen: dict[Optimization, str]) -> None:
@@ -204,21 +204,21 @@ def _optimize(program: DeviceProgram, chosen: dict[Optimization, str]) -> None:
     if not blocks:
         return
     before, body = body_sends(program), Snapshot(program.block)
-    repeated = [one for one in chosen if one not in _AT_LAST]
+    repeated = [optimization for optimization in chosen if optimization not in _AT_LAST]
     for block in blocks:
         waiting = list(repeated)
-        for one in repeated * ROUNDS:
-            if one in waiting:
-                waiting.remove(one)
-                with doing(chosen[one]):
-                    changed = one(program, block)
+        for optimization in repeated * ROUNDS:
+            if optimization in waiting:
+                waiting.remove(optimization)
+                with doing(chosen[optimization]):
+                    changed = optimization(program, block)
                 if changed:  # the others may find something new
-                    waiting = [other for other in repeated if other is not one]
-    for one in chosen:
-        if one in _AT_LAST:
-            with doing(chosen[one]):
+                    waiting = [other for other in repeated if other is not optimization]
+    for optimization in chosen:
+        if optimization in _AT_LAST:
+            with doing(chosen[optimization]):
                 for block in program.nesting.blocks():
-                    one(program, block)
+                    optimization(program, block)
     program.finish()
     after = body_sends(program)
     if after > before:

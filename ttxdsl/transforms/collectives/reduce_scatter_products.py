@@ -61,9 +61,9 @@ def reduce_scatter_products(program: DeviceProgram, block: Block) -> bool:
     together: dict[tuple[SSAValue, AxisRef, int, int], list[_Product]] = {}
     for gather in program.sending(block):
         if isinstance(gather, stablehlo.AllGatherOp):
-            for one in _products(program, gather):
-                key = one.other, one.axis, one.summed, one.kept
-                together.setdefault(key, []).append(one)
+            for product in _products(program, gather):
+                key = product.other, product.axis, product.summed, product.kept
+                together.setdefault(key, []).append(product)
     changed = False
     for products in together.values():
         changed |= _scatter(program, products)
@@ -73,17 +73,17 @@ def reduce_scatter_products(program: DeviceProgram, block: Block) -> bool:
 def _products(
     program: DeviceProgram, gather: stablehlo.AllGatherOp
 ) -> Sequence[_Product]:
-    """Those that are made of what is gathered, if nothing else is."""
+    """Return the products of a gathered value; none if it has other users."""
     axes = program.axes(gather)
     if axes is None or len(axes) != 1 or len(gather.operands) != 1:
         return ()
-    found: list[_Product] = []
+    products: list[_Product] = []
     for use in gather.results[0].uses:
-        one = _product(program, gather, axes[0], use.operation, use.index)
-        if one is None:
+        product = _product(program, gather, axes[0], use.operation, use.index)
+        if product is None:
             return ()
-        found.append(one)
-    return found
+        products.append(product)
+    return products
 
 
 def _product(
@@ -117,14 +117,18 @@ def _product(
 
 def _scatter(program: DeviceProgram, products: Sequence[_Product]) -> bool:
     """Scatter the products with one other operand, if that sends less."""
-    there = [one for one in products if one.op.parent is not None and one.gather.parent]
+    there = [
+        product
+        for product in products
+        if product.op.parent is not None and product.gather.parent
+    ]
     if not there:
         return False
     first, axes = there[0], (there[0].axis,)
     size = program.size(axes)
-    gathers = dict.fromkeys(one.gather for one in there)
+    gathers = dict.fromkeys(product.gather for product in there)
     if any(
-        use.operation not in {one.op for one in there}
+        use.operation not in {product.op for product in there}
         for gather in gathers
         for use in gather.results[0].uses
     ):
@@ -133,10 +137,10 @@ def _scatter(program: DeviceProgram, products: Sequence[_Product]) -> bool:
         program.bytes(Ring.ALL_GATHER, gather.operands[0], axes) for gather in gathers
     )
     then = program.bytes(Ring.ALL_TO_ALL, first.other, axes)
-    for one in there:
-        result = one.op.result
+    for product in there:
+        result = product.op.result
         shape = list(shape_of(result))
-        shape[one.dim] *= size
+        shape[product.dim] *= size
         then += program.bytes_of(Ring.REDUCE_SCATTER, shape, element_of(result), axes)
     if then >= now:
         return False
@@ -144,13 +148,15 @@ def _scatter(program: DeviceProgram, products: Sequence[_Product]) -> bool:
         first.other, first.gather, axes, (first.kept, first.summed), NAME
     )
     dead: list[SSAValue] = []
-    for one in there:
+    for product in there:
         operands = [part, part]
-        operands[one.side] = one.gather.operands[0]
-        whole = shape_of(one.op.result)[one.dim] * size
-        made = program.copy(one.op, operands, {one.dim: whole})
-        scattered = program.reduce_scatter(made, one.gather, one.axis, one.dim, NAME)
-        one.op.result.replace_all_uses_with(scattered)
-        dead.append(one.op.result)
+        operands[product.side] = product.gather.operands[0]
+        whole = shape_of(product.op.result)[product.dim] * size
+        whole_product = program.copy(product.op, operands, {product.dim: whole})
+        scattered = program.reduce_scatter(
+            whole_product, product.gather, product.axis, product.dim, NAME
+        )
+        product.op.result.replace_all_uses_with(scattered)
+        dead.append(product.op.result)
     erase_unused(dead)
     return True

@@ -56,16 +56,16 @@ def gather_repeated(program: DeviceProgram, block: Block, name: str) -> None:
 def _made_of(
     start: _Place, block: Block, size: int
 ) -> dict[_Place, Sequence[_Place | None]] | None:
-    """All that a repeated value is made of that is repeated, too; None if it is not.
+    """Return the repeated values that a repeated value is made of; None if it is none.
 
     The dimensions of its operands that hold a value's dimension, None where one has none.
     Each has `size` parts.
     """
-    found: dict[_Place, Sequence[_Place | None]] = {}
+    sources: dict[_Place, Sequence[_Place | None]] = {}
     waiting = [start]
     while waiting:
         place = value, dim = waiting.pop()
-        if place in found:
+        if place in sources:
             continue
         if not isinstance(value, OpResult) or value.op.parent is not block:
             return None
@@ -77,12 +77,12 @@ def _made_of(
         dims = held_in(op, dim)
         if dims is None or not all(map(is_tensor, op.operands)):
             return None
-        found[place] = [
-            None if one is None else (operand, one)
-            for operand, one in zip(op.operands, dims, strict=True)
+        sources[place] = [
+            None if dim is None else (operand, dim)
+            for operand, dim in zip(op.operands, dims, strict=True)
         ]
-        waiting += [one for one in found[place] if one is not None]
-    return found
+        waiting += [source for source in sources[place] if source is not None]
+    return sources
 
 
 def _part(
@@ -91,16 +91,16 @@ def _part(
     size: int,
     before: Operation,
 ) -> SSAValue:
-    """One of `size` parts of the first place of `made_of`, ahead of an op."""
+    """Write one of `size` parts of the first place of `made_of`, ahead of an op."""
     assert before.parent is not None
     order = places_in(before.parent)
     parts: dict[_Place, SSAValue] = {}
-    for place in sorted(made_of, key=lambda one: order[_op(one[0])]):
+    for place in sorted(made_of, key=lambda place: order[_op(place[0])]):
         value, dim = place
         op = _op(value)
         operands = [
-            operand if one is None else parts[one]
-            for operand, one in zip(op.operands, made_of[place], strict=True)
+            operand if source is None else parts[source]
+            for operand, source in zip(op.operands, made_of[place], strict=True)
         ]
         length = shape_of(value)[dim] // size
         parts[place] = program.copy(op, operands, {dim: length}, before)

@@ -104,7 +104,7 @@ class Vertex:
 
     @property
     def is_needed(self) -> bool:
-        """Whether an op uses the value that is not linear in it."""
+        """Whether an op uses the value and is not linear in it."""
         return self.ends or self.nonlinear_uses > 0
 
 
@@ -119,14 +119,14 @@ class LinearRegion:
 
     def price(self, value: SSAValue) -> int:
         """Return the bytes of a value's all_reduce; values of one type cost the same."""
-        found = self._prices.get(id(value.type))
-        if found is None:
-            found = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
-            self._prices[id(value.type)] = found
-        return found
+        price = self._prices.get(id(value.type))
+        if price is None:
+            price = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
+            self._prices[id(value.type)] = price
+        return price
 
     def add(self, value: SSAValue, template: Operation) -> Vertex:
-        """A new vertex."""
+        """Add a vertex."""
         vertex = Vertex(value, template)
         self.vertices[value] = vertex
         return vertex
@@ -143,7 +143,7 @@ class LinearRegion:
             op = use.operation
             if type(op) not in _LINEAR or len(op.results) != 1:
                 return True
-            others = (one for one in op.operands if one is not value)
+            others = (operand for operand in op.operands if operand is not value)
             if len(op.operands) > 1 and not all(map(_is_given, others)):
                 return False
             value = op.results[0]
@@ -164,10 +164,10 @@ class LinearRegion:
             partial = [
                 index for index, operand in enumerate(operands) if operand in vertices
             ]
-            found = self._linear(op, partial)
-            if found is None:
+            places = self._linear(op, partial)
+            if places is None:
                 continue
-            linear, masked = found
+            linear, masked = places
             vertex = self.add(results[0], vertices[operands[linear[0]]].template)
             vertex.linear, vertex.masked = linear, masked
             for index in linear:
@@ -186,7 +186,7 @@ class LinearRegion:
     def _linear(
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """In which operands an op is linear, and which count once; None if in none."""
+        """Return the operands that an op is linear in, and those that count once, or None."""
         fact = _LINEAR.get(type(op))
         if fact is None or not self._is_linear(op):
             return None
@@ -222,7 +222,7 @@ class LinearRegion:
         return not reduces or sum_of(op) == SUM
 
     def _ends(self, vertex: Vertex) -> bool:
-        """Whether a value is needed whole whatever else is: what follows has it so."""
+        """Whether a value is needed whole in any case, by an op that ends the region."""
         value = vertex.value
         for use in value.uses:
             fact = _LINEAR.get(type(use.operation))
@@ -258,7 +258,7 @@ class LinearRegion:
 
 
 def _widens(op: Operation) -> bool:
-    """Whether every number stays what it is, so that sums of them do too."""
+    """Whether a convert keeps every number, so that it keeps their sums."""
     widths = {
         BFloat16Type: 0,
         Float16Type: 0,
@@ -312,15 +312,15 @@ def _is_given(value: SSAValue) -> bool:
 
 
 def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
-    """The all_reduces of a block that add, by the axes that they are along."""
-    found: dict[Axes, list[Operation]] = {}
+    """Return the all_reduces of a block that add, by their axes."""
+    sums: dict[Axes, list[Operation]] = {}
     for op in program.sending(block):
         if type(op) is stablehlo.AllReduceOp and sum_of(op) == SUM:
             axes = program.axes(op)
             element: Attribute = element_of(op.results[0])
             if axes is not None and element != i1:
-                found.setdefault(axes, []).append(op)
-    return found
+                sums.setdefault(axes, []).append(op)
+    return sums
 
 
 def sink_all_reduces(program: DeviceProgram, block: Block) -> bool:
@@ -328,10 +328,10 @@ def sink_all_reduces(program: DeviceProgram, block: Block) -> bool:
     changed = False
     order: dict[Operation, int] = {}
     known = program.looked_at(NAME, block)
-    found = sums_in(program, block)
-    if known.issuperset(chain.from_iterable(found.values())):
+    sums_by_axes = sums_in(program, block)
+    if known.issuperset(chain.from_iterable(sums_by_axes.values())):
         return False
-    for axes, sums in found.items():
+    for axes, sums in sums_by_axes.items():
         region = LinearRegion(program, axes)
         for op in sums:
             # sums along other axes may have taken it along
@@ -348,7 +348,7 @@ def sink_all_reduces(program: DeviceProgram, block: Block) -> bool:
         }
         for component in connected(inputs):
             if len(component) > 1:
-                component.sort(key=lambda one: order[one.op])
+                component.sort(key=lambda vertex: order[vertex.op])
                 changed |= _solve(region, component)
         if changed:
             order = {}  # the next axes look at what is there now
@@ -372,13 +372,13 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
     graph = VertexGraph()
     number: dict[SSAValue, int] = {}
     for vertex, price in zip(component, prices, strict=True):
-        number[vertex.value] = one = graph.vertex(price + each)
+        number[vertex.value] = node = graph.vertex(price + each)
         if not vertex.linear:
-            graph.source(one)
+            graph.source(node)
         for index in vertex.linear:
-            graph.edge(number[vertex.op.operands[index]], one)
+            graph.edge(number[vertex.op.operands[index]], node)
         if vertex.is_needed:
-            graph.sink(one)
+            graph.sink(node)
     cut = graph.least_cut(near_sources=True)
     sent = cut.price - each * len(cut.vertices)
     if sent > now or cut.price >= now + each * len(today):
@@ -386,11 +386,11 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
     held: dict[SSAValue, SSAValue] = {}
     whole: list[tuple[Vertex, SSAValue]] = []
     for vertex in component:
-        one = number[vertex.value]
-        if one in cut.behind:
+        node = number[vertex.value]
+        if node in cut.behind:
             continue
         held[vertex.value] = region.partly(vertex, held)
-        if one in cut.vertices:
+        if node in cut.vertices:
             whole.append((vertex, held[vertex.value]))
     for vertex, part in whole:
         if not vertex.linear:

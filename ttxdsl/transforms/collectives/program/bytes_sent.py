@@ -24,9 +24,9 @@ _type_of = attrgetter("type")
 
 
 def bytes_sent(module: ModuleOp) -> int:
-    """The bytes that a device sends, those in a loop as often as it turns.
+    """Return the bytes that a device sends; in a loop, times its iterations.
 
-    A loop of which the program does not say it turns once; groups are taken to be as
+    A loop of which the program does not say it counts once; groups are taken to be as
     large as the first.
     """
     runs = Runs(module)
@@ -46,8 +46,8 @@ def body_sends(program: DeviceProgram) -> tuple[int, float]:
             around = inner.parent_op()
             assert around is not None and around.parent is not None, "in a body that is"
             if isinstance(around, stablehlo.WhileOp):
-                turns = program.trip_counts.of(around)
-                times *= 1 if turns is None else turns
+                iterations = program.trip_counts.of(around)
+                times *= 1 if iterations is None else iterations
             inner = around.parent
         for op in program.sending(block):
             if type(op) not in _RINGS:
@@ -86,7 +86,7 @@ def is_mostly_latency(op: Operation) -> bool:
 
 
 def _sent(op: Operation) -> tuple[int, int]:
-    """The bytes that a device sends for one collective, and how many take part."""
+    """Return the bytes that a device sends for a collective, and the size of its groups."""
     ring = _RINGS[type(op)]
     size = 2
     if ring is not Ring.COLLECTIVE_PERMUTE:

@@ -53,7 +53,7 @@ _FOLLOWING: dict[type[Operation], bool | None] = {}
 
 
 def _class_follows(kind: type[Operation]) -> bool | None:
-    """The answer for a class; None where each op has its own."""
+    """Return the answer for all ops of a class; None where it depends on the op."""
     if issubclass(
         kind, stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp
     ):
@@ -74,7 +74,7 @@ class NumberedDevices:
 
     @classmethod
     def of(cls, module: ModuleOp) -> "NumberedDevices":
-        """Those of a module, for all its functions."""
+        """Return the numbering of a module's devices."""
         return cls(devices_of(module), 1 if counts_replicas(module) else None)
 
 
@@ -134,7 +134,7 @@ class DeviceProgram:
         return self._writer.next_channel
 
     def sending(self, block: Block) -> list[Operation]:
-        """The collectives and slices by device of a block, in program order."""
+        """Return the collectives and slices by device of a block, in program order."""
         known = self._sending.get(block)
         if known is None:
             known = self._sending[block] = [
@@ -143,13 +143,13 @@ class DeviceProgram:
         return [op for op in known if op.parent is block]
 
     def looked_at(self, name: str, block: Block) -> set[Operation]:
-        """The collectives of a block that an optimization looked at; it takes note."""
+        """Return the set of a block's collectives that an optimization has looked at."""
         return self._looked_at.setdefault((name, block), set())
 
     # Who takes part
 
     def axes(self, op: Operation) -> Axes | None:
-        """The axes of a collective or a slice by device; None where no axes say it."""
+        """Return the axes of a collective or a slice by device; None where no axes say it."""
         if op not in self._axes:
             self._axes[op] = self._find_axes(op)
         return self._axes[op]
@@ -163,9 +163,9 @@ class DeviceProgram:
         return self.axes_of_groups(op)
 
     def axes_of_groups(self, op: Operation) -> Axes | None:
-        """The axes along which the groups of a collective of any operands are."""
+        """Return the axes along which a collective's groups are, or None."""
         groups_said = op.properties.get("replica_groups")
-        others = (one in op.properties for one in _WHO_ELSE)
+        others = (name in op.properties for name in _WHO_ELSE)
         # stage 11 writes the very same attribute again and again
         key = type(op), id(groups_said), *others
         if key not in self._named:
@@ -175,10 +175,11 @@ class DeviceProgram:
                 )
             except ValueError:
                 groups = ()
-            found = axes_of_groups(self.mesh, groups) if groups else None
-            orders = () if found is None else islice(permutations(found), 24)
+            group_axes = axes_of_groups(self.mesh, groups) if groups else None
+            orders = () if group_axes is None else islice(permutations(group_axes), 24)
             axes = next(
-                (one for one in orders if groups_along(self.mesh, one) == groups), None
+                (order for order in orders if groups_along(self.mesh, order) == groups),
+                None,
             )
             self._named[key] = axes, groups_said
         return self._named[key][0]
@@ -199,17 +200,17 @@ class DeviceProgram:
         return True
 
     def _is_same(self, value: SSAValue, axis: str, known: dict[SSAValue, bool]) -> bool:
-        """Whether devices along an axis hold the same; from what is not known to be, no."""
+        """Whether devices along an axis surely hold the same value."""
         waiting = [value]
         while waiting:
-            one = waiting[-1]
-            if one in known:
+            current = waiting[-1]
+            if current in known:
                 waiting.pop()
                 continue
-            if type(one) is not OpResult:
-                known[one] = axis not in self._split.get(one, self._every)
+            if type(current) is not OpResult:
+                known[current] = axis not in self._split.get(current, self._every)
                 continue
-            op = one.op
+            op = current.op
             follows = _FOLLOWING.get(type(op))  # most do
             same = None if follows else self._by_itself(op, axis)
             if same is None:
@@ -238,17 +239,17 @@ class DeviceProgram:
         if axes is None:
             return None
         if isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
-            whole = any(one.name == axis and one.size is None for one in axes)
+            whole = any(ref.name == axis and ref.size is None for ref in axes)
             return True if whole else None
-        return False if any(one.name == axis for one in axes) else None
+        return False if any(ref.name == axis for ref in axes) else None
 
     def _follows(self, op: Operation) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
         kind = type(op)
         if kind not in _FOLLOWING:
             _FOLLOWING[kind] = _class_follows(kind)
-        found = _FOLLOWING[kind]
-        return self.axes(op) is not None if found is None else found
+        follows = _FOLLOWING[kind]
+        return self.axes(op) is not None if follows is None else follows
 
     # Prices
 
@@ -305,11 +306,11 @@ class DeviceProgram:
         otherwise: SSAValue | None,
         before: Operation,
     ) -> SSAValue:
-        """A value on some devices and another one, or zeros, on others, ahead of an op."""
+        """Select a value on some devices and another one, or zeros, on the others."""
         with _Writing(self, before, before.location, None):
             emit = self._scratch
             index = self._writer.index_along(self.mesh, self.every_axis)
-            chosen = [int(one in devices) for one in self.mesh.devices()]
+            chosen = [int(device in devices) for device in self.mesh.devices()]
             table = emit.integers(chosen, [len(chosen)])
             here = emit.reshape(emit.dynamic_slice(table, [index], [1]), [])
             here = emit.compare(
@@ -333,7 +334,7 @@ class DeviceProgram:
     ) -> SSAValue:
         """Undo the split of a dimension, behind the op that makes a value."""
         per_dim = tuple(
-            axes if one == dim else () for one in range(len(shape_of(value)))
+            axes if place == dim else () for place in range(len(shape_of(value)))
         )
         with _Writing(self, value, like.location, name):
             return self._writer.all_gather(value, self.mesh, per_dim)
@@ -388,7 +389,7 @@ class DeviceProgram:
     ) -> SSAValue:
         """Keep this device's part of a dimension, ahead of an op."""
         per_dim = tuple(
-            axes if one == dim else () for one in range(len(shape_of(value)))
+            axes if place == dim else () for place in range(len(shape_of(value)))
         )
         with _Writing(self, before, before.location, None):
             return self._writer.all_slice(value, self.mesh, per_dim)
@@ -396,7 +397,7 @@ class DeviceProgram:
     def reshape(
         self, value: SSAValue, shape: Sequence[int], before: Operation
     ) -> SSAValue:
-        """A value in another shape, ahead of an op, or what it was made of."""
+        """Reshape a value ahead of an op, or return the value that it was reshaped from."""
         while isinstance(value.owner, stablehlo.ReshapeOp):
             if list(shape_of(value)) == list(shape):
                 return value
@@ -414,7 +415,7 @@ class DeviceProgram:
         before: Operation,
         name: str | None = None,
     ) -> SSAValue:
-        """Stretches of a dimension, one behind the other, ahead of an op."""
+        """Concatenate stretches of a dimension, ahead of an op."""
         with _Writing(self, before, before.location, name):
             parts = [
                 self._scratch.slice_dim(value, dim, start, end)
@@ -425,7 +426,7 @@ class DeviceProgram:
     def every(
         self, value: SSAValue, dim: int, step: int, before: Operation
     ) -> SSAValue:
-        """Places of a dimension at equal distances, the first one first, ahead of an op."""
+        """Take places of a dimension with a stride, from the first one on, ahead of an op."""
         shape = shape_of(value)
         steps = [step if at == dim else 1 for at in range(len(shape))]
         with _Writing(self, before, before.location, None):
@@ -434,14 +435,14 @@ class DeviceProgram:
     def concatenate(
         self, parts: Sequence[SSAValue], dim: int, before: Operation
     ) -> SSAValue:
-        """Values one behind the other, ahead of an op."""
+        """Concatenate values, ahead of an op."""
         with _Writing(self, before, before.location, None):
             return self._scratch.concatenate(parts, dim)
 
     def on_one(
         self, value: SSAValue, axes: Axes, place: int, before: Operation
     ) -> SSAValue:
-        """A value on one device along axes and on the others what adds nothing to it."""
+        """Keep a value on one device along axes, and a neutral one on the others."""
         with _Writing(self, before, before.location, None):
             emit = self._scratch
             index = self._writer.index_along(self.mesh, axes)
@@ -454,7 +455,7 @@ class DeviceProgram:
     def without_index(
         self, offset: SSAValue, axes: Axes, size: int, before: Operation
     ) -> SSAValue:
-        """A number less what the index along axes adds to it, ahead of an op."""
+        """Subtract from a number what the index along axes adds to it, ahead of an op."""
         with _Writing(self, before, before.location, None):
             emit = self._scratch
             added = emit.scaled(self._writer.index_along(self.mesh, axes), size)
@@ -467,7 +468,7 @@ class DeviceProgram:
         sizes: Mapping[int, int] | None = None,
         before: Operation | None = None,
     ) -> SSAValue:
-        """An op of one result again on other operands, ahead of itself.
+        """Copy an op of one result onto other operands, ahead of itself.
 
         Args:
             op: the op.

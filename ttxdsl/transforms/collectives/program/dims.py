@@ -194,5 +194,5 @@ def _tiles(
         size == window_values(op.window_strides, rank)[dim]
         and padding_pairs(op.padding, rank)[dim] == (0, 0)
         and shape_of(large)[dim] == size * shape_of(small)[dim]
-        and all(one == 1 for one in spread)
+        and all(size == 1 for size in spread)
     )

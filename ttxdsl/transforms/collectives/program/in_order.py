@@ -7,7 +7,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 
 def places_in(block: Block) -> dict[Operation, int]:
-    """The place of each op of a block."""
+    """Return the place of each op in a block."""
     return {op: place for place, op in enumerate(block.ops)}
 
 
@@ -25,7 +25,7 @@ class InOrder:
             self.follow(value)
 
     def follow(self, value: SSAValue) -> None:
-        """Come by the users of a value, too."""
+        """Visit the users of a value, too."""
         for use in value.uses:
             place = self._order.get(use.operation)
             if place is not None and place not in self._seen:

@@ -78,7 +78,7 @@ class VertexGraph:
     _SINK = 1
 
     def vertex(self, price: int) -> int:
-        """A new vertex; they are counted from 1."""
+        """Add a vertex, and return its number, from 1."""
         self._edges += [], []
         number = len(self._edges) // 2 - 1
         self._edge(2 * number, 2 * number + 1, price)
@@ -89,11 +89,11 @@ class VertexGraph:
         self._edge(2 * first + 1, 2 * second, ENDLESS)
 
     def source(self, vertex: int) -> None:
-        """A vertex that is there uncombined."""
+        """Make a vertex a source."""
         self._edge(self._SOURCE, 2 * vertex, ENDLESS)
 
     def sink(self, vertex: int) -> None:
-        """A vertex that somebody needs."""
+        """Make a vertex a sink."""
         self._edge(2 * vertex + 1, self._SINK, ENDLESS)
 
     def _edge(self, start: int, end: int, room: int) -> None:
@@ -124,7 +124,7 @@ class VertexGraph:
         return Cut(self._flow, cut, behind)
 
     def _reached(self, start: int, against: int) -> set[int]:
-        """The nodes that there is room to from one, or `against` edges: from which."""
+        """Return the nodes that a node reaches through free edges, or `against` them."""
         reached = {start}
         waiting = [start]
         while waiting:

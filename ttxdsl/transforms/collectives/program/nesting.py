@@ -32,46 +32,46 @@ class Nesting:
         self._inner.pop(block, None)
 
     def blocks(self) -> list[Block]:
-        """The blocks that have collectives, the outermost first."""
-        found = (
+        """Return the blocks that have collectives, the outermost first."""
+        blocks = (
             [self._block] if any(type(op) in MOVED for op in self._block.ops) else []
         )
         for op in self.loops_and_branches(self._block):
             for inner in ops_of_type(op, *MOVED):
                 assert inner.parent is not None, "in the op"
-                found.append(inner.parent)
-        return [*dict.fromkeys(found)]
+                blocks.append(inner.parent)
+        return [*dict.fromkeys(blocks)]
 
     def loops_and_branches(self, block: Block) -> list[Operation]:
-        """Those of a block itself, in program order."""
+        """Return the loops and branches of a block itself, in program order."""
         known = self._in.get(block)
         if known is None:
             known = self._in[block] = [op for op in block.ops if type(op) in PROGRAMS]
         return [op for op in known if op.parent is block]
 
     def inner_blocks(self, block: Block) -> dict[Block, Operation]:
-        """Those of loops and branches in a block, at any depth, outer ones first.
+        """Return the blocks of loops and branches at any depth in a block, outer ones first.
 
         With each the op of the block that it is in.
         """
         known = self._inner.get(block)
         if known is None:
             known = self._inner[block] = {
-                one: op
+                nested: op
                 for op in self.loops_and_branches(block)
                 for inner in op.walk()
                 if type(inner) in PROGRAMS
                 for region in inner.regions
-                for one in region.blocks
+                for nested in region.blocks
             }
-        return {one: op for one, op in known.items() if op.parent is block}
+        return {nested: op for nested, op in known.items() if op.parent is block}
 
     def sends(self, op: Operation) -> bool:
-        """Whether an op is a collective, or had some in it when somebody first asked."""
+        """Whether an op is a collective, or had some in it when it was first asked of."""
         return op in self._senders if type(op) in PROGRAMS else is_collective(op)
 
     def has_no_effect(self, op: Operation) -> bool:
-        """Whether an op with all that is in it only makes results."""
+        """Whether an op, with its regions, has results and no effects."""
         if type(op) in PROGRAMS:
             return op not in self._acting
         return makes_results_alone(op)
@@ -96,14 +96,14 @@ class Nesting:
         )
 
     def _around(self, blocks: Iterable[Block]) -> set[Operation]:
-        """The loops and branches that some blocks are in."""
-        found: set[Operation] = set()
+        """Return the loops and branches that some blocks are in."""
+        around: set[Operation] = set()
         for block in blocks:
             while block is not self._block:
                 op = block.parent_op()
                 assert op is not None and op.parent is not None, "in a body that is"
-                if op in found:
+                if op in around:
                     break
-                found.add(op)
+                around.add(op)
                 block = op.parent
-        return found
+        return around

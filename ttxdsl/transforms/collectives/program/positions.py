@@ -34,7 +34,7 @@ Numbers = Mapping[int, int]
 
 
 def is_numbered(program: DeviceProgram, op: Operation, dim: int, axes: Axes) -> bool:
-    """Whether an op makes a device's part of positions along a dimension."""
+    """Whether an op is a device's part of the positions along a dimension."""
     return _bases(program, op, dim, axes) is not None
 
 
@@ -47,11 +47,15 @@ def _bases(
     if numbers is None:
         return None
     size = shape_of(op.results[0])[dim]
-    found = [
-        {numbers[one] - place * size for place, one in enumerate(group)}
+    bases = [
+        {numbers[device] - place * size for place, device in enumerate(group)}
         for group in groups_along(program.mesh, axes)
     ]
-    return None if any(len(one) > 1 for one in found) else set[int]().union(*found)
+    return (
+        None
+        if any(len(group_bases) > 1 for group_bases in bases)
+        else set[int]().union(*bases)
+    )
 
 
 def number_all(
@@ -62,7 +66,7 @@ def number_all(
     sizes: Mapping[int, int],
     before: Operation,
 ) -> SSAValue:
-    """The positions of a whole group, ahead of an op.
+    """Write the positions of a whole group, ahead of an op.
 
     Args:
         program: the program.
@@ -100,7 +104,7 @@ def _offset(op: Operation, dim: int) -> SSAValue | None:
 
 
 def _by_device(program: DeviceProgram, value: SSAValue) -> Numbers | None:
-    """The number that each device computes from its own; None if it needs more."""
+    """Return the number that each device computes from its own index, or None."""
     op = value.owner
     if not isinstance(op, Operation) or shape_of(value):
         return None
@@ -116,10 +120,10 @@ def _by_device(program: DeviceProgram, value: SSAValue) -> Numbers | None:
         case stablehlo.ConvertOp():
             return _by_device(program, op.operands[0])
         case _ if type(op) in _ARITHMETIC:
-            left, right = (_by_device(program, one) for one in op.operands)
+            left, right = (_by_device(program, operand) for operand in op.operands)
             if left is None or right is None:
                 return None
             compute = _ARITHMETIC[type(op)]
-            return {one: compute(left[one], right[one]) for one in devices}
+            return {device: compute(left[device], right[device]) for device in devices}
         case _:
             return None

@@ -56,23 +56,26 @@ LIGHT = (
 
 
 def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
-    """The axis and the dimension of a slice by device; None for another op."""
+    """Return the axis and the dimension of a slice by device; None for another op."""
     if (
         not isinstance(op, stablehlo.CompositeOp)
         or op.composite_name.data != ALL_SLICE
         or len(op.operands) != 1
     ):
         return None
-    said = op.composite_attributes
-    axis, dim = said.data.get("axis"), said.data.get("dim")
+    attributes = op.composite_attributes
+    axis, dim = attributes.data.get("axis"), attributes.data.get("dim")
     if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
         return None
-    pre, size = said.data.get("sub_axis_pre_size"), said.data.get("sub_axis_size")
+    pre, size = (
+        attributes.data.get("sub_axis_pre_size"),
+        attributes.data.get("sub_axis_size"),
+    )
     if isinstance(pre, IntegerAttr) and isinstance(size, IntegerAttr):
-        found = AxisRef(axis.data, pre.value.data, size.value.data)
+        ref = AxisRef(axis.data, pre.value.data, size.value.data)
     else:
-        found = AxisRef(axis.data)
-    return found, dim.value.data
+        ref = AxisRef(axis.data)
+    return ref, dim.value.data
 
 
 def sum_of(op: Operation) -> Combiner | None:
@@ -90,7 +93,7 @@ def sum_of(op: Operation) -> Combiner | None:
 
 
 def read_by(op: Operation) -> Sequence[SSAValue]:
-    """The operands of an op, and what its regions use from outside."""
+    """Return the operands of an op, and the values from outside that its regions use."""
     operands = operands_of(op)
     if not op.regions or type(op) in MOVED:  # which combine two arguments
         return operands
@@ -109,7 +112,7 @@ def read_by(op: Operation) -> Sequence[SSAValue]:
 
 
 def makes_results_alone(op: Operation) -> bool:
-    """Whether nothing is lost with an op whose results nobody uses.
+    """Whether an op whose results have no users may be erased.
 
     The end of a region is pure and has none, and the region is lost without it.
     """
@@ -141,7 +144,7 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
 
 
 def is_elementwise(op: Operation) -> bool:
-    """Whether each element of the one result depends on those at its place alone."""
+    """Whether an op has one result, each element of which depends on its place alone."""
     return op.has_trait(Elementwise, value_if_unregistered=False)
 
 
@@ -149,7 +152,7 @@ _DEPENDING: dict[type[Operation], bool] = {}
 
 
 def depends_on_operands(op: Operation) -> bool:
-    """Whether an op makes the same of the same operands, wherever it stands.
+    """Whether an op's results depend on its operands alone.
 
     A barrier says that nobody is to look whether it does.
     """
@@ -168,31 +171,31 @@ _NAME = "channel_handle"
 
 
 def compared_attributes(op: Operation) -> Iterator[Attribute]:
-    """The attributes that ops have in common which do the same."""
+    """Yield the attributes that are equal in ops that compute the same."""
     for name, value in sorted(op.properties.items()):
         if name != _NAME:
             yield value
 
 
-def does_the_same(one: Operation, other: Operation) -> bool:
-    """Whether two ops of one kind make the same of the same operands."""
+def does_the_same(op: Operation, other: Operation) -> bool:
+    """Whether two ops of one kind compute the same function of their operands."""
     return (
-        one.properties.keys() == other.properties.keys()
+        op.properties.keys() == other.properties.keys()
         and all(
             name == _NAME
             or value is other.properties[name]
             or value == other.properties[name]
-            for name, value in one.properties.items()
+            for name, value in op.properties.items()
         )
-        and [result.type for result in one.results]
+        and [result.type for result in op.results]
         == [result.type for result in other.results]
         and all(
             mine.is_structurally_equivalent(theirs)
-            for mine, theirs in zip(one.regions, other.regions, strict=True)
+            for mine, theirs in zip(op.regions, other.regions, strict=True)
         )
     )
 
 
 def is_collective(op: Operation) -> bool:
-    """Whether devices send each other something."""
+    """Whether an op sends something between devices."""
     return op.get_trait(Collective) is not None

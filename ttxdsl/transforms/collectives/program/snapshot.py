@@ -40,28 +40,28 @@ class Snapshot:
             values: what stands for values from outside; themselves unless given.
         """
         values = {} if values is None else values
-        block = Block(arg_types=[one.type for one in self._arguments])
+        block = Block(arg_types=[argument.type for argument in self._arguments])
         for old, new in zip(self._arguments, block.args, strict=True):
             new.name_hint, new.location = old.name_hint, old.location
             values[old] = new
         for op, operands, results, location in zip(
             self._ops, self._operands, self._results, self._locations, strict=True
         ):
-            made = type(op).create(
-                operands=[values.get(one, one) for one in operands],
-                result_types=[one.type for one in results],
+            copy = type(op).create(
+                operands=[values.get(operand, operand) for operand in operands],
+                result_types=[result.type for result in results],
                 properties=op.properties,
                 attributes=op.attributes,
                 location=location,
                 regions=[
-                    Region([one.write(values) for one in blocks])
+                    Region([inner.write(values) for inner in blocks])
                     for blocks in self._regions.get(op) or _regions_of(op)
                 ],
             )
-            for old, new in zip(results, made.results, strict=True):
+            for old, new in zip(results, copy.results, strict=True):
                 new.name_hint = old.name_hint
                 values[old] = new
-            block.add_op(made)
+            block.add_op(copy)
         return block
 
 
