@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,9 @@ from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence" / "xla-corpus.md"
 MESH, DEVICES = "2x4", 8
+
+CompileText = Callable[[str], Any]
+"""Compiles text with XLA."""
 
 REASONS: dict[str, str] = {
     "rng_uniform": "all devices get the numbers of the first; XLA's draw their own, so "
@@ -69,8 +74,42 @@ def sharded_texts(seed: int = 0) -> dict[str, str]:
     return texts
 
 
-def _worker(folder: Path) -> None:
-    """Compile `folder/*.mlir` with XLA; the file of a program goes when it is done."""
+def xla_answers(
+    script: str, texts: dict[str, str], *options: str
+) -> Iterator[tuple[str, Any]]:
+    """Yield what `SCRIPT --worker FOLDER` prints of each program: its name, an answer.
+
+    XLA aborts on a few programs. The worker takes a program's file away before it
+    compiles it, and is started again while there are others.
+    """
+    env = os.environ | {
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}",
+        "JAX_PLATFORMS": "cpu",
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for program, text in texts.items():
+            (folder / f"{program}.mlir").write_text(text)
+        while any(folder.glob("*.mlir")):
+            done = subprocess.run(
+                [sys.executable, script, "--worker", name, *options],
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for line in done.stdout.splitlines():
+                program, answer = json.loads(line)
+                yield program, answer
+
+
+def compile_each(folder: Path, answer: Callable[[str, CompileText], Any]) -> None:
+    """Be the worker of `xla_answers`: print the answer of each program that compiles.
+
+    Args:
+        folder: the files of the programs.
+        answer: told a program's text, and the function that compiles it with XLA.
+    """
     import jax
 
     from ttxdsl.bridges.xla import worker
@@ -80,37 +119,23 @@ def _worker(folder: Path) -> None:
     for path in sorted(folder.glob("*.mlir")):
         text = path.read_text()
         path.rename(path.with_suffix(".begun"))
-        moved: list[tuple[Any, ...]] | None
-        try:
-            modules = compile_text(text, DEVICES).hlo_modules()
-            hlo = "\n".join(module.to_string() for module in modules)
-            moved = [astuple(one) for one in compare_xla.xla_collectives(hlo)]
-        except Exception:
-            moved = None
-        print(json.dumps([path.stem, moved]), flush=True)
+        with suppress(Exception):
+            result = answer(text, lambda text: compile_text(text, DEVICES))
+            print(json.dumps([path.stem, result]), flush=True)
+
+
+def _moved_by_xla(text: str, compile_text: CompileText) -> list[tuple[Any, ...]]:
+    modules = compile_text(text).hlo_modules()
+    hlo = "\n".join(module.to_string() for module in modules)
+    return [astuple(moved) for moved in compare_xla.xla_collectives(hlo)]
 
 
 def xla_collectives(texts: dict[str, str]) -> dict[str, list[Moved] | None]:
-    """XLA's side of every program; None where it fails or aborts."""
-    found: dict[str, list[Moved] | None] = dict.fromkeys(texts)
-    env = os.environ | {
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}",
-        "JAX_PLATFORMS": "cpu",
-    }
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for program, text in texts.items():
-            (folder / f"{program}.mlir").write_text(text)
-        while any(folder.glob("*.mlir")):  # again after each abort
-            command = [sys.executable, __file__, "--worker", name]
-            done = subprocess.run(
-                command, env=env, capture_output=True, text=True, check=False
-            )
-            for line in done.stdout.splitlines():
-                program, moved = json.loads(line)
-                if moved is not None:
-                    found[program] = [Moved(*one) for one in moved]
-    return found
+    """Return XLA's side of every program; None where it fails or aborts."""
+    collectives: dict[str, list[Moved] | None] = dict.fromkeys(texts)
+    for program, moved in xla_answers(__file__, texts):
+        collectives[program] = [Moved(*fields) for fields in moved]
+    return collectives
 
 
 def our_side(texts: dict[str, str]) -> dict[str, list[Moved] | None]:
@@ -189,7 +214,7 @@ def main() -> None:
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
-        _worker(options.worker)
+        compile_each(options.worker, _moved_by_xla)
         return
     texts = sharded_texts(options.seed)
     theirs: dict[str, list[Moved] | None]

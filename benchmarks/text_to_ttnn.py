@@ -13,21 +13,21 @@ use they mean something at real-time priority only.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from compare_xla_corpus import DEVICES, sharded_texts  # noqa: E402
+from compare_xla_corpus import (  # noqa: E402
+    CompileText,
+    compile_each,
+    sharded_texts,
+    xla_answers,
+)
 
 from tests.differential.sharded_models import sharded_models  # noqa: E402
 from ttxdsl.api import program_of_text  # noqa: E402
@@ -61,46 +61,26 @@ def our_seconds(clock: str, texts: dict[str, str]) -> dict[str, float]:
 
 
 def _worker(clock: str, folder: Path) -> None:
-    """Compile `folder/*.mlir` with XLA; the file of a program goes when it is begun."""
+    """Time XLA's compilation of `folder/*.mlir`, the first ones a second time."""
     import jax
 
-    from ttxdsl.bridges.xla import worker
-
-    jax.config.update("jax_enable_x64", True)
-    compile_text: Any = worker._compiled  # pyright: ignore[reportPrivateUsage]
     jax.jit(lambda x: x + 1).lower(1.0).compile()
-    for at, path in enumerate(sorted(folder.glob("*.mlir"))):
-        text = path.read_text()
-        path.rename(path.with_suffix(".begun"))
-        try:
-            if at < WARM_UP:
-                compile_text(text, DEVICES)
-            start = CLOCKS[clock]()
-            compile_text(text, DEVICES)
-        except Exception:
-            continue
-        print(json.dumps([path.stem, CLOCKS[clock]() - start]), flush=True)
+    warm_up = iter(range(WARM_UP))
+
+    def seconds(text: str, compile_text: CompileText) -> float:
+        if next(warm_up, None) is not None:
+            compile_text(text)
+        start = CLOCKS[clock]()
+        compile_text(text)
+        return CLOCKS[clock]() - start
+
+    compile_each(folder, seconds)
 
 
 def xla_seconds(clock: str, texts: dict[str, str]) -> dict[str, float]:
     """Return the seconds of each program that XLA compiles."""
-    seconds: dict[str, float] = {}
-    env = os.environ | {
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}",
-        "JAX_PLATFORMS": "cpu",
-    }
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for program, text in texts.items():
-            (folder / f"{program}.mlir").write_text(text)
-        while any(folder.glob("*.mlir")):  # again after each abort
-            command = [sys.executable, __file__, f"--worker={name}"]
-            command += ["--clock"] * (clock == "clock")
-            done = subprocess.run(
-                command, env=env, capture_output=True, text=True, check=False
-            )
-            seconds.update(json.loads(line) for line in done.stdout.splitlines())
-    return seconds
+    options = ["--clock"] * (clock == "clock")
+    return dict(xla_answers(__file__, texts, *options))
 
 
 def table(

@@ -7,6 +7,14 @@ As `benchmarks/tpu_programs.py`, with kinds of networks that the other two sets 
 # pyright: basic
 
 from tpu_judges import momentum
+from tpu_layers import (
+    batch_norm,
+    conv,
+    cross_entropy,
+    group_norm,
+    replicated,
+    rms_norm,
+)
 from tpu_programs import (
     PROGRAMS,
     adam,
@@ -22,26 +30,6 @@ from tpu_programs import (
 OTHERS = set(PROGRAMS)
 
 
-def conv(x, w, stride=1):
-    import jax
-
-    return jax.lax.conv_general_dilated(
-        *(x, w, (stride, stride), "SAME"),
-        dimension_numbers=("NHWC", "HWIO", "NHWC"),
-    )
-
-
-def group_norm(x, scale, groups=32):
-    import jax
-    import jax.numpy as jnp
-
-    y = x.astype(jnp.float32).reshape(*x.shape[:-1], groups, -1)
-    mean = jnp.mean(y, (1, 2, 4), keepdims=True)
-    var = jnp.var(y, (1, 2, 4), keepdims=True)
-    y = ((y - mean) * jax.lax.rsqrt(var + 1e-5)).reshape(x.shape)
-    return (y * scale).astype(x.dtype)
-
-
 @program("v5e:2x4", data=8)
 def resnet_train():
     import jax
@@ -50,29 +38,22 @@ def resnet_train():
 
     stages = [(256, 64, 3, 1), (512, 128, 4, 2), (1024, 256, 6, 2), (2048, 512, 3, 2)]
 
-    def norm(x, w):
-        y = x.astype(jnp.float32)
-        mean, var = jnp.mean(y, (0, 1, 2)), jnp.var(y, (0, 1, 2))
-        return ((y - mean) * jax.lax.rsqrt(var + 1e-5) * w).astype(x.dtype)
-
     def block(x, w, stride):
-        h = jax.nn.relu(norm(conv(x, w["a"]), w["na"]))
-        h = jax.nn.relu(norm(conv(h, w["b"], stride), w["nb"]))
-        h = norm(conv(h, w["c"]), w["nc"])
+        h = jax.nn.relu(batch_norm(conv(x, w["a"]), w["na"]))
+        h = jax.nn.relu(batch_norm(conv(h, w["b"], stride), w["nb"]))
+        h = batch_norm(conv(h, w["c"]), w["nc"])
         x = conv(x, w["skip"], stride) if "skip" in w else x
         return jax.nn.relu(x + h)
 
     def loss(params, images, labels):
-        x = jax.nn.relu(norm(conv(images, params["stem"], 2), params["nstem"]))
+        x = jax.nn.relu(batch_norm(conv(images, params["stem"], 2), params["nstem"]))
         x = jax.lax.reduce_window(
             *(x, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
         )
         for blocks, (*_, stride) in zip(params["stages"], stages, strict=True):
             for at, w in enumerate(blocks):
                 x = block(x, w, 1 if at else stride)
-        logits = (jnp.mean(x, (1, 2)) @ params["head"]).astype(jnp.float32)
-        logp = jax.nn.log_softmax(logits)
-        return -jnp.mean(jnp.take_along_axis(logp, labels[:, None], 1))
+        return cross_entropy((jnp.mean(x, (1, 2)) @ params["head"]), labels)
 
     built, width = [], 64
     for out, inner, count, _ in stages:
@@ -87,7 +68,7 @@ def resnet_train():
             width = out
     params = {"stem": shape(7, 7, 3, 64), "nstem": shape(64), "stages": built}
     params["head"] = shape(2048, 1000)
-    spec = jax.tree.map(lambda _: P(), params)
+    spec = replicated(params)
     return (
         momentum(loss),
         (params, params, shape(512, 224, 224, 3), shape(512, dtype="int32")),
@@ -211,7 +192,7 @@ def diffusion_unet():
         width = out
     params = {"in": shape(3, 3, 4, widths[0]), "down": down, "mid": block(768, 768)}
     params |= {"up": up, "n": shape(widths[0]), "out": shape(3, 3, widths[0], 4)}
-    spec = jax.tree.map(lambda _: P(), params)
+    spec = replicated(params)
     images = shape(64, 64, 64, 4)
     return (
         adam(loss),
@@ -230,17 +211,12 @@ def decode_kv():
     layers, width, heads, kv, head, hidden, length = 16, 4096, 32, 8, 128, 14336, 4096
     batch = 32
 
-    def norm(x, w):
-        y = x.astype(jnp.float32)
-        y = y * jax.lax.rsqrt(jnp.mean(y * y, -1, keepdims=True) + 1e-6)
-        return (y * w).astype(x.dtype)
-
     def step(params, keys, values, token, position):
         x = params["embed"][token]
 
         def layer(x, slices):
             w, k_cache, v_cache = slices
-            h = norm(x, w["n1"])
+            h = rms_norm(x, w["n1"])
             q = jnp.einsum("bd,dhk->bhk", h, w["q"]).reshape(-1, kv, heads // kv, head)
             k = jnp.einsum("bd,dhk->bhk", h, w["k"])[:, None]
             v = jnp.einsum("bd,dhk->bhk", h, w["v"])[:, None]
@@ -251,7 +227,7 @@ def decode_kv():
             p = jax.nn.softmax(s, -1).astype(x.dtype)
             o = jnp.einsum("bgrs,bsgk->bgrk", p, v_cache).reshape(-1, heads, head)
             x = x + jnp.einsum("bhk,hkd->bd", o, w["o"])
-            h = norm(x, w["n2"])
+            h = rms_norm(x, w["n2"])
             return x + (jax.nn.silu(h @ w["gate"]) * (h @ w["up"])) @ w["down"], (
                 k_cache,
                 v_cache,
@@ -317,11 +293,6 @@ def seq2seq_cross():
 
     width, heads, hidden, vocab = 1024, 16, 4096, 32128
 
-    def norm(x, w):
-        y = x.astype(jnp.float32)
-        y = y * jax.lax.rsqrt(jnp.mean(y * y, -1, keepdims=True) + 1e-6)
-        return (y * w).astype(x.dtype)
-
     def attend(x, y, w, mask=None):
         q = jnp.einsum("bsd,dhk->bhsk", x, w["q"])
         k, v = (jnp.einsum("bsd,dhk->bhsk", y, w[n]) for n in "kv")
@@ -335,9 +306,9 @@ def seq2seq_cross():
         return jax.nn.relu(x @ w["up"]) @ w["down"]
 
     def encode(x, w):
-        h = norm(x, w["n1"])
+        h = rms_norm(x, w["n1"])
         x = x + attend(h, h, w["self"])
-        return x + mlp(norm(x, w["n2"]), w), None
+        return x + mlp(rms_norm(x, w["n2"]), w), None
 
     def loss(params, source, target):
         x, _ = jax.lax.scan(encode, params["embed"][source], params["encoder"])
@@ -345,15 +316,13 @@ def seq2seq_cross():
         causal = jnp.tril(jnp.ones((length, length), bool))
 
         def decode(y, w):
-            h = norm(y, w["n1"])
+            h = rms_norm(y, w["n1"])
             y = y + attend(h, h, w["self"], causal)
-            y = y + attend(norm(y, w["n3"]), x, w["cross"])
-            return y + mlp(norm(y, w["n2"]), w), None
+            y = y + attend(rms_norm(y, w["n3"]), x, w["cross"])
+            return y + mlp(rms_norm(y, w["n2"]), w), None
 
         y, _ = jax.lax.scan(decode, params["embed"][target], params["decoder"])
-        logits = jnp.einsum("bsd,vd->bsv", y, params["embed"]).astype(jnp.float32)
-        logp = jax.nn.log_softmax(logits, -1)
-        return -jnp.mean(jnp.take_along_axis(logp, target[..., None], -1))
+        return cross_entropy(jnp.einsum("bsd,vd->bsv", y, params["embed"]), target)
 
     def w(*sizes):
         return shape(8, *sizes)
@@ -366,7 +335,7 @@ def seq2seq_cross():
     encoder |= {"up": w(width, hidden), "down": w(hidden, width)}
     decoder = encoder | {"cross": attention(), "n3": w(width)}
     params = {"embed": shape(vocab, width), "encoder": encoder, "decoder": decoder}
-    spec = jax.tree.map(lambda _: P(), params)
+    spec = replicated(params)
     return (
         adam(loss),
         (*[params] * 3, shape(64, 512, dtype="int32"), shape(64, 512, dtype="int32")),

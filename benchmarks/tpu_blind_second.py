@@ -7,8 +7,8 @@ experts, rollouts, adversaries, pipelines, distillation, recurrences and graphs.
 """
 # pyright: basic
 
-from tpu_blind import conv
 from tpu_judges import momentum
+from tpu_layers import batch_norm, conv, cross_entropy, replicated, rms_norm
 from tpu_programs import (
     PROGRAMS,
     adam,
@@ -21,39 +21,6 @@ from tpu_programs import (
 )
 
 OTHERS = set(PROGRAMS)
-
-
-def rms_norm(x, w):
-    import jax
-    import jax.numpy as jnp
-
-    y = x.astype(jnp.float32)
-    y = y * jax.lax.rsqrt(jnp.mean(y * y, -1, keepdims=True) + 1e-6)
-    return (y * w).astype(x.dtype)
-
-
-def batch_norm(x, w):
-    import jax
-    import jax.numpy as jnp
-
-    y = x.astype(jnp.float32)
-    mean, var = jnp.mean(y, (0, 1, 2)), jnp.var(y, (0, 1, 2))
-    return ((y - mean) * jax.lax.rsqrt(var + 1e-5) * w).astype(x.dtype)
-
-
-def cross_entropy(logits, labels):
-    import jax
-    import jax.numpy as jnp
-
-    logp = jax.nn.log_softmax(logits.astype(jnp.float32), -1)
-    return -jnp.mean(jnp.take_along_axis(logp, labels[..., None], -1))
-
-
-def replicated(params):
-    import jax
-    from jax.sharding import PartitionSpec as P
-
-    return jax.tree.map(lambda _: P(), params)
 
 
 @program("v5e:2x2", data=4)
