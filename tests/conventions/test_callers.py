@@ -17,10 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-import ttxdsl
-
-ROOT = Path(ttxdsl.__file__).parent
-MODULES = sorted(ROOT.rglob("*.py"))
+from tests.conventions.modules import MODULES, ROOT, dotted, tree_of
 
 PUBLIC: dict[str, str] = {
     "api.__init__.Program._repr_html_": "notebooks call it",
@@ -53,11 +50,6 @@ _ENTRY = re.compile(r"[\w.]+:(\w+)")
 
 Definition = ast.FunctionDef | ast.ClassDef
 Span = tuple[Path, int, int]
-
-
-@cache
-def tree_of(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
 
 
 def names_in(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -100,9 +92,7 @@ def registered(node: Definition) -> bool:
 
 def overrides(module: Path, owner: str, name: str) -> bool:
     """Whether a base class has a method of this name, which callers then mean."""
-    relative = module.relative_to(ROOT.parent).with_suffix("")
-    parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
-    found = cast(object, importlib.import_module(".".join(parts)))
+    found = cast(object, importlib.import_module(dotted(module)))
     for part in owner.split("."):
         found = getattr(found, part)
     assert isinstance(found, type)

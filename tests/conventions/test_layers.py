@@ -8,10 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import ttxdsl
-
-ROOT = Path(ttxdsl.__file__).parent
-MODULES = sorted(ROOT.rglob("*.py"))
+from tests.conventions.modules import MODULES, ROOT, dotted, nodes_of, tree_of
 
 CONTRIBUTING = ROOT.parent / "CONTRIBUTING.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| [^|]* \|([^|]*)\|$", re.MULTILINE)
@@ -32,31 +29,23 @@ LONGEST = 700
 """Lines of a module; dialects, which are declarations, may be longer."""
 
 
-def dotted(module: Path) -> str:
-    parts = module.relative_to(ROOT.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@cache
-def parsed(module: Path) -> ast.Module:
-    return ast.parse(module.read_text())
+OURS = {*map(dotted, MODULES)}
 
 
 @cache
 def imported_modules(module: Path) -> frozenset[str]:
     """The modules of ours that a module imports, also inside functions and for types."""
-    ours = {dotted(one) for one in MODULES}
     found: set[str] = set()
-    for node in ast.walk(parsed(module)):
+    for node in nodes_of(module):
         match node:
             case ast.Import():
                 found |= {alias.name for alias in node.names}
             case ast.ImportFrom(module=str(source)):
                 inner = {f"{source}.{alias.name}" for alias in node.names}
-                found |= {name if name in ours else source for name in inner}
+                found |= {name if name in OURS else source for name in inner}
             case _:
                 pass
-    return frozenset(found & ours)
+    return frozenset(found & OURS)
 
 
 def circles() -> Iterator[list[str]]:
@@ -123,7 +112,7 @@ def test_sharding_knows_no_ir():
         name_of(module)
         for module in MODULES
         if module.is_relative_to(ROOT / "sharding")
-        for node in ast.walk(parsed(module))
+        for node in nodes_of(module)
         if isinstance(node, ast.ImportFrom)
         and (node.module or "").partition(".")[0] == "xdsl"
     ]
@@ -132,7 +121,7 @@ def test_sharding_knows_no_ir():
 
 def test_modules_say_what_they_are_for_and_stay_short():
     for module in MODULES:
-        assert ast.get_docstring(parsed(module)), name_of(module)
+        assert ast.get_docstring(tree_of(module)), name_of(module)
         assert module.stem not in ("utils", "helpers", "misc"), name_of(module)
         if not module.is_relative_to(ROOT / "dialects"):
             assert module.read_text().count("\n") <= LONGEST, name_of(module)
@@ -144,7 +133,7 @@ QUESTIONS = ("What", "How", "Which", "Where", "Who", "Whether")
 def questions(module: Path) -> Iterator[str]:
     """Yield names whose docstring begins as a question, "Whether" of bool functions not."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(parsed(module)):
+    for node in nodes_of(module):
         if not isinstance(node, documented):
             continue
         first = (ast.get_docstring(node) or "").split(maxsplit=1)[:1]

@@ -2,11 +2,8 @@
 
 import ast
 from collections import defaultdict
-from pathlib import Path
 
-import ttxdsl
-
-ROOT = Path(ttxdsl.__file__).parent
+from tests.conventions.modules import MODULES, ROOT, tree_of
 
 _COLLECTIVE = "a collective in theory, and what ttir and ttnn share of its op"
 SHARED = {
@@ -22,9 +19,9 @@ dialects share names in one package, since the dialect says which is meant."""
 
 def shared() -> set[str]:
     packages: defaultdict[str, set[str]] = defaultdict(set)
-    for module in ROOT.rglob("*.py"):
+    for module in MODULES:
         package = module.relative_to(ROOT).with_suffix("").parts[0]
-        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        for node in tree_of(module).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 packages[node.name].add(package)
     return {name for name, found in packages.items() if len(found) > 1}

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import ttxdsl
-
-ROOT = Path(ttxdsl.__file__).parent
+from tests.conventions.modules import ROOT, tree_of
 
 EMPTY_WORDS = frozenset(("found", "made", "one", "said", "what", "who"))
 """Words that say nothing about the thing that they would name."""
@@ -85,7 +83,7 @@ def test_identifiers_name_what_they_hold(place: str):
     empty = {
         (module.relative_to(ROOT).as_posix(), name)
         for module in modules
-        for name in defined_names(ast.parse(module.read_text(encoding="utf-8")))
+        for name in defined_names(tree_of(module))
         if name.lstrip("_") in EMPTY_WORDS
     }
     assert empty == {(path, name) for path, name in PUBLIC if path.startswith(place)}
