@@ -9,44 +9,13 @@ import pytest
 import ttxdsl
 from tests.conversion.compare import Array, to_ttir
 from tests.dialects.tt_text import parse
+from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.interpreters.runtime.run import run_module
 
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 VALUES = (0.0, 0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.25, np.inf, np.nan)
 SPECIAL = [sign * value for value in VALUES for sign in (1, -1)]
-UNARY = [
-    "abs",
-    "ceil",
-    "floor",
-    "negate",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "sign",
-    "sqrt",
-    "cbrt",
-    "exponential",
-    "exponential_minus_one",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "rsqrt",
-    "sine",
-    "cosine",
-    "tan",
-    "tanh",
-]
-BINARY = [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "maximum",
-    "minimum",
-    "remainder",
-    "power",
-    "atan2",
-]
 
 
 def assert_same_values(text: str, inputs: list[Array]) -> None:
@@ -68,7 +37,7 @@ def assert_same_values(text: str, inputs: list[Array]) -> None:
 
 
 @pytest.mark.parametrize("element", DTYPES)
-@pytest.mark.parametrize("op", UNARY)
+@pytest.mark.parametrize("op", FLOAT_UNARY)
 def test_unary(op: str, element: str) -> None:
     type = f"tensor<{len(SPECIAL)}x{element}>"
     text = f"""func.func @main(%a: {type}) -> {type} {{
@@ -78,7 +47,7 @@ def test_unary(op: str, element: str) -> None:
     assert_same_values(text, [np.array(SPECIAL, DTYPES[element])])
 
 
-@pytest.mark.parametrize("op", BINARY)
+@pytest.mark.parametrize("op", FLOAT_BINARY)
 def test_binary(op: str) -> None:
     left, right = np.meshgrid(SPECIAL, SPECIAL)
     type = f"tensor<{len(SPECIAL)}x{len(SPECIAL)}xf32>"

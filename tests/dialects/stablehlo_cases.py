@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY, INT_BINARY, INT_UNARY
+
 F4 = "tensor<4xf32>"
 F46 = "tensor<4x6xf32>"
 I4 = "tensor<4xi32>"
@@ -149,51 +151,14 @@ def use(op: str, *args: Any, key: str = "", **kwargs: Any) -> Use:
     return made
 
 
-for _op in [
-    "abs",
-    "cbrt",
-    "ceil",
-    "cosine",
-    "exponential",
-    "exponential_minus_one",
-    "floor",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "negate",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "rsqrt",
-    "sign",
-    "sine",
-    "sqrt",
-    "tan",
-    "tanh",
-]:
-    use(_op, (F46,), (F46,))
-for _op in ["count_leading_zeros", "not", "popcnt"]:
-    use(_op, (I4,), (I4,))
-for _op in [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "maximum",
-    "minimum",
-    "power",
-    "remainder",
-    "atan2",
-]:
-    use(_op, (F46, F46), (F46,))
-for _op in [
-    "and",
-    "or",
-    "xor",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-]:
-    use(_op, (I4, I4), (I4,))
+for _names, _operands in (
+    (FLOAT_UNARY, (F46,)),
+    (INT_UNARY, (I4,)),
+    (FLOAT_BINARY, (F46, F46)),
+    (INT_BINARY, (I4, I4)),
+):
+    for _op in _names:
+        use(_op, _operands, _operands[:1])
 C4 = "tensor<4xcomplex<f32>>"
 use("real", (C4,), (F4,))
 use("imag", (C4,), (F4,))

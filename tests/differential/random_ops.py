@@ -6,63 +6,23 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from tests.differential.random_writer import Tensor, Writer, array, dense
+from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY, INT_BINARY
 
 Op = Callable[[Writer], object]
 
-UNARY = (
-    "abs",
-    "cbrt",
-    "ceil",
-    "cosine",
-    "exponential",
-    "exponential_minus_one",
-    "floor",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "negate",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "rsqrt",
-    "sign",
-    "sine",
-    "sqrt",
-    "tan",
-    "tanh",
-)
-BINARY = (
-    "add",
-    "atan2",
-    "divide",
-    "maximum",
-    "minimum",
-    "multiply",
-    "power",
-    "remainder",
-    "subtract",
-)
-INTEGER = (
-    "and",
-    "or",
-    "xor",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-)
-
 
 UNARY_OF = {
-    "f": UNARY,
+    "f": FLOAT_UNARY,
     "i": ("abs", "negate", "sign", "not", "popcnt"),
     "u": ("not", "popcnt", "count_leading_zeros"),
     "b": ("not",),
     "c": ("negate", "exponential", "tanh", "sine", "logistic"),
 }
 BINARY_OF = {
-    "f": BINARY,
-    "i": ("add", "subtract", "multiply", "maximum", "minimum", *INTEGER[:3]),
-    "u": ("add", "subtract", "multiply", "maximum", "minimum", *INTEGER[:3]),
-    "b": ("add", "multiply", "maximum", "minimum", *INTEGER[:3]),
+    "f": FLOAT_BINARY,
+    "i": ("add", "subtract", "multiply", "maximum", "minimum", *INT_BINARY[:3]),
+    "u": ("add", "subtract", "multiply", "maximum", "minimum", *INT_BINARY[:3]),
+    "b": ("add", "multiply", "maximum", "minimum", *INT_BINARY[:3]),
     "c": ("add", "subtract", "multiply"),
 }
 
@@ -104,7 +64,7 @@ def convert(w: Writer) -> None:
 def integers(w: Writer) -> None:
     x = w.some(element="i32")
     w.emit(
-        f"stablehlo.{w.rng.choice(INTEGER)}",
+        f"stablehlo.{w.rng.choice(INT_BINARY)}",
         [x, w.like(x.shape, "i32")],
         [(x.shape, "i32")],
     )

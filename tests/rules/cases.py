@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import count
 
+from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY, INT_BINARY, INT_UNARY
+
 Shape = tuple[int, ...]
 
 
@@ -60,48 +62,6 @@ def binary(name: str, *elements: str, first: int = 0) -> str:
 
 
 SHAPES: tuple[Shape, ...] = ((), (8,), (1, 6), (4, 8, 3))
-
-FLOAT_UNARY = [
-    "abs",
-    "cbrt",
-    "ceil",
-    "cosine",
-    "exponential",
-    "exponential_minus_one",
-    "floor",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "negate",
-    "round_nearest_afz",
-    "round_nearest_even",
-    "rsqrt",
-    "sign",
-    "sine",
-    "sqrt",
-    "tan",
-    "tanh",
-]
-INT_UNARY = ["count_leading_zeros", "not", "popcnt"]
-FLOAT_BINARY = [
-    "add",
-    "atan2",
-    "divide",
-    "maximum",
-    "minimum",
-    "multiply",
-    "power",
-    "remainder",
-    "subtract",
-]
-INT_BINARY = [
-    "and",
-    "or",
-    "xor",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-]
 
 
 def elementwise() -> Iterator[tuple[str, str]]:
