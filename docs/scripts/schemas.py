@@ -38,9 +38,9 @@ EXAMPLES = [
     )
 ]
 DATA, BOTH, TENSOR, STEP, BLOCK = EXAMPLES
-SCANNED = "docs/scanned.mlir"
+SCANNED = "docs/programs/scanned.mlir"
 """Scanned layers, with debug info."""
-PROGRAMS = [*EXAMPLES, SCANNED, "docs/gathers.mlir", "docs/by-hand/wide.mlir"]
+PROGRAMS = [*EXAMPLES, SCANNED, "docs/programs/gathers.mlir", "docs/by-hand/wide.mlir"]
 
 Question = list[list[str]]
 """Command lines behind the command that are answered alike."""
@@ -101,7 +101,7 @@ QUESTIONS: dict[str, dict[str, Question]] = {
         ],
     },
     "budget": {
-        "limits": [["docs/budgeted.mlir"], ["docs/budgeted.mlir", "docs/budgeted.mlir"]]
+        "limits": [["docs/programs/budgeted.mlir"], ["docs/programs/budgeted.mlir", "docs/programs/budgeted.mlir"]]
     },
     "compare-xla": {"both compilers": [[TENSOR], [BLOCK], [STEP, "--static"]]},
     "compare-tt": {"both compilers": [[TENSOR]]},

@@ -4,7 +4,7 @@ import ttxdsl
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.loading.program import program_text
 
-SCANNED = Path(__file__).parents[2] / "docs" / "scanned.mlir"
+SCANNED = Path(__file__).parents[2] / "docs" / "programs" / "scanned.mlir"
 
 
 def test_other_compilers_see_none_of_our_marks_in_locations():

@@ -23,7 +23,10 @@ WITHOUT = {"compile", "completion"}
 
 PROGRAMS = [
     f"docs/{name}.mlir"
-    for name in ("attention", "predict", "shared", "by-hand/sum", "by-hand/tall")
+    for name in (
+        *("programs/attention", "programs/predict", "programs/shared"),
+        *("by-hand/sum", "by-hand/tall"),
+    )
 ]
 ATTENTION, PREDICT, *_ = PROGRAMS
 

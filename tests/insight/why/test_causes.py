@@ -314,7 +314,7 @@ def test_reshard_and_plan():
 
 
 def test_chain_step_by_step():
-    answer = ask((EXAMPLES.parent / "docs" / "predict.mlir").read_text()).value(
+    answer = ask((EXAMPLES.parent / "docs" / "programs" / "predict.mlir").read_text()).value(
         "%param2"
     )
     assert answer.sharding == '[{"model", ?}, {?}]'
