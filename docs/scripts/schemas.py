@@ -101,7 +101,10 @@ QUESTIONS: dict[str, dict[str, Question]] = {
         ],
     },
     "budget": {
-        "limits": [["docs/programs/budgeted.mlir"], ["docs/programs/budgeted.mlir", "docs/programs/budgeted.mlir"]]
+        "limits": [
+            ["docs/programs/budgeted.mlir"],
+            ["docs/programs/budgeted.mlir", "docs/programs/budgeted.mlir"],
+        ]
     },
     "compare-xla": {"both compilers": [[TENSOR], [BLOCK], [STEP, "--static"]]},
     "compare-tt": {"both compilers": [[TENSOR]]},

@@ -18,7 +18,7 @@ _ANNOTATED = 4
 def annotated_module(
     program: ProgramForm, partition: dict[str, Any], kept: Collection[str] = ()
 ) -> ModuleOp:
-    """The program with the shardings that both sides get; its entry is `@main`.
+    """Return the program with the shardings that both sides get; its entry is `@main`.
 
     Args:
         program: as it was loaded.

@@ -46,7 +46,7 @@ def lowerings(
     *,
     through: bool = False,
 ) -> list[ModulePass]:
-    """The lowerings from one form to another, without those that are behind it.
+    """Return the lowerings from one form to another, without those that are behind it.
 
     Args:
         form: of the program.

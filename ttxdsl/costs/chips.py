@@ -119,7 +119,7 @@ class Chip:
         )
 
     def data(self) -> dict[str, Any]:
-        """The chip as JSON."""
+        """Return the chip as JSON."""
         return asdict(self)
 
 
@@ -169,7 +169,7 @@ class ChipMachine(Machine):
         return seconds
 
     def _torus(self, chip: Chip, group_size: int) -> Link:
-        """The links that a group of neighbours has together, as one.
+        """Return the links that a group of neighbours has together, as one.
 
         A ring sends both ways. A group larger than a side of the torus goes along several
         dimensions at once.
@@ -190,7 +190,9 @@ class ChipMachine(Machine):
 
 def _blocks(groups: Sequence[Sequence[int]], devices: int) -> int:
     """In how many blocks of consecutive devices a group is, at most."""
-    return max((len({one // devices for one in group}) for group in groups), default=1)
+    return max(
+        (len({device // devices for device in group}) for group in groups), default=1
+    )
 
 
 _MEMORY_EFFICIENCY = 0.85

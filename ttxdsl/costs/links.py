@@ -77,7 +77,7 @@ class Link:
             )
 
     def seconds(self, kind: Ring, local_bytes: int, group_size: int) -> float:
-        """The time of one collective.
+        """Return the time of one collective.
 
         Args:
             kind: the collective.

@@ -59,7 +59,7 @@ class Convolving:
     def distance(self, features: tuple[int, int]) -> float:
         """Return the distance to other features, in ratios."""
         pairs = zip(self.features, features, strict=True)
-        return sum(abs(log(max(one, 1) / max(other, 1))) for one, other in pairs)
+        return sum(abs(log(max(size, 1) / max(other, 1))) for size, other in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,9 @@ class Machine:
 
     def __post_init__(self) -> None:
         speeds = self.operations_per_second, self.memory_bytes_per_second
-        of_kinds = [one.operations_per_second for one in self.convolutions]
+        of_kinds = [
+            convolution.operations_per_second for convolution in self.convolutions
+        ]
         for speed in (*speeds, self.functions_per_second or 1.0, *of_kinds):
             if not (isfinite(speed) and speed > 0):
                 raise ValueError(f"a device does more than 0 a second, not {speed}")
@@ -116,7 +118,7 @@ class Machine:
         is_function: bool = False,
         features: tuple[int, int] | None = None,
     ) -> float:
-        """The time of one op: computing or memory, whichever takes longer.
+        """Return the time of one op: computing or memory, whichever takes longer.
 
         Args:
             operations: multiply-adds, or elements.
@@ -128,7 +130,10 @@ class Machine:
         if is_function and self.functions_per_second is not None:
             speed = self.functions_per_second
         if features is not None and self.convolutions:
-            near = min(self.convolutions, key=lambda one: one.distance(features))
+            near = min(
+                self.convolutions,
+                key=lambda convolution: convolution.distance(features),
+            )
             speed = near.operations_per_second
         return max(operations / speed, bytes_touched / self.memory_bytes_per_second)
 
@@ -145,12 +150,12 @@ class Machine:
         along = [named[axis] for axis in axes or () if axis in named]
         if axes and len(along) == len(axes):
             return min(along, key=_speed)
-        found = self.link
+        link = self.link
         for level in self.levels:
             size = level.devices
             if any(len({device // size for device in group}) > 1 for group in groups):
-                found = level.link
-        return min((*along, found), key=_speed)
+                link = level.link
+        return min((*along, link), key=_speed)
 
     def is_said(self, axes: Sequence[str] | None) -> bool:
         """Return True if the link along one of the axes is said by name."""
@@ -164,13 +169,16 @@ class Machine:
         axes: Sequence[str] | None = None,
         groups: Sequence[Sequence[int]] = (),
     ) -> float:
-        """The time of one collective, from the bytes that each device sends."""
+        """Return the time of one collective, from the bytes that each device sends."""
         link = self.link_of(axes, groups)
         return link.seconds_of_bytes(kind, sent_bytes, group_size)
 
     def to_json(self) -> str:
-        """The machine as a file that `machine_of` reads."""
-        data = {**asdict(self), "axes": {name: asdict(one) for name, one in self.axes}}
+        """Return the machine as a file that `machine_of` reads."""
+        data = {
+            **asdict(self),
+            "axes": {name: asdict(link) for name, link in self.axes},
+        }
         return json.dumps(data, indent=2) + "\n"
 
     def __str__(self) -> str:
@@ -185,7 +193,9 @@ class Machine:
     def links_text(self) -> str:
         """`12.5 GB/s, 1 us`, and the links of levels and axes."""
         links = [str(self.link)]
-        links += [f"beyond {one.devices} devices {one.link}" for one in self.levels]
+        links += [
+            f"beyond {level.devices} devices {level.link}" for level in self.levels
+        ]
         links += [f"along {name} {link}" for name, link in self.axes]
         return ", ".join(links)
 
@@ -216,7 +226,7 @@ CHIP_FIELDS = ("memory_bytes", "compiler")
 
 
 def machine_of(text: str) -> Machine:
-    """The machine of a file's text, which may be that of a chip.
+    """Return the machine of a file's text, which may be that of a chip.
 
     Raises:
         ValueError: the text is no machine.
@@ -231,11 +241,11 @@ def machine_of(text: str) -> Machine:
         if "link" in known:
             known["link"] = _link_of(known["link"])
         known["convolutions"] = tuple(
-            _convolving_of(one) for one in known.get("convolutions", ())
+            _convolving_of(convolution) for convolution in known.get("convolutions", ())
         )
         known["levels"] = tuple(
-            Level(int(one["devices"]), _link_of(one["link"]))
-            for one in known.get("levels", ())
+            Level(int(level["devices"]), _link_of(level["link"]))
+            for level in known.get("levels", ())
         )
         known["axes"] = tuple(
             (name, _link_of(link)) for name, link in known.get("axes", {}).items()
@@ -261,8 +271,8 @@ _N300 = Machine(
 )
 
 PRESETS: Mapping[str, Machine] = {
-    one.name: one
-    for one in (
+    machine.name: machine
+    for machine in (
         GENERIC,
         _N300,
         replace(

@@ -36,7 +36,7 @@ class Ring(Enum):
 
 
 def ring_bytes(kind: Ring, local_bytes: int, group_size: int) -> int:
-    """The bytes that each device sends.
+    """Return the bytes that each device sends.
 
     Args:
         kind: the collective.

@@ -72,7 +72,7 @@ def schedule(tasks: Sequence[Task], *, overlap: bool = True) -> Schedule:
 
 
 def _order(waiting: Sequence[int], users: Sequence[Sequence[int]]) -> list[int]:
-    """The tasks, each behind those that it needs."""
+    """Return the tasks, each behind those that it needs."""
     left = list(waiting)
     order = [at for at, count in enumerate(left) if not count]
     for at in order:  # it grows
@@ -133,20 +133,20 @@ class _Running:
             free = [
                 lane
                 for lane, heap in self.ready.items()
-                if heap and not any(self.busy[one] for one in self._lanes(lane))
+                if heap and not any(self.busy[part] for part in self._lanes(lane))
             ]
             if not free:
                 return
-            lane = min(free, key=lambda one: self.ready[one][0])
+            lane = min(free, key=lambda lane: self.ready[lane][0])
             at = heappop(self.ready[lane])[1]
             self.starts[at] = self.now
-            for one in self._lanes(lane):
-                self.busy[one] += 1
+            for part in self._lanes(lane):
+                self.busy[part] += 1
             heappush(self.ends, (self.now + self.tasks[at].seconds, at))
 
     def _done(self, at: int) -> None:
-        for one in self._lanes(self.tasks[at].lane):
-            self.busy[one] -= 1
+        for part in self._lanes(self.tasks[at].lane):
+            self.busy[part] -= 1
         for user in self.users[at]:
             self.waiting[user] -= 1
             if not self.waiting[user]:

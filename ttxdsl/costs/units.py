@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 
 
 def parse_bytes(text: str) -> int:
-    """The bytes that a text like `16GiB`, `4 MB`, `1.5KiB` or `512` means.
+    """Return the bytes that a text like `16GiB`, `4 MB`, `1.5KiB` or `512` means.
 
     Raises:
         ValueError: the text is no number with one of these units, or no whole number

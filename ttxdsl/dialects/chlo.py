@@ -168,7 +168,7 @@ class ChloUnaryOp(PrettyOp, ABC):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The result's type that follows from the operand's."""
+        """Return the result's type that follows from the operand's."""
         return operand_type
 
     @classmethod
@@ -207,7 +207,7 @@ class _PredicateOp(ChloUnaryOp, ABC):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The operand's shape, of i1."""
+        """Return the operand's shape, of i1."""
         return with_element(operand_type, i1)
 
 
@@ -303,7 +303,7 @@ _BINARY = (
 def broadcast(
     lhs: tuple[int, ...], rhs: tuple[int, ...], dims: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """The shape that two shapes are broadcast to.
+    """Return the shape that two shapes are broadcast to.
 
     Args:
         lhs, rhs: the operands' shapes.
@@ -339,7 +339,7 @@ class ChloBroadcastOp(PurePrettyOp, ABC):
 
     @classmethod
     def infer_element(cls, element: Attribute) -> Attribute:
-        """The result's element type that follows from the operands'."""
+        """Return the result's element type that follows from the operands'."""
         return element
 
     def verify_(self) -> None:
@@ -417,7 +417,7 @@ class BroadcastComplexOp(_FloatBroadcastOp):
 
     @classmethod
     def infer_element(cls, element: Attribute) -> Attribute:
-        """The complex number of two such parts."""
+        """Return the complex number of two such parts."""
         return ComplexType(cast("Float32Type", element))
 
 
@@ -433,7 +433,7 @@ class BroadcastCompareOp(ChloBroadcastOp):
 
     @classmethod
     def infer_element(cls, element: Attribute) -> Attribute:
-        """A truth value."""
+        """Return a truth value."""
         return i1
 
 

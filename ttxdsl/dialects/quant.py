@@ -44,7 +44,7 @@ class Quantization:
 
 
 def full_range(width: int, is_signed: bool) -> tuple[int, int]:
-    """The least and the largest integer of so many bits."""
+    """Return the least and the largest integer of so many bits."""
     if is_signed:
         return -(1 << (width - 1)), (1 << (width - 1)) - 1
     return 0, (1 << width) - 1
@@ -152,7 +152,7 @@ def permuted(element: Attribute, order: Sequence[int]) -> Attribute:
 def reshaped(
     element: Attribute, before: Sequence[int], after: Sequence[int]
 ) -> Attribute:
-    """The elements of a tensor in another shape, each with the scale it had.
+    """Return the elements of a tensor in another shape, each with the scale it had.
 
     Raises:
         ValueError: no dimension of that shape has the slices that scales are for.
@@ -169,7 +169,7 @@ def reshaped(
 
 
 def repeated(element: Attribute, factors: Sequence[int]) -> Attribute:
-    """The elements of a tensor repeated so many times along each dimension."""
+    """Return the elements of a tensor repeated so many times along each dimension."""
     dim = scaled_dim(element)
     return element if dim is None else _along(element, dim, factors[dim])
 
@@ -190,7 +190,7 @@ def _storage(name: str, parser: AttrParser, position: int) -> tuple[bool, int]:
 
 
 def _number(value: float) -> str:
-    """A scale so that it reads back as the same number."""
+    """Return a scale so that it reads back as the same number."""
     text = repr(value)
     if "e" in text and "." not in text:
         text = text.replace("e", ".0e")

@@ -124,7 +124,7 @@ def _count(module: ModuleOp, name: str) -> int:
 
 
 def _listed(op: Operation) -> tuple[Groups, Strategy]:
-    """The groups that a collective lists, and what their ids are."""
+    """Return the groups that a collective lists, and what their ids are."""
     if isinstance(op, stablehlo.CollectivePermuteOp):
         return op.pairs, _strategy(op)
     # those of a custom call are in its backend configuration
@@ -160,7 +160,7 @@ def _strategy(op: Operation) -> Strategy:
 
 
 def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
-    """The axes that groups are said by, major first.
+    """Return the axes that groups are said by, major first.
 
     Raises:
         ValueError: the mesh has no such axis or part of one, or two overlap.
@@ -190,7 +190,7 @@ def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
 
 
 def mesh_of_groups(groups: stablehlo.ReplicaGroupMeshAxesAttr) -> str | Mesh:
-    """The name of the mesh, or the mesh itself if it is written there."""
+    """Return the name of the mesh, or the mesh itself if it is written there."""
     mesh = groups.mesh
     if isinstance(mesh, SymbolRefAttr):
         return mesh.string_value()
@@ -203,7 +203,7 @@ def mesh_of_groups(groups: stablehlo.ReplicaGroupMeshAxesAttr) -> str | Mesh:
 
 
 def stablehlo_mesh(mesh: Mesh) -> stablehlo.MeshAttr:
-    """A mesh as StableHLO's attribute."""
+    """Return a mesh as StableHLO's attribute."""
     ids: Attribute = NoneAttr()
     if mesh.device_ids:
         ids = DenseIntOrFPElementsAttr.from_list(
@@ -227,7 +227,7 @@ def with_mesh(
 def _groups_by_name(
     module: ModuleOp,
 ) -> Iterator[tuple[Operation, stablehlo.ReplicaGroupMeshAxesAttr, str]]:
-    """The collectives whose groups name a mesh, with the groups and the name."""
+    """Yield the collectives whose groups name a mesh, with the groups and the name."""
     for op in module.walk():
         groups = op.properties.get(REPLICA_GROUPS)
         if isinstance(groups, stablehlo.ReplicaGroupMeshAxesAttr):

@@ -36,7 +36,7 @@ class SortKey(NamedTuple):
 
 
 def sort_keys(comparator: Region) -> list[SortKey] | None:
-    """The keys of a comparator, first the one that decides first.
+    """Return the keys of a comparator, first the one that decides first.
 
     Returns:
         None of a comparator that is no order by keys.

@@ -211,7 +211,7 @@ class MeshAttr(ParametrizedAttribute):
         super().__init__(StringAttr(mesh_name), sizes)
 
     def get_shape(self) -> tuple[int, ...]:
-        """The sizes of the mesh axes, major first."""
+        """Return the sizes of the mesh axes, major first."""
         return tuple(size.data for size in self.shape)
 
     def verify(self) -> None:
@@ -264,7 +264,7 @@ class MeshesAttr(ParametrizedAttribute):
         super().__init__(ArrayAttr(meshes))
 
     def get_mesh(self, name: str) -> MeshAttr | None:
-        """The mesh of that name, or None."""
+        """Return the mesh of that name, or None."""
         return next((m for m in self.meshes if m.mesh_name.data == name), None)
 
     def verify(self) -> None:
@@ -367,7 +367,7 @@ def _meshes_around(op: Operation) -> MeshesAttr | None:
 
 
 def only_mesh(op: Operation) -> str | None:
-    """The name of the mesh that an op works on whose tensors do not say it.
+    """Return the name of the mesh that an op works on whose tensors do not say it.
 
     tt-mlir writes no places into types: its modules have one mesh.
     """
@@ -386,5 +386,5 @@ def device_mesh_name(type: Attribute) -> str | None:
 
 
 def on_host(type: TensorType[Attribute]) -> TensorType[Attribute]:
-    """The same tensor type without an encoding."""
+    """Return the same tensor type without an encoding."""
     return TensorType(type.element_type, type.get_shape(), NoneAttr())

@@ -445,7 +445,7 @@ class _FoldMeshShards(RewritePattern):
 class _MeshShardCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        """The patterns of mesh_shard."""
+        """Return the patterns of mesh_shard."""
         return (_FoldMeshShards(),)
 
 

@@ -249,7 +249,7 @@ class ProdOp(reduction.ReductionOp, TTNNOp):
     dim_arg = opt_prop_def(IntegerAttr[SI64])
 
     def reduced_dims(self) -> tuple[int, ...]:
-        """The dimensions that are reduced."""
+        """Return the dimensions that are reduced."""
         if self.dim_arg is None:
             return tuple(range(len(self.types[0].get_shape())))
         return (self.dim_arg.value.data,)
@@ -259,7 +259,7 @@ class ArgMaxOp(reduction.ArgMax, TTNNOp):
     dim = prop_def(IntegerAttr[SI32])
 
     def reduced_dims(self) -> tuple[int, ...]:
-        """The dimension that is reduced."""
+        """Return the dimension that is reduced."""
         return (self.dim.value.data,)
 
 
@@ -296,7 +296,7 @@ class Conv3dOp(contraction.Conv3d, PerhapsBiased):
     kernel_size = opt_prop_def(DenseInts)
 
     def kernel_shape(self) -> Sequence[int]:
-        """The kernel's shape before it was prepared."""
+        """Return the kernel's shape before it was prepared."""
         shape = super().kernel_shape()
         if len(shape) != 2 or self.in_channels is None or self.kernel_size is None:
             return shape
@@ -404,7 +404,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
     kernel_size = prop_def(DenseInts)
 
     def image_shape(self) -> tuple[int, int, int, int]:
-        """The input's shape `[n, h, w, c]` before it was flattened."""
+        """Return the input's shape `[n, h, w, c]` before it was flattened."""
         return (
             self.batch_size.value.data,
             self.input_height.value.data,
@@ -413,7 +413,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
         )
 
     def result_shape(self) -> tuple[int, int, int, int]:
-        """The result's shape `[n, h', w', o]` before it was flattened."""
+        """Return the result's shape `[n, h', w', o]` before it was flattened."""
         batch, height, width, _ = self.image_shape()
         pads = ints(self.padding)
         sizes = [

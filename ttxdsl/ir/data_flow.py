@@ -50,7 +50,7 @@ class DataFlowTrait(OpTrait, ABC):
     """
 
     def edge_owners(self, op: Operation) -> Sequence[SSAValue]:
-        """The owners of all edges, those among the results first."""
+        """Return the owners of all edges, those among the results first."""
         return op.results
 
     @abstractmethod
@@ -64,7 +64,7 @@ class DataFlowTrait(OpTrait, ABC):
         """The uses from which data flows in: operands of `op` or of its terminators."""
 
     def other_targets(self, op: Operation, owner: SSAValue) -> Sequence[SSAValue]:
-        """The targets besides the owner."""
+        """Return the targets besides the owner."""
         return ()
 
     @abstractmethod
@@ -94,7 +94,7 @@ class PositionalDataFlow(DataFlowTrait):
     def edge_owner(
         self, op: Operation, target: OpResult | BlockArgument
     ) -> SSAValue | None:
-        """The result at the target's position."""
+        """Return the result at the target's position."""
         if isinstance(target, OpResult):
             return target
         return _at(op, self.first_argument, target.index)
@@ -111,7 +111,7 @@ class PositionalDataFlow(DataFlowTrait):
         return sources
 
     def other_targets(self, op: Operation, owner: SSAValue) -> list[SSAValue]:
-        """The arguments of every region at the owner's position."""
+        """Return the arguments of every region at the owner's position."""
         if self.first_argument is None:
             return []
         assert isinstance(owner, OpResult)
@@ -119,7 +119,7 @@ class PositionalDataFlow(DataFlowTrait):
         return [region.block.args[index] for region in op.regions if region.blocks]
 
     def owner_of_source(self, op: Operation, source: Operand) -> SSAValue | None:
-        """The result at the source's position."""
+        """Return the result at the source's position."""
         if source.op is op:
             return _at(op, self.first_operand, source.index)
         if source.op.parent_region() not in self._returning(op):
@@ -183,7 +183,7 @@ _known = ByClass(_find_data_flow)
 
 
 def data_flow_of(op_class: type[Operation]) -> DataFlowTrait | None:
-    """The edges of the ops of a class; None for nearly all, which have none."""
+    """Return the edges of the ops of a class; None for nearly all, which have none."""
     return _known[op_class]
 
 

@@ -90,7 +90,7 @@ _Task = Block | _GoOn | _Border
 
 
 def find_violation(root: Operation) -> Violation | None:
-    """The first use of a value that is not defined there, None if there is none.
+    """Return the first use of a value that is not defined there, None if there is none.
 
     Takes time in proportion to the ops and their operands.
     """
@@ -121,7 +121,7 @@ class _Walk:
         self._enter_regions(scope)
 
     def find_violation(self) -> Violation | None:
-        """The first one."""
+        """Return the first one."""
         visible, pending = self._visible, self._pending
         while pending:
             task = pending.pop()

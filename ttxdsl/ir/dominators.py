@@ -57,7 +57,7 @@ def immediate_dominators(entry: Block) -> dict[Block, Block | None]:
 
 
 def _depth_first(entry: Block) -> tuple[list[Block], list[int], list[list[int]]]:
-    """The blocks that are reached, in the order in which a search meets them.
+    """Return the blocks that are reached, in the order in which a search meets them.
 
     Returns:
         The blocks; then for each, as numbers of blocks, from where it was met first,

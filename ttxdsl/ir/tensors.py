@@ -23,12 +23,12 @@ def is_tensor(value: SSAValue) -> bool:
 
 
 def tensor_type(value: SSAValue) -> Tensor:
-    """The type of a value that is known to be a tensor."""
+    """Return the type of a value that is known to be a tensor."""
     return cast(Tensor, value.type)
 
 
 def element_of(value: SSAValue) -> Attribute:
-    """The element type of a value that is known to be a tensor."""
+    """Return the element type of a value that is known to be a tensor."""
     return tensor_type(value).element_type
 
 

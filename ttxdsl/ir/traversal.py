@@ -69,7 +69,7 @@ def all_ops(root: Operation) -> list[Operation]:
 
 
 def all_ops_inside_out(root: Operation) -> list[Operation]:
-    """The same ops in program order, but each behind the ops of its regions."""
+    """Return the same ops in program order, but each behind the ops of its regions."""
     return _chosen_ops_inside_out(root, _ALL)
 
 

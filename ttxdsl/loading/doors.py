@@ -78,7 +78,7 @@ class Door(Generic[T]):
         )
 
     def __getitem__(self, name: str) -> T:
-        """The object of a name.
+        """Return the object of a name.
 
         Raises:
             CompileError: there is none.

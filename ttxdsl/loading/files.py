@@ -122,7 +122,7 @@ def _bytes(content: Content) -> bytes:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The open file that a path names, which opening it again would empty."""
+    """Return the open file that a path names, which opening it again would empty."""
     name = os.path.abspath(path)  # noqa: PTH100 - links in it lead to what is open
     match = _DESCRIPTOR.fullmatch(name)
     return _STREAMS.get(name) if match is None else int(match[1])

@@ -70,7 +70,7 @@ def load_plugins(names: tuple[str, ...]) -> None:
 
 
 def named_plugins() -> tuple[str, ...]:
-    """All that were loaded by their names."""
+    """Return all that were loaded by their names."""
     return tuple(_named)
 
 
@@ -121,7 +121,7 @@ def load_installed() -> None:
 
 
 def universes() -> dict[str, Universe]:
-    """All universes besides ours and xDSL's, after importing what is installed.
+    """Return all universes besides ours and xDSL's, after importing what is installed.
 
     Raises:
         CompileError: one that is made for this package cannot be imported.

@@ -174,7 +174,7 @@ def _of_op(error: OpError) -> CompileError:
 
 
 def split_programs(text: str) -> Iterator[str]:
-    """The programs of a file, each with its lines at their old numbers."""
+    """Yield the programs of a file, each with its lines at their old numbers."""
     start = 0
     for mark in (*_SPLIT.finditer(text), None):
         end = len(text) if mark is None else mark.start()
@@ -185,7 +185,7 @@ def split_programs(text: str) -> Iterator[str]:
 
 
 def read_text(path: Path, sizes: Mapping[str, int] | None = None) -> str:
-    """The text of the program in a file, see `text_of`.
+    """Return the text of the program in a file, see `text_of`.
 
     Raises:
         CompileError: the file cannot be read.
@@ -246,7 +246,7 @@ def read_program(path: Path, *, sizes: Mapping[str, int] | None = None) -> Modul
 def program_text(
     module: ModuleOp, *, locations: bool = False, positions: bool = False
 ) -> str:
-    """A module as MLIR text, which the C++ tools parse too; the last line ends.
+    """Return a module as MLIR text, which the C++ tools parse too; the last line ends.
 
     Args:
         module: the program.
@@ -264,7 +264,7 @@ def program_text(
 
 
 def form_of(module: ModuleOp) -> Form:
-    """The form of a module, read off the first op that tells."""
+    """Return the form of a module, read off the first op that tells."""
     for op in all_ops(module):
         dialect = op.name.partition(".")[0]
         if dialect == "ttir":
@@ -316,7 +316,7 @@ def _line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 
 def _excerpt(text: str, line: int, column: int, length: int) -> str:
-    """The offending line, cut to a readable width, with a marker below."""
+    """Return the offending line, cut to a readable width, with a marker below."""
     content = text.split("\n")[line - 1].removesuffix("\r")
     start = max(0, column - 1 - 60)
     shown = content[start : start + 120]

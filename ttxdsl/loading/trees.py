@@ -102,7 +102,7 @@ class Calling:
         raise CompileError(f"the function is called {', and '.join(problems)}")
 
     def _count_error(self, count: int, call: Any) -> CompileError:
-        """The error of a call with so many leaves."""
+        """Return the error of a call with so many leaves."""
         total, taken = self.inputs.num_leaves, len(self.kept)
         paths, given = self._paths(), _leaves_by_path(call)
         missing = [path for path in paths if path not in given]
@@ -120,7 +120,7 @@ class Calling:
         )
 
     def results(self, arrays: Sequence[Any]) -> Any:
-        """The results of the program as the function gives them."""
+        """Return the results of the program as the function gives them."""
         leaves = list(arrays[self.tokens :])
         for index, kind in self.keys.items():
             random: Any = sys.modules["jax"].random
@@ -129,7 +129,7 @@ class Calling:
 
 
 def leaves_of(value: Any) -> list[Any]:
-    """The arrays of an object, in the order in which JAX flattens it.
+    """Return the arrays of an object, in the order in which JAX flattens it.
 
     A list of numbers is an array.
     """
@@ -141,7 +141,7 @@ def leaves_of(value: Any) -> list[Any]:
 
 
 def _leaves_by_path(tree: Any) -> dict[tuple[Any, ...], Any]:
-    """The leaves of the arguments of a call by JAX's keys to them."""
+    """Return the leaves of the arguments of a call by JAX's keys to them."""
     flatten: Any = sys.modules["jax"].tree_util.tree_flatten_with_path
     return dict(flatten(tree, is_leaf=_is_plain_array)[0])
 

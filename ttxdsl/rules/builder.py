@@ -84,7 +84,7 @@ class Shapes(NamedTuple):
 
     @staticmethod
     def of(op: Operation) -> "Shapes | None":
-        """The shapes around `op`, or None when one is not static."""
+        """Return the shapes around `op`, or None when one is not static."""
         operands = _static_shapes(op.operands)
         results = _static_shapes(op.results)
         if operands is None or results is None:

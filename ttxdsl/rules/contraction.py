@@ -39,7 +39,7 @@ def dot_general(op: stablehlo.DotGeneralOp) -> Iterator[Factor]:
 
 
 def dot(op: stablehlo.DotOp) -> Iterator[Factor]:
-    """The last dimension of the left with the first of the right."""
+    """Yield the last dimension of the left with the first of the right."""
     lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
     last = len(lhs) - 1
     for left in range(last):

@@ -19,7 +19,7 @@ from ttxdsl.rules.table import OpRule, rule
 
 
 def like_first_result(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
-    """A factor a dimension of the first result, in all operands and results."""
+    """Return a factor a dimension of the first result, in all operands and results."""
     shape = shape_of(op.results[0])
     others = (shape_of(value) for value in (*op.operands, *op.results))
     if any(len(other) > len(shape) for other in others):
@@ -125,7 +125,7 @@ def batches(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
 def _whole(
     operands: Sequence[Shape], results: Sequence[Shape], rank: int
 ) -> Iterator[Factor]:
-    """A factor each for the dimensions from `rank` on."""
+    """Yield a factor each for the dimensions from `rank` on."""
     for values, of_operands in ((operands, True), (results, False)):
         for index, shape in enumerate(values):
             for dim in range(rank, len(shape)):
@@ -137,7 +137,7 @@ def _whole(
 
 
 def rows(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
-    """All but the dimension of which some elements are taken.
+    """Yield all but the dimension of which some elements are taken.
 
     It shows in its size; where it keeps that it may be any.
     """
@@ -212,7 +212,7 @@ def custom_call(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
 
 
 def unknown_to_shardy(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
-    """The rule of a routine of linear algebra that Shardy has none for."""
+    """Return the rule of a routine of linear algebra that Shardy has none for."""
     factors, parts = TARGETS.get(op.call_target_name.data, OPAQUE)
     return batches(op) if parts is batches and factors is None else None
 

@@ -143,7 +143,7 @@ def slice_(op: stablehlo.SliceOp, conservative: bool) -> Iterable[Factor]:
 
 
 def transpose(op: stablehlo.TransposeOp) -> Iterator[Factor]:
-    """A factor a result dimension."""
+    """Yield a factor a result dimension."""
     before = shape_of(op.operand)
     for out, dim in enumerate(op.permutation.get_values()):
         yield Factor(before[dim], (dim,), (out,))

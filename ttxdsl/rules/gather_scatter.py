@@ -38,7 +38,7 @@ def _partners(
     indices_batching: Sequence[int],
     index_vector_dim: int,
 ) -> Iterator[_Partners]:
-    """The partners of each dimension of the slices, in their order.
+    """Yield the partners of each dimension of the slices, in their order.
 
     Args:
         input_rank: rank of the input.

@@ -30,7 +30,7 @@ class ShardingRuleTrait(OpTrait, ABC):
     def sharding_rule(
         self, op: Operation, *, conservative: bool
     ) -> OpShardingRule | None:
-        """The rule of `op`, or None when its values must not be partitioned.
+        """Return the rule of `op`, or None when its values must not be partitioned.
 
         Args:
             op: the op that carries the trait; its types are static.
@@ -51,7 +51,7 @@ class ElementwiseTrait(ShardingRuleTrait):
     def sharding_rule(
         self, op: Operation, *, conservative: bool
     ) -> OpShardingRule | None:
-        """A factor a dimension; None for an op without results."""
+        """Return a factor a dimension; None for an op without results."""
         shapes = Shapes.of(op)
         if shapes is None or not shapes.results:
             return None

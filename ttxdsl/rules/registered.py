@@ -38,7 +38,7 @@ class _Tensor(NamedTuple):
     rest_at: int | None
 
     def expand(self, rest: int) -> tuple[tuple[Symbol, ...], ...]:
-        """All dimensions, with `rest` of them for `...`."""
+        """Return all dimensions, with `rest` of them for `...`."""
         if self.rest_at is None:
             return self.dims
         rest_dims = tuple((("", index),) for index in range(rest))
@@ -92,7 +92,7 @@ class RuleText(NamedTuple):
         return RuleText(text, operands, results, _sizes(match["sizes"], used), **groups)
 
     def match(self, shapes: Shapes) -> OpShardingRule:
-        """The rule for an op of these shapes.
+        """Return the rule for an op of these shapes.
 
         The factors of a dimension multiply to its size. Only where one of them is a
         permutation, needs replication or is blocked may sizes differ, as between a
@@ -135,7 +135,7 @@ class RuleText(NamedTuple):
         return rule
 
     def _solve(self, dims: Sequence[_Dim]) -> dict[Symbol, int]:
-        """The size of every factor, from the text and from the dimensions."""
+        """Return the size of every factor, from the text and from the dimensions."""
         sizes = dict(self.sizes)
         origins = dict.fromkeys(sizes, "the rule")
         unsolved = list(dims)

@@ -173,7 +173,7 @@ class Signatures:
         self._number_of_value: dict[Attribute, int] = {}
 
     def of(self, op: Operation) -> OpSignature:
-        """The signature of an op, the same object for ops with the same one.
+        """Return the signature of an op, the same object for ops with the same one.
 
         Raises:
             CompileError: see `sharding_rule`.
@@ -200,7 +200,7 @@ class Signatures:
         return known
 
     def _number(self, attribute: Attribute) -> int:
-        """The number of an attribute, which from now on is kept alive."""
+        """Return the number of an attribute, which from now on is kept alive."""
         number = self._number_of_id.get(id(attribute))
         if number is None:
             number = self._number_of_value.setdefault(
@@ -229,7 +229,7 @@ def is_registered_elementwise(op: Operation) -> bool:
 
 
 def registered_call_rule(op: CustomCallOp) -> OpShardingRule | None:
-    """The rule that is registered for the target of a call."""
+    """Return the rule that is registered for the target of a call."""
     told = _registered.get(op.call_target_name.data) if _registered else None
     return None if told is None else _from_user(op, told.rule)
 

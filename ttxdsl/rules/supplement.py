@@ -100,7 +100,7 @@ def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
 
 
 def top_k_parts(op: chlo.TopKOp) -> Iterable[Factor]:
-    """The rows; also a last dimension that keeps its size is sorted."""
+    """Return the rows; also a last dimension that keeps its size is sorted."""
     return pointwise(shape_of(op.operands[0])[:-1])
 
 
@@ -126,7 +126,7 @@ RULES: dict[type[Operation], OpRule] = {
 
 
 def supplementary_rule(op: Operation) -> OpShardingRule | None:
-    """The rule of an op that Shardy has none for.
+    """Return the rule of an op that Shardy has none for.
 
     Returns:
         A custom rule, which `sdy-drop-sharding-rules` keeps; None for all other ops.

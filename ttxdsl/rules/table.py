@@ -36,7 +36,7 @@ def rule(
     surroundings: Callable[[OpT], Hashable] | None = None,
     parts: Callable[[OpT], Iterable[Factor] | None] | None = None,
 ) -> OpRule:
-    """A line of a table, for an op whose rule is always the same."""
+    """Return a line of a table, for an op whose rule is always the same."""
     return OpRule(op_class, lambda op, conservative: factors(op), surroundings, parts)
 
 
@@ -47,7 +47,7 @@ def moded_rule(
     surroundings: Callable[[OpT], Hashable] | None = None,
     parts: Callable[[OpT], Iterable[Factor] | None] | None = None,
 ) -> OpRule:
-    """A line of a table, for an op that has another rule in conservative mode.
+    """Return a line of a table, for an op that has another rule in conservative mode.
 
     Conservative rules offer no factor whose sharding might not divide a dimension.
     """

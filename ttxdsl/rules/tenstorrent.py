@@ -45,7 +45,7 @@ class _Call:
         self.results = tuple(shape_of(output) for output in op.outputs)
 
     def shape(self, name: str) -> Shape:
-        """The shape of an operand, `()` if it is not there."""
+        """Return the shape of an operand, `()` if it is not there."""
         return self.operands[self.places[name]] if name in self.places else ()
 
     def factor(self, size: int, result: Dims, /, **dims: int | None) -> Factor:
@@ -57,11 +57,11 @@ class _Call:
         return self._factor(size, None, dims, FactorType.REDUCTION)
 
     def whole(self, size: int, result: Dims, /, **dims: int | None) -> Factor:
-        """A factor that is needed whole."""
+        """Return a factor that is needed whole."""
         return self._factor(size, result, dims, FactorType.NEED_REPLICATION)
 
     def opaque(self, size: int, result: Dims, /, **dims: int | None) -> Factor:
-        """A factor that is needed whole and that no sharding travels along."""
+        """Return a factor that is needed whole and that no sharding travels along."""
         return self._factor(size, result, dims, FactorType.NEED_REPLICATION, True)
 
     def _factor(
@@ -93,7 +93,7 @@ class _Call:
         keys: Mapping[str, int],
         result: int,
     ) -> Iterator[Factor]:
-        """The heads of queries, each a number of them for one of the keys.
+        """Yield the heads of queries, each a number of them for one of the keys.
 
         Args:
             sizes: how many heads there are of queries and of keys.

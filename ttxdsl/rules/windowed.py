@@ -85,7 +85,7 @@ def _features(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
 
 
 def _spatial(size: int, window: Factor, windows: Factor) -> Iterator[Factor]:
-    """The factors of an input's spatial dimension of this size.
+    """Yield the factors of an input's spatial dimension of this size.
 
     It can be sharded by which window an element is in, or by its place in the window.
     The larger one is major, so that it takes a sharding first; the other one gets what
@@ -154,7 +154,7 @@ def select_and_scatter(
 
 
 def fft(op: stablehlo.FftOp) -> Iterator[Factor]:
-    """The transformed dimensions, the last ones, are needed whole.
+    """Yield the transformed dimensions, the last ones, are needed whole.
 
     A real transform changes the size of the last: shardings do not travel along it.
     """

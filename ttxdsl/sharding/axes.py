@@ -63,11 +63,11 @@ class AxisRef:
         return mesh.axis_size(self.name) if self.size is None else self.size
 
     def next_pre_size_in(self, mesh: Mesh) -> int:
-        """The pre-size of the sub-axis that follows: `pre_size * size`."""
+        """Return the pre-size of the sub-axis that follows: `pre_size * size`."""
         return self.pre_size * self.size_in(mesh)
 
     def mesh_order(self, mesh: Mesh) -> tuple[int, int, float]:
-        """A sort key: by axis in the mesh, then by pre-size, then by size.
+        """Return a sort key: by axis in the mesh, then by pre-size, then by size.
 
         A full axis sorts behind its sub-axes of pre-size 1 and before the others.
         """
@@ -117,7 +117,7 @@ class AxisRef:
         return last_start % first_end == 0
 
     def prefix_without(self, other: AxisRef) -> AxisRef | None:
-        """The largest prefix of this that does not overlap with `other`.
+        """Return the largest prefix of this that does not overlap with `other`.
 
         None if there is none or the two cannot coexist.
         """
@@ -132,7 +132,7 @@ class AxisRef:
         return AxisRef(self.name, self.pre_size, other.pre_size // self.pre_size)
 
     def suffix_without(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
-        """The largest suffix of this that does not overlap with `other`.
+        """Return the largest suffix of this that does not overlap with `other`.
 
         None if there is none or the two cannot coexist.
         """
@@ -165,7 +165,7 @@ class AxisRef:
         )
 
     def merge(self, minor: AxisRef, mesh: Mesh) -> AxisRef:
-        """The axis or sub-axis that `self, minor` make together.
+        """Return the axis or sub-axis that `self, minor` make together.
 
         Raises:
             ValueError: if they are not consecutive (see `can_merge`).
@@ -208,7 +208,7 @@ def is_strict_prefix(first: Axes, second: Axes) -> bool:
 
 
 def common_prefix(first: Axes, second: Axes) -> Axes:
-    """The longest list, perhaps ending in a sub-axis, that both start with."""
+    """Return the longest list, perhaps ending in a sub-axis, that both start with."""
     shared: list[AxisRef] = []
     for axis, other in zip(first, second, strict=False):
         if axis != other:
@@ -237,7 +237,7 @@ def are_apart(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
 
 
 def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
-    """The largest prefix of `axis` that overlaps with none of `others`."""
+    """Return the largest prefix of `axis` that overlaps with none of `others`."""
     rest: AxisRef | None = axis
     for other in others:
         rest = rest.prefix_without(other)
@@ -247,7 +247,7 @@ def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef 
 
 
 def truncate_without_overlap(axes: Axes, others: Sequence[AxisRef]) -> Axes:
-    """The longest prefix of `axes` that overlaps with none of `others`."""
+    """Return the longest prefix of `axes` that overlaps with none of `others`."""
     for index, axis in enumerate(axes):
         rest = prefix_without_overlap(axis, others)
         if rest is None:
@@ -275,7 +275,7 @@ def concatenate_merged(axes: Axes, minor: Iterable[AxisRef], mesh: Mesh) -> Axes
 
 
 def sort_by_mesh(axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
-    """The same axes in the order of the mesh, sub-axes major first."""
+    """Return the same axes in the order of the mesh, sub-axes major first."""
     return tuple(sorted(axes, key=lambda axis: axis.mesh_order(mesh)))
 
 

@@ -22,14 +22,14 @@ _LAST_LETTER = ord("z") - _FIRST_SYMBOL
 
 
 def factor_symbol(factor: int) -> str:
-    """The text of a factor: `i` to `z` for 0 to 17, then `z_1`, `z_2`, …"""
+    """Return the text of a factor: `i` to `z` for 0 to 17, then `z_1`, `z_2`, …"""
     if factor <= _LAST_LETTER:
         return chr(_FIRST_SYMBOL + factor)
     return f"z_{factor - _LAST_LETTER}"
 
 
 def parse_dim_mapping(text: str) -> DimMapping:
-    """The factors of one dimension's text, for example `(0, 1)` for `ij`.
+    """Return the factors of one dimension's text, for example `(0, 1)` for `ij`.
 
     Raises:
         ValueError: if the text is not a sequence of factor symbols.

@@ -24,7 +24,7 @@ def manual_prefix(axes: Axes, manual: Collection[str]) -> int:
 def without_manual_axes(
     sharding: TensorSharding, manual: Collection[str]
 ) -> TensorSharding:
-    """The sharding inside the body: the free axes only, openness as outside."""
+    """Return the sharding inside the body: the free axes only, openness as outside."""
     if not manual:
         return sharding
     free = TensorSharding(
@@ -42,7 +42,7 @@ def without_manual_axes(
 def with_manual_axes(
     outer: TensorSharding, inner: TensorSharding, manual: Collection[str]
 ) -> TensorSharding:
-    """The sharding outside, when its free axes are to be those of `inner`.
+    """Return the sharding outside, when its free axes are to be those of `inner`.
 
     Manual axes, replicated and unreduced axes come from `outer`, the free axes,
     openness and priorities of the dimensions from `inner`.

@@ -122,7 +122,7 @@ def project(
     *,
     closed_if_missing: bool = False,
 ) -> Projection:
-    """The factor shardings of an op's operands and results.
+    """Return the factor shardings of an op's operands and results.
 
     Args:
         mesh: the mesh of all the shardings.
@@ -147,7 +147,7 @@ def project_tensor(
     *,
     closed_if_missing: bool = False,
 ) -> TensorFactors:
-    """The factor shardings of one tensor of an op (see `project`)."""
+    """Return the factor shardings of one tensor of an op (see `project`)."""
     if sharding is None:
         unsharded = DimSharding((), closed_if_missing)
         sharding = TensorSharding("", (unsharded,) * len(mapping))

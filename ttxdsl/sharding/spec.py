@@ -40,7 +40,7 @@ class DimSharding:
         return total_size(self.axes, mesh)
 
     def with_axes(self, axes: Axes) -> DimSharding:
-        """The same openness and priority with other axes.
+        """Return the same openness and priority with other axes.
 
         Closed and without axes it has nothing left to propagate, so that it loses its
         priority: the dialect refuses one there.
@@ -53,7 +53,7 @@ class DimSharding:
         return DimSharding(self.axes, True, self.priority if self.axes else None)
 
     def without_priority(self) -> DimSharding:
-        """The same axes and openness, no priority."""
+        """Return the same axes and openness, no priority."""
         return DimSharding(self.axes, self.closed)
 
     def __str__(self) -> str:
@@ -185,11 +185,11 @@ class TensorSharding:
         return self.unreduced == other.unreduced and self.reduction is other.reduction
 
     def with_dim(self, index: int, dim: DimSharding) -> TensorSharding:
-        """The same with one dimension replaced."""
+        """Return the same with one dimension replaced."""
         return self.with_dims((*self.dims[:index], dim, *self.dims[index + 1 :]))
 
     def with_dims(self, dims: Sequence[DimSharding]) -> TensorSharding:
-        """The same with all dimensions replaced."""
+        """Return the same with all dimensions replaced."""
         return replace(self, dims=tuple(dims))
 
     def with_mesh(self, mesh: str | Mesh) -> TensorSharding:
@@ -197,7 +197,7 @@ class TensorSharding:
         return replace(self, mesh=mesh)
 
     def with_replicated(self, axes: Axes) -> TensorSharding:
-        """The same with other explicitly replicated axes."""
+        """Return the same with other explicitly replicated axes."""
         return replace(self, replicated=axes)
 
     def with_unreduced(
@@ -216,12 +216,12 @@ class TensorSharding:
         )
 
     def closed_like(self) -> TensorSharding:
-        """The same layout with every dimension closed and no replicated axes."""
+        """Return the same layout with every dimension closed and no replicated axes."""
         dims = tuple(dim.closed_like() for dim in self.dims)
         return replace(self, dims=dims, replicated=())
 
     def without_priorities(self) -> TensorSharding:
-        """The same with no priorities."""
+        """Return the same with no priorities."""
         return self.with_dims([dim.without_priority() for dim in self.dims])
 
     def even_shape(self, shape: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
@@ -235,7 +235,7 @@ class TensorSharding:
     def local_shape(
         self, shape: Sequence[int], mesh: Mesh, *, pad: bool = False
     ) -> tuple[int, ...]:
-        """The shape of one device's shard of a tensor of `shape`.
+        """Return the shape of one device's shard of a tensor of `shape`.
 
         Args:
             shape: the global shape; negative sizes are dynamic and stay.
@@ -315,7 +315,7 @@ class TensorSharding:
 
 
 def _coordinate_along(axis: AxisRef, position: Sequence[int], mesh: Mesh) -> int:
-    """The coordinate of a mesh position along an axis or sub-axis."""
+    """Return the coordinate of a mesh position along an axis or sub-axis."""
     coordinate = position[mesh.axis_index(axis.name)]
     if axis.size is None:
         return coordinate

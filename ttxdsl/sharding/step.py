@@ -189,7 +189,7 @@ def _agree(agreed: Axes, axes: Axes, may_grow: bool) -> tuple[Axes, bool]:
 def prefix_free_in_other_factors(
     axis: AxisRef, tensor: TensorFactors, factor: int
 ) -> AxisRef | None:
-    """The largest prefix of an axis that no other factor of the tensor uses."""
+    """Return the largest prefix of an axis that no other factor of the tensor uses."""
     rest: AxisRef | None = axis
     for other, sharding in tensor.factors.items():
         if other != factor:
@@ -210,7 +210,7 @@ def prefix_fitting_factor(
     factor_size: int,
     mesh: Mesh,
 ) -> AxisRef | None:
-    """The largest prefix of an axis that the tensor's factor has or can take.
+    """Return the largest prefix of an axis that the tensor's factor has or can take.
 
     Args:
         axis: the next axis to propagate along the factor.
@@ -251,7 +251,7 @@ def _truncate(
     allowed: Callable[[AxisRef, int], AxisRef | None],
     signature: StepSignature,
 ) -> Axes:
-    """The axes up to the first that is not allowed, or only a prefix of it is.
+    """Return the axes up to the first that is not allowed, or only a prefix of it is.
 
     `allowed(axis, sharded_before)` answers with the largest allowed prefix.
     """
@@ -360,7 +360,7 @@ def propagate_aggressive(signature: StepSignature, projection: Projection) -> se
 
 
 def _growing(tensor: TensorFactors, axes_per_factor: Sequence[Axes]) -> list[int]:
-    """The factors of a tensor that the axes to propagate would shard further."""
+    """Return the factors of a tensor that the axes to propagate would shard further."""
     return [
         factor
         for factor, sharding in tensor.factors.items()
@@ -448,7 +448,7 @@ def _order_of_preference(
 def common_mesh(
     shardings: Sequence[TensorSharding | None], meshes: Mapping[str, Mesh]
 ) -> tuple[str | Mesh, Mesh] | None:
-    """The one mesh that all shardings lie on, and how the first names it.
+    """Return the one mesh that all shardings lie on, and how the first names it.
 
     Empty meshes are placeholders that agree with every mesh.
 
@@ -512,7 +512,7 @@ class StepMemo:
         self._steps: list[dict[tuple[int, ...], Updates]] = [{}]
 
     def number(self, sharding: TensorSharding | None) -> int:
-        """The number of a sharding."""
+        """Return the number of a sharding."""
         number = self._numbers.get(sharding)
         if number is None:
             number = len(self._shardings)
@@ -521,11 +521,11 @@ class StepMemo:
         return number
 
     def sharding(self, number: int) -> TensorSharding | None:
-        """The sharding of a number."""
+        """Return the sharding of a number."""
         return self._shardings[number]
 
     def behaviour(self, behaviour: OpBehaviour) -> int:
-        """The number of an op's behaviour."""
+        """Return the number of an op's behaviour."""
         number = self._behaviour_numbers.get(behaviour)
         if number is None:
             number = len(self._behaviours)
@@ -536,7 +536,7 @@ class StepMemo:
     def signature(
         self, behaviour: int, strategy: Strategy, directions: Directions
     ) -> int:
-        """The number of everything that a step depends on but the shardings.
+        """Return the number of everything that a step depends on but the shardings.
 
         Args:
             behaviour: the number of the op's behaviour.

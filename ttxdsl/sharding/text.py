@@ -22,5 +22,5 @@ def quoted(text: str) -> str:
 
 
 def symbol(name: str) -> str:
-    """A symbol reference, quoted where MLIR quotes it: `@mesh`, `@"my mesh"`."""
+    """Return a symbol reference, quoted where MLIR quotes it: `@mesh`, `@"my mesh"`."""
     return f"@{name}" if _BARE_IDENTIFIER.fullmatch(name) else f"@{quoted(name)}"

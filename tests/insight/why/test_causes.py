@@ -314,9 +314,9 @@ def test_reshard_and_plan():
 
 
 def test_chain_step_by_step():
-    answer = ask((EXAMPLES.parent / "docs" / "programs" / "predict.mlir").read_text()).value(
-        "%param2"
-    )
+    answer = ask(
+        (EXAMPLES.parent / "docs" / "programs" / "predict.mlir").read_text()
+    ).value("%param2")
     assert answer.sharding == '[{"model", ?}, {?}]'
     (cause,) = answer.dims[0].causes
     assert cause.origin.text == 'argument 1 (%param1) is annotated [{}, {"model"}]'

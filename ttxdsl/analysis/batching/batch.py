@@ -404,13 +404,13 @@ def _best(
 
 
 def _price(flow: _Flow) -> int:
-    """The operations that cost as much as what is sent."""
+    """Return the operations that cost as much as what is sent."""
     sent = flow.sent_at_the_end + flow.sent_in_between
     return OPERATIONS_PER_ELEMENT_SENT * sent
 
 
 def find_batch(function: FuncOp, count: int) -> Batch | None:
-    """The dimensions of arguments to split over `count` devices.
+    """Return the dimensions of arguments to split over `count` devices.
 
     Returns:
         None if there are none that `count` devices can share evenly and that run

@@ -13,7 +13,7 @@ class DisjointSets(Generic[T]):
         self._parent: dict[T, T] = {}
 
     def find(self, member: T) -> T:
-        """The member that stands for a set; a new member is a set of its own."""
+        """Return the member that stands for a set; a new member is a set of its own."""
         parent = self._parent.setdefault(member, member)
         while parent != member:
             above = self._parent[parent]
@@ -26,5 +26,5 @@ class DisjointSets(Generic[T]):
         self._parent[self.find(b)] = self.find(a)
 
     def members(self) -> list[T]:
-        """All that were met, in order."""
+        """Return all that were met, in order."""
         return list(self._parent)

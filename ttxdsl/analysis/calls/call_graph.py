@@ -24,7 +24,7 @@ MAIN = "main"
 
 
 def calls_in(op: Operation) -> list[CallOp]:
-    """The calls in an op, in the order of the text."""
+    """Return the calls in an op, in the order of the text."""
     return ops_of_type(op, CallOp)
 
 
@@ -39,7 +39,7 @@ def callers(module: ModuleOp) -> dict[str, list[Operation]]:
 
 
 def called_by(op: Operation) -> list[str]:
-    """The functions that an op runs, by name."""
+    """Return the functions that an op runs, by name."""
     match op:
         case CallOp():
             return [op.callee.string_value()]
@@ -91,12 +91,12 @@ def callees_first(module: ModuleOp) -> list[FuncOp]:
 
 
 def callers_first(module: ModuleOp) -> list[FuncOp]:
-    """The functions of `callees_first` the other way round."""
+    """Return the functions of `callees_first` the other way round."""
     return callees_first(module)[::-1]
 
 
 def original_name(function: FuncOp) -> str:
-    """The name of the function that this one is a copy of, or its own."""
+    """Return the name of the function that this one is a copy of, or its own."""
     name = function.attributes.get(ORIGINAL_NAME)
     return name.data if isinstance(name, StringAttr) else function.sym_name.data
 
@@ -122,7 +122,7 @@ def copy_function(function: FuncOp, symbols: Symbols) -> str:
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The only function, or the one called `main`.
+    """Return the only function, or the one called `main`.
 
     Raises:
         CompileError: if there are several and none has that name.
@@ -185,7 +185,7 @@ def result_shardings(
 
 
 def call_shardings(call: CallOp) -> sdy.TensorShardingPerValueAttr | None:
-    """The shardings of the results of a call."""
+    """Return the shardings of the results of a call."""
     shardings = call.attributes.get(sdy.SHARDING)
     if isinstance(shardings, sdy.TensorShardingPerValueAttr):
         return shardings

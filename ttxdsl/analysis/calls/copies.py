@@ -64,7 +64,7 @@ def require_few_copies(module: ModuleOp, most_ops: int = MOST_OPS) -> None:
 
 
 def _called(op: CallOp | CompositeOp) -> str:
-    """The name of the function that an op stands for."""
+    """Return the name of the function that an op stands for."""
     name = op.callee if isinstance(op, CallOp) else op.decomposition
     return name.string_value()
 

@@ -64,7 +64,7 @@ class Times:
         return f"{number} in loop{note}"
 
     def inside(self, trips: int | None, assumed: int | None, more: int) -> "Times":
-        """The times in a loop.
+        """Return the times in a loop.
 
         Args:
             trips: how often it turns, if that is known.
@@ -80,7 +80,7 @@ class Times:
         return Times(self.count, loops, self.unknown + 1, self.assumed)
 
     def joined(self, other: "Times") -> "Times":
-        """The times of what runs at both."""
+        """Return the times of what runs at both."""
         return Times(
             self.count + other.count,
             max(self.loops, other.loops),
@@ -241,7 +241,7 @@ def _plus(first: Price, second: Price) -> Price:
 
 
 def _callees_first(module: ModuleOp) -> list[tuple[FuncOp, list[str]]]:
-    """The functions with what they call, each behind what it calls.
+    """Return the functions with what they call, each behind what it calls.
 
     Functions that call themselves, which no stage takes, come in the text's order.
     """

@@ -15,7 +15,7 @@ from ttxdsl.dialects import stablehlo
 
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:
-    """The functions with a body that callers from outside may use, in order.
+    """Return the functions with a body that callers from outside may use, in order.
 
     A function that ends in `stablehlo.return` is the body of a custom call, such as the
     comparator of JAX's `approx_max_k`, and not meant.
@@ -85,12 +85,12 @@ def _as_array(
 
 
 def argument_attributes(function: FuncOp) -> list[dict[str, Attribute]]:
-    """A copy of the attributes of each argument."""
+    """Return a copy of the attributes of each argument."""
     return _as_dicts(function.arg_attrs, len(function.function_type.inputs))
 
 
 def result_attributes(function: FuncOp) -> list[dict[str, Attribute]]:
-    """A copy of the attributes of each result."""
+    """Return a copy of the attributes of each result."""
     return _as_dicts(function.res_attrs, len(function.function_type.outputs))
 
 

@@ -30,7 +30,7 @@ PRIVATE = StringAttr("private")
 
 
 def symbol_name(op: Operation) -> str | None:
-    """The name that an op of a module declares, if it declares one."""
+    """Return the name that an op of a module declares, if it declares one."""
     if op.get_trait(SymbolOpInterface) is None:
         return None
     name = op.properties.get("sym_name", op.attributes.get("sym_name"))
@@ -57,7 +57,7 @@ class Symbols:
                 self.functions[op.sym_name.data] = op
 
     def take(self, wanted: str) -> str:
-        """A free name, `wanted` itself if possible; it is taken from now on."""
+        """Return a free name, `wanted` itself if possible; it is taken from now on."""
         name = wanted
         while name in self._taken:
             name = f"{wanted}_{self._count}"
@@ -87,7 +87,7 @@ class Symbols:
         self.free(name)
 
     def callee(self, call: CallOp) -> FuncOp:
-        """The function that is called.
+        """Return the function that is called.
 
         Raises:
             CompileError: if the module has none of that name.

@@ -68,7 +68,7 @@ class _Sum(NamedTuple):
 
 
 def _range_of(element: Attribute) -> range | None:
-    """The numbers of an integer type; None for another."""
+    """Return the numbers of an integer type; None for another."""
     if not isinstance(element, IntegerType):
         return None
     type_ = cast("IntegerType[int, Signedness]", element)
@@ -79,7 +79,7 @@ def _range_of(element: Attribute) -> range | None:
 
 
 def _number_of(attribute: Attribute) -> int | None:
-    """The one integer that a tensor is full of."""
+    """Return the one integer that a tensor is full of."""
     if not isinstance(attribute, DenseIntOrFPElementsAttr) or not attribute.is_splat():
         return None
     dense = cast("DenseIntOrFPElementsAttr[IntegerType]", attribute)
@@ -249,7 +249,7 @@ class TripCounts:
         return None if base is None else base + sum_.offset
 
     def _handed_in(self, value: SSAValue, left: int) -> int | None:
-        """The constant that a block's argument or a loop's result is."""
+        """Return the constant that a block's argument or a loop's result is."""
         if left > 0 and value not in self._numbers:
             self._numbers[value] = None
             self._numbers[value] = self._find_handed_in(value, left)
@@ -279,7 +279,7 @@ class TripCounts:
         return None
 
     def _sum(self, value: SSAValue, left: int) -> _Sum | None:
-        """A value as another one and a constant; None for no integer."""
+        """Return a value as another one and a constant; None for no integer."""
         if left > 0 and value not in self._sums:
             self._sums[value] = None
             self._sums[value] = self._find_sum(value, left)
@@ -388,7 +388,7 @@ def _added(sum_: _Sum | None, number: int) -> _Sum | None:
 
 
 def _wrapped(number: int, value: SSAValue) -> _Sum | None:
-    """A constant of a value's type."""
+    """Return a constant of a value's type."""
     numbers = _range_of(element_of(value))
     if numbers is None:
         return None
@@ -406,5 +406,5 @@ _TURNED = {
 
 
 def _turned(direction: ComparisonDirection) -> ComparisonDirection:
-    """The relation with its sides exchanged."""
+    """Return the relation with its sides exchanged."""
     return _TURNED.get(direction, direction)

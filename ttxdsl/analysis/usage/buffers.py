@@ -46,7 +46,7 @@ class BufferStep:
     """One op of a block: what it makes, what its regions add, what ends with it."""
 
     op: Operation
-    made: list[Allocation]
+    buffers: list[Allocation]
     inside: "Peak"
     programs: list[list["BufferStep"]]
     """Steps of its regions and of what it calls."""
@@ -57,7 +57,7 @@ class BufferStep:
     @property
     def made_bytes(self) -> int:
         """Return the bytes of its results."""
-        return sum(buffer.bytes for buffer in self.made)
+        return sum(buffer.bytes for buffer in self.buffers)
 
     @property
     def bytes(self) -> int:
@@ -89,13 +89,13 @@ def peak_of(steps: Sequence[BufferStep], there: Iterable[Allocation]) -> Peak:
         return NOTHING
     live: dict[Allocation, None] = dict.fromkeys(there)
     for index, step in enumerate(steps[: best + 1]):
-        live.update(dict.fromkeys(step.made))
+        live.update(dict.fromkeys(step.buffers))
         if index < best:
             for buffer in step.ends:
                 live.pop(buffer, None)
     step = steps[best]
     if step.exclusive and step.inside.bytes > step.made_bytes:
-        for buffer in step.made:
+        for buffer in step.buffers:
             live.pop(buffer, None)
         live.update(dict.fromkeys(step.inside.buffers))
     elif not step.exclusive:
@@ -126,7 +126,7 @@ class HeapPlacement:
 
     def _place(self, step: BufferStep) -> None:
         if not step.exclusive:
-            self._allocate(step.made)
+            self._allocate(step.buffers)
         if self._left > 0:
             for program in step.programs:
                 for inner in program:
@@ -136,7 +136,7 @@ class HeapPlacement:
             self._allocate(step.inside.buffers)
             self._free(step.inside.buffers)
         if step.exclusive:
-            self._allocate(step.made)
+            self._allocate(step.buffers)
         self._free(step.ends)
 
     def _allocate(self, buffers: Iterable[Allocation]) -> None:
@@ -153,11 +153,11 @@ class HeapPlacement:
 def sweep(
     steps: Sequence[BufferStep], there: Iterable[Allocation]
 ) -> tuple[list[int], int | None]:
-    """The bytes at each op, and the first op with the most."""
+    """Return the bytes at each op, and the first op with the most."""
     start = list(there)
     for step in steps:
         step.ends = []
-    for buffer in (*start, *(b for step in steps for b in step.made)):
+    for buffer in (*start, *(b for step in steps for b in step.buffers)):
         if not buffer.pinned and buffer.last >= 0:
             steps[buffer.last].ends.append(buffer)
     now = sum(buffer.bytes for buffer in start)

@@ -147,7 +147,7 @@ class CountedCollective:
     @property
     def axis_names(self) -> tuple[str, ...] | None:
         """The names of the axes that it runs along, None where it follows none."""
-        return tuple(one.name for one in self.axes) if self.axes else None
+        return tuple(axis.name for axis in self.axes) if self.axes else None
 
     @property
     def row(self) -> tuple[str, str, str, str]:
@@ -171,11 +171,11 @@ class CountedCollective:
         return place
 
     def data(self) -> dict[str, Any]:
-        """All of it for JSON but the groups, which `axes` says."""
+        """Return all of it for JSON but the groups, which `axes` says."""
         known = {
-            one.name: getattr(self, one.name)
-            for one in fields(self)
-            if one.name != "groups"
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name != "groups"
         }
         return {**known, "axes": self.axes_text, "times": asdict(self.times)}
 
@@ -302,14 +302,14 @@ def _reason(op: Operation, axes: Axes | None) -> str:
 
 
 def _constant_numbers(value: SSAValue) -> tuple[int, ...] | None:
-    """The integers of a constant, None of anything else."""
+    """Return the integers of a constant, None of anything else."""
     while isinstance(value, OpResult):
         match value.op:
             case stablehlo.ConstantOp() as op:
                 numbers = op.value
                 if not isinstance(numbers, DenseIntOrFPElementsAttr):
                     return None
-                return tuple(int(one) for one in numbers.get_values())
+                return tuple(int(number) for number in numbers.get_values())
             case stablehlo.ReshapeOp() | stablehlo.ConvertOp() as op:
                 value = op.operand
             case stablehlo.BroadcastInDimOp() as op if not shape_of(op.operand):
@@ -420,13 +420,13 @@ class _Devices:
     def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
         """The axes of the first mesh that groups follow, or that pairs stay within."""
         for mesh in self._meshes:
-            found = groups
+            joined = groups
             if pairs:
                 devices = mesh.devices()
-                if not {one for pair in groups for one in pair} <= set(devices):
+                if not {device for pair in groups for device in pair} <= set(devices):
                     continue
-                found = groups_joined(devices, groups)
-            axes = axes_of_groups(mesh, found)
+                joined = groups_joined(devices, groups)
+            axes = axes_of_groups(mesh, joined)
             if axes is not None:
                 return axes
         return None
@@ -453,7 +453,7 @@ def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
 def list_collectives(
     module: ModuleOp, trip_count: int | None = None, runs: Runs | None = None
 ) -> list[CountedCollective]:
-    """Every collective of the module, in program order.
+    """Return every collective of the module, in program order.
 
     Args:
         module: the program.
@@ -465,37 +465,41 @@ def list_collectives(
         CompileError: one whose groups contradict themselves.
     """
     where = _Devices(module)
-    found = collective_ops(module)
-    if found and runs is None:
+    ops = collective_ops(module)
+    if ops and runs is None:
         runs = device_runs(module, trip_count)
-    return [_collective(op, where, runs) for op in found if runs is not None]
+    return [_collective(op, where, runs) for op in ops if runs is not None]
 
 
-def collective_seconds(one: CountedCollective, machine: Machine) -> float:
-    """The time of a collective in one run of the program, if it is alone."""
-    return one.count * machine.collective_seconds(
-        one.ring, one.bytes_each, one.group_size, one.axis_names, one.groups
+def collective_seconds(collective: CountedCollective, machine: Machine) -> float:
+    """Return the time of a collective in one run of the program, if it is alone."""
+    return collective.count * machine.collective_seconds(
+        collective.ring,
+        collective.bytes_each,
+        collective.group_size,
+        collective.axis_names,
+        collective.groups,
     )
 
 
 def launches_of(collectives: Iterable[CountedCollective]) -> int:
     """Return how many collectives run: each is one message, or a ring of them."""
-    return sum(one.count for one in collectives)
+    return sum(collective.count for collective in collectives)
 
 
 def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:
     """Return the number of runs of collectives of each kind, sorted by name."""
     counts: Counter[str] = Counter()
-    for one in collectives:
-        counts[one.kind] += one.count
+    for collective in collectives:
+        counts[collective.kind] += collective.count
     return dict(sorted(counts.items()))
 
 
 def sent_text(collectives: Sequence[CountedCollective]) -> str:
     """Return the bytes that a device sends for collectives; `?` if none is priced."""
-    if not any(one.is_priced for one in collectives):
+    if not any(collective.is_priced for collective in collectives):
         return "?"
-    return bytes_text(sum(one.bytes_per_device for one in collectives))
+    return bytes_text(sum(collective.bytes_per_device for collective in collectives))
 
 
 def sub_axes_texts(
@@ -503,7 +507,10 @@ def sub_axes_texts(
 ) -> list[str]:
     """Return a sentence for each part of an axis that collectives run along."""
     parts = {
-        axis: None for one in collectives for axis in one.axes or () if not axis.is_full
+        axis: None
+        for collective in collectives
+        for axis in collective.axes or ()
+        if not axis.is_full
     }
     known = list(meshes)
     texts = (
@@ -519,10 +526,12 @@ def guesses_text(collectives: Iterable[CountedCollective]) -> str | None:
     lines = [
         f"{count} {'calls' if count != 1 else 'call'} of {target}: {reason}"
         for (target, reason), count in Counter(
-            (one.kind, one.reason) for one in known if not one.is_priced
+            (collective.kind, collective.reason)
+            for collective in known
+            if not collective.is_priced
         ).items()
     ]
-    guessed = sum(not one.times.is_known for one in known)
+    guessed = sum(not collective.times.is_known for collective in known)
     if guessed:
         lines.append(f"{guessed} of the collectives {UNKNOWN_LOOPS}")
     return "\n".join(lines) or None

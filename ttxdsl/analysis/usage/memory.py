@@ -160,7 +160,7 @@ class MemoryParts(NamedTuple):
         return self.arguments + self.outputs - self.aliased + self.temporary
 
     def data(self) -> dict[str, int]:
-        """The parts and the total by name."""
+        """Return the parts and the total by name."""
         return self._asdict() | {"total": self.total}
 
 
@@ -191,14 +191,16 @@ class MemoryProfile(Displayed):
     def parts(self) -> MemoryParts:
         """The bytes by purpose; `temporary` at the peak, constants among it."""
         kinds: tuple[Kind, ...] = ("value", "constant")
-        temporary = sum(one.bytes for one in self.peak_values if one.kind in kinds)
+        temporary = sum(
+            buffer.bytes for buffer in self.peak_values if buffer.kind in kinds
+        )
         return MemoryParts(
             self.argument_bytes, self.result_bytes, self.aliased_bytes, temporary
         )
 
 
 def type_bytes(value_type: Attribute, where: Operation | SSAValue) -> int:
-    """The bytes of a value of this type, a tuple's elements together.
+    """Return the bytes of a value of this type, a tuple's elements together.
 
     Raises:
         CompileError: a shape that is not known, or a type without a size.
@@ -310,13 +312,13 @@ class _Counter:
                     buffer.last = index
                 else:
                     captured.add(buffer)
-            made = [*copies, *self._make(op, scope, index)]
+            buffers = [*copies, *self._make(op, scope, index)]
             if self.fusion and (needed := scratch_types(op)):
                 peaks.append(self._scratch(op, needed))
             inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
             programs = [peak.steps for peak in peaks]
             exclusive = _makes_results_inside(op)
-            steps.append(BufferStep(op, made, inside, programs, exclusive))
+            steps.append(BufferStep(op, buffers, inside, programs, exclusive))
         for index, step in enumerate(steps):
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
@@ -381,11 +383,11 @@ class _Counter:
         """Return the buffers that an op needs while it runs, as the program of one op."""
         result, scope = op.results[0], Scope()
         sizes = [(kind, self.size(kind, op)) for kind in needed]
-        made = [Allocation(result, *of, "value", scope, 0) for of in sizes]
-        return peak_of([BufferStep(op, made, NOTHING, [], False)], ())
+        buffers = [Allocation(result, *of, "value", scope, 0) for of in sizes]
+        return peak_of([BufferStep(op, buffers, NOTHING, [], False)], ())
 
     def _inside(self, op: Operation) -> tuple[list[Peak], set[Allocation]]:
-        """The peaks of what runs inside, and the buffers that it reaches for."""
+        """Return the peaks of what runs inside, and the buffers that it reaches for."""
         used: set[Allocation] = set()
         peaks: list[Peak] = []
         for region in op.regions:
@@ -426,17 +428,17 @@ class _Counter:
         return self.callees[name]
 
     def _make(self, op: Operation, scope: Scope, index: int) -> list[Allocation]:
-        """The buffers of an op's results; notes which value is which buffer."""
+        """Return the buffers of an op's results; notes which value is which buffer."""
         if shares_bytes(op) or self._is_inside(op):
-            one = len(op.results) == 1
+            has_one_result = len(op.results) == 1
             for place, result in enumerate(op.results):
-                of = op.operands if one else op.operands[place : place + 1]
+                of = op.operands if has_one_result else op.operands[place : place + 1]
                 shared = [b for o in of for b in self.buffers_of.get(o, ())]
                 self.buffers_of[result] = tuple(dict.fromkeys(shared))
             return []
         kept = self._kept_by_loop(op)
         constant = _has_data(op)
-        made: list[Allocation] = []
+        buffers: list[Allocation] = []
         for result in op.results:
             if (operand := kept.get(result)) is not None:
                 self.buffers_of[result] = self.buffers_of.get(operand, ())
@@ -455,8 +457,8 @@ class _Counter:
                 self.program_data.append(buffer)
             else:
                 self.buffers_of[result] = (buffer,)
-                made.append(buffer)
-        return made
+                buffers.append(buffer)
+        return buffers
 
     def _kept_by_loop(self, op: Operation) -> dict[SSAValue, SSAValue]:
         """The results of a loop that its body leaves as they are, each with its operand."""
@@ -481,22 +483,22 @@ class _Counter:
     def _take_over(self, step: BufferStep, index: int, scope: Scope) -> None:
         """Results move into operands' buffers that end with the op."""
         taken: set[Allocation] = set()
-        made = {buffer.value: buffer for buffer in step.made}
+        buffers = {buffer.value: buffer for buffer in step.buffers}
         in_place = self.fusion.written_in_place if self.fusion else written_in_place
         for operand, result in in_place(step.op):
-            if (state := made.get(result)) is None:
+            if (state := buffers.get(result)) is None:
                 continue
             if _is_carried(operand):  # its buffer is around the loop
-                step.made.remove(state)
-                del made[result]
+                step.buffers.remove(state)
+                del buffers[result]
                 self.buffers_of[result] = self.buffers_of.get(operand, ())
                 continue
             for old in self.buffers_of.get(operand, ()):
                 ends = old.last == index and not old.pinned and old not in taken
                 if ends and old.scope is scope and old.bytes == state.bytes:
                     taken.add(old)
-                    step.made.remove(state)
-                    del made[result]
+                    step.buffers.remove(state)
+                    del buffers[result]
                     # from here on the old buffer is the state's
                     old.last = max(state.last, index)
                     self.buffers_of[result] = (old,)
@@ -565,7 +567,7 @@ def argument_name(function: FuncOp, index: int) -> str:
 
 
 def _name(value: SSAValue, function: FuncOp) -> str:
-    """The name of an argument, or what made a value."""
+    """Return the name of an argument, or what made a value."""
     if isinstance(value, BlockArgument):
         if value.block is function.body.block:
             return argument_name(function, value.index)
@@ -606,7 +608,7 @@ def _own_outputs(
             places[buffer.bytes] -= 1
             buffer.bytes = 0
     for step in steps:
-        step.made = [buffer for buffer in step.made if buffer not in returned]
+        step.buffers = [buffer for buffer in step.buffers if buffer not in returned]
     return outputs
 
 
@@ -678,7 +680,7 @@ def memory_profile(
     largest = peak_of(steps, there)
     where = None if largest.op is None else source_position(largest.op.location)
     values = [_live_value(buffer, function) for buffer in largest.buffers]
-    values.sort(key=lambda one: -one.bytes)
+    values.sort(key=lambda value: -value.bytes)
     return MemoryProfile(
         points=points,
         peak=best,

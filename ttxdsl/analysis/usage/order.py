@@ -39,7 +39,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
         if not isinstance(op, stablehlo.DotGeneralOp):
             continue
         chain = _gradient(op)
-        is_scattered = any(isinstance(one, stablehlo.ReduceScatterOp) for one in chain)
+        is_scattered = any(isinstance(op, stablehlo.ReduceScatterOp) for op in chain)
         if not is_scattered or not _is_needed_behind(chain[-1], position, last):
             continue
         if not _is_added(chain[-1]) or _saved_bytes(loops[-1]) > _largest_read(op):
@@ -68,7 +68,7 @@ def stored_late(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
             for value in fusion.buffers_read(op)
         ):
             ahead[first].append(op)
-    moved = {op for made in ahead.values() for op in made}
+    moved = {op for moving in ahead.values() for op in moving}
     ordered: list[Operation] = []
     for op in ops:
         ordered += ahead.get(op, ())

@@ -25,15 +25,21 @@ def with_arguments(
     """
     words = Words()
     return [
-        replace(one, argument=words.argument(op.operands[0]) if op.operands else None)
-        for one, op in zip(collectives, collective_ops(module), strict=True)
+        replace(
+            collective, argument=words.argument(op.operands[0]) if op.operands else None
+        )
+        for collective, op in zip(collectives, collective_ops(module), strict=True)
     ]
 
 
 def reason_of(alike: Sequence[CountedCollective]) -> str:
     """Return the reason of collectives that have it in common, with their arguments."""
     reason = alike[0].reason
-    names = list(dict.fromkeys(one.argument for one in alike if one.argument))
+    names = list(
+        dict.fromkeys(
+            collective.argument for collective in alike if collective.argument
+        )
+    )
     if not names:
         return reason
     more = f" and {others(len(names) - 1)}" if len(names) > 1 else ""
@@ -42,7 +48,9 @@ def reason_of(alike: Sequence[CountedCollective]) -> str:
 
 def lines_of(alike: Iterable[CountedCollective]) -> str:
     """Return the first line of collectives, and how many more they have; '' if unknown."""
-    places = list(dict.fromkeys(one.place for one in alike if one.function))
+    places = list(
+        dict.fromkeys(collective.place for collective in alike if collective.function)
+    )
     if not places:
         return ""
     more = f" and {others(len(places) - 1)}" if len(places) > 1 else ""

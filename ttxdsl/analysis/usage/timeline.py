@@ -152,9 +152,11 @@ def timeline(
     planner = _Planner(module, machine, runs, collectives, trip_count, fusion)
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     called = {name for op in all_ops(module) for name in called_by(op)}
-    entries = [one for one in functions if one.sym_name.data not in called]
-    found = [planner.of_function(one) for one in entries]
-    return max(found, key=lambda one: one.seconds, default=_NOTHING)
+    entries = [
+        function for function in functions if function.sym_name.data not in called
+    ]
+    timelines = [planner.of_function(entry) for entry in entries]
+    return max(timelines, key=lambda timeline: timeline.seconds, default=_NOTHING)
 
 
 @dataclass(slots=True)
@@ -185,7 +187,9 @@ class _Planner:
         ops = collective_ops(module)
         # what a call that is not priced computes is all that is known of it
         self.collectives = {
-            op: one for op, one in zip(ops, collectives, strict=True) if one.is_priced
+            op: collective
+            for op, collective in zip(ops, collectives, strict=True)
+            if collective.is_priced
         }
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
@@ -200,9 +204,9 @@ class _Planner:
         if name in self._entered or not function.body.blocks:
             return _NOTHING
         self._entered.append(name)
-        found = self.of_block(function.body.block)
+        timeline = self.of_block(function.body.block)
         self._entered.pop()
-        return found
+        return timeline
 
     def of_block(self, block: Block) -> Timeline:
         """Return the timeline of a block, each time that it runs."""
@@ -217,18 +221,18 @@ class _Planner:
         combining: dict[object, tuple[int, int]] = {}
         for op in block.ops:
             needed = self._needed(op, task_of)
-            after = {task_of[one] for one in needed}
-            depth = max((depth_of[one] for one in needed), default=0)
-            one = self._plan(op)
+            after = {task_of[producer] for producer in needed}
+            depth = max((depth_of[producer] for producer in needed), default=0)
+            task = self._plan(op)
             if op in self.collectives:
                 depth += 1
-                at = self._combined(op, one, depth, combining, planned)
+                at = self._combined(op, task, depth, combining, planned)
             else:
                 at = len(planned)
-                planned.append(one)
+                planned.append(task)
             planned[at].after |= after
             task_of[op], depth_of[op] = at, depth
-        tasks = [Task(one.lane, one.seconds, tuple(one.after)) for one in planned]
+        tasks = [Task(task.lane, task.seconds, tuple(task.after)) for task in planned]
         done = schedule(tasks, overlap=self.machine.overlap)
         return self._timeline(planned, done)
 
@@ -243,40 +247,46 @@ class _Planner:
     def _combined(
         self,
         op: Operation,
-        one: _Planned,
+        task: _Planned,
         depth: int,
         combining: dict[object, tuple[int, int]],
         planned: list[_Planned],
     ) -> int:
-        """The number of the task of a collective, which others may be part of.
+        """Return the number of the task of a collective, which others may be part of.
 
         Collectives that as many others come before on the longest way to them do not
         need each other.
         """
-        found = self.collectives[op]
-        key = found.kind, found.groups, depth, _element(op)
+        collective = self.collectives[op]
+        key = collective.kind, collective.groups, depth, _element(op)
         at, held = combining.get(key, (len(planned), 0))
-        total = held + found.bytes_each
+        total = held + collective.bytes_each
         if at == len(planned) or total > self.machine.combine_bytes:
-            combining[key] = len(planned), found.bytes_each
-            planned.append(one)
+            combining[key] = len(planned), collective.bytes_each
+            planned.append(task)
             return len(planned) - 1
         combining[key] = at, total
         joined = planned[at]
         joined.ops.append(op)
-        joined.name = f"{len(joined.ops)} {found.kind}"
-        joined.seconds = self._seconds(found, total)
+        joined.name = f"{len(joined.ops)} {collective.kind}"
+        joined.seconds = self._seconds(collective, total)
         return at
 
-    def _seconds(self, one: CountedCollective, sent: int) -> float:
+    def _seconds(self, collective: CountedCollective, sent: int) -> float:
         return self.machine.collective_seconds(
-            one.ring, sent, one.group_size, one.axis_names, one.groups
+            collective.ring,
+            sent,
+            collective.group_size,
+            collective.axis_names,
+            collective.groups,
         )
 
     def _plan(self, op: Operation) -> _Planned:
         name = op.name.rpartition(".")[2]
-        if (one := self.collectives.get(op)) is not None:
-            return _Planned(Lane.LINK, self._seconds(one, one.bytes_each), name, [op])
+        if (collective := self.collectives.get(op)) is not None:
+            return _Planned(
+                Lane.LINK, self._seconds(collective, collective.bytes_each), name, [op]
+            )
         inner, turns = self._inner(op)
         if inner is not None:
             lane = Lane.BOTH if inner.seconds else Lane.NONE
@@ -303,7 +313,7 @@ class _Planner:
     def _inner(self, op: Operation) -> tuple[Timeline | None, int]:
         """Return the timeline of an op's regions or callees, and the number of runs."""
         if isinstance(op, stablehlo.WhileOp):
-            body, cond = (self.of_block(one.block) for one in (op.body, op.cond))
+            body, cond = (self.of_block(region.block) for region in (op.body, op.cond))
             turns = self.runs.turns(op)
             return _one_after_the_other(cond, body), turns
         if isinstance(op, stablehlo.CaseOp | stablehlo.IfOp):
@@ -316,7 +326,7 @@ class _Planner:
         if isinstance(op, _AROUND):
             return self.of_block(op.regions[0].block), 1
         if isinstance(op, CallOp | stablehlo.CompositeOp):
-            names = [one for one in called_by(op) if one in self.functions]
+            names = [name for name in called_by(op) if name in self.functions]
             if names:
                 return self.of_function(self.functions[names[0]]), 1
         return None, 1
@@ -324,26 +334,30 @@ class _Planner:
     def _timeline(self, planned: Sequence[_Planned], done: Schedule) -> Timeline:
         parts: list[Event | Part] = []
         compute = link = 0.0
-        for one, start in zip(planned, done.starts, strict=True):
-            if one.lane is Lane.COMPUTE:
-                compute += one.seconds
-            elif one.lane is Lane.LINK:
-                link += one.seconds
-            if one.inner is not None:
-                compute += one.turns * one.inner.compute_seconds
-                link += one.turns * one.inner.link_seconds
-                if one.inner.parts:
-                    parts.append(Part(one.inner, start, one.turns, 1))
-            if one.seconds:
-                shown = one.name if one.turns == 1 else f"{one.name} x{one.turns}"
-                event = Event(one.lane, shown, start, one.seconds, 1, 0, tuple(one.ops))
+        for task, start in zip(planned, done.starts, strict=True):
+            if task.lane is Lane.COMPUTE:
+                compute += task.seconds
+            elif task.lane is Lane.LINK:
+                link += task.seconds
+            if task.inner is not None:
+                compute += task.turns * task.inner.compute_seconds
+                link += task.turns * task.inner.link_seconds
+                if task.inner.parts:
+                    parts.append(Part(task.inner, start, task.turns, 1))
+            if task.seconds:
+                shown = task.name if task.turns == 1 else f"{task.name} x{task.turns}"
+                event = Event(
+                    task.lane, shown, start, task.seconds, 1, 0, tuple(task.ops)
+                )
                 parts.append(event)
         return Timeline(done.seconds, compute, link, tuple(parts))
 
 
 def _element(op: Operation) -> object:
     """Return the key of collectives that may be combined: types and reduction."""
-    kinds = tuple(getattr(one.type, "element_type", None) for one in op.operands)
+    kinds = tuple(
+        getattr(operand.type, "element_type", None) for operand in op.operands
+    )
     return kinds, tuple(inner.name for inner in all_ops(op))
 
 

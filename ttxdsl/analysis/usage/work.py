@@ -95,7 +95,7 @@ def operations(op: Operation) -> int:
         return kernel.operations
     updates = _updates(op)
     if updates is not None:
-        return sum(prod(shape_of(one)) for one in updates)
+        return sum(prod(shape_of(update)) for update in updates)
     window = _window(op)
     if window is not None:
         return window * prod(shape_of(op.results[0]))
@@ -160,7 +160,9 @@ def bytes_touched(op: Operation) -> int:
     updates = _updates(op)
     if updates is not None:
         return 2 * sum(map(value_bytes, updates))
-    read = sum(value_bytes(one) for one in op.operands if not _is_joined(one, op))
+    read = sum(
+        value_bytes(operand) for operand in op.operands if not _is_joined(operand, op)
+    )
     return read + sum(map(value_bytes, _written(op)))
 
 
@@ -183,7 +185,7 @@ def _window(op: Operation) -> int | None:
 
 
 def _updates(op: Operation) -> list[SSAValue] | None:
-    """The parts that an op writes in place of others."""
+    """Return the parts that an op writes in place of others."""
     match op:
         case stablehlo.DynamicUpdateSliceOp():
             return [op.update]
@@ -194,7 +196,7 @@ def _updates(op: Operation) -> list[SSAValue] | None:
 
 
 def _written(op: Operation) -> list[SSAValue]:
-    """The results that go to memory."""
+    """Return the results that go to memory."""
     if len(op.results) == 1 and _JOINS[type(op)]:
         result = op.results[0]
         user = result.get_user_of_unique_use()
@@ -236,7 +238,7 @@ def is_function(op: Operation) -> bool:
 
 
 def operations_of(module: ModuleOp, runs: Runs) -> int:
-    """The operations of one run of a program.
+    """Return the operations of one run of a program.
 
     Args:
         module: any program in StableHLO.

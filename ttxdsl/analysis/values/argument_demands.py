@@ -126,7 +126,7 @@ class _Frame:
     calls: "dict[Operation, _Frame]" = field(default_factory=dict[Operation, "_Frame"])
 
     def of(self, value: SSAValue) -> Interval:
-        """The bounds of a value."""
+        """Return the bounds of a value."""
         known = self.bounds.get(value)
         if known is None:
             return of_type(element_of(value)) if is_tensor(value) else ANY

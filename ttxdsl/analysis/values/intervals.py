@@ -42,7 +42,7 @@ class Interval(NamedTuple):
         return other.low <= self.low and self.high <= other.high
 
     def meet(self, other: "Interval") -> "Interval":
-        """The numbers of both."""
+        """Return the numbers of both."""
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
     def shifted(self, by: float) -> "Interval":
@@ -66,7 +66,7 @@ _MOST_NUMBERS = 1 << 12
 
 
 def of_type(element: Attribute) -> Interval:
-    """The numbers of an element type, as far as their sign goes."""
+    """Return the numbers of an element type, as far as their sign goes."""
     if not isinstance(element, IntegerType):
         return ANY
     if element == i1:
@@ -79,7 +79,7 @@ def of_type(element: Attribute) -> Interval:
 
 
 def hull(parts: Bounds) -> Interval:
-    """The least interval with all numbers of several."""
+    """Return the least interval with all numbers of several."""
     return Interval(
         min((interval.low for interval in parts), default=-math.inf),
         max((interval.high for interval in parts), default=math.inf),
@@ -101,7 +101,7 @@ def _constant(value: Attribute) -> Interval:
 
 
 def times(a: Interval, b: Interval) -> Interval:
-    """The products of the numbers of two intervals."""
+    """Return the products of the numbers of two intervals."""
     ends = [
         0.0 if 0 in (x, y) else x * y for x in (a.low, a.high) for y in (b.low, b.high)
     ]
@@ -132,17 +132,17 @@ def _magnitude(a: Interval) -> Interval:
 
 
 def _total(a: Interval) -> Interval:
-    """The sums of numbers of an interval, of any number of them."""
+    """Return the sums of numbers of an interval, of any number of them."""
     return Interval(0 if a.low >= 0 else -math.inf, 0 if a.high <= 0 else math.inf)
 
 
 def exp(x: float) -> float:
-    """The exponential; infinite where it is too large."""
+    """Return the exponential; infinite where it is too large."""
     return math.exp(x) if x < 700 else math.inf
 
 
 def log(x: float) -> float:
-    """The logarithm; minus infinity where there is none."""
+    """Return the logarithm; minus infinity where there is none."""
     return math.log(x) if x > 0 else -math.inf
 
 
@@ -297,7 +297,7 @@ def _sign_of_square(
 def _unscaled(
     value: SSAValue, known: Callable[[SSAValue], Interval]
 ) -> tuple[SSAValue, int]:
-    """A value without factors whose sign is known, and the sign of these."""
+    """Return a value without factors whose sign is known, and the sign of these."""
     sign = 1
     while isinstance(op := value.owner, Operation):
         name = function_name(op)

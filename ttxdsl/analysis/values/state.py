@@ -74,7 +74,7 @@ def _by_path(
     names: tuple[list[tuple[str, ...]], list[tuple[str, ...]]],
     donated: set[int],
 ) -> dict[int, int]:
-    """The pairs whose paths end alike, those that agree in most parts first."""
+    """Return the pairs whose paths end alike, those that agree in most parts first."""
     ends = _Ends()
     chains = (
         {index: ends.of(names[0][index]) for index in inputs},
@@ -147,7 +147,7 @@ def _parting(
 
 
 def _argument_paths(function: FuncOp) -> list[tuple[str, ...]]:
-    """The paths of arguments, without the names of the function's parameters."""
+    """Return the paths of arguments, without the names of the function's parameters."""
     paths: list[tuple[str, ...]] = []
     for argument in function.body.block.args:
         location = unmarked(argument.location)

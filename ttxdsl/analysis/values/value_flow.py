@@ -72,7 +72,7 @@ _SLICE = "sdy.all_slice"
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The positions of the ones of a number, from the lowest on."""
+    """Yield the positions of the ones of a number, from the lowest on."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -80,7 +80,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def union(masks: Iterable[int]) -> int:
-    """All ones of some numbers."""
+    """Return all ones of some numbers."""
     mask = 0
     for other in masks:
         mask |= other
@@ -140,7 +140,7 @@ class ValueFlow:
         self._reach_ends()
 
     def returned(self, result: int) -> int:
-        """The number of the value that is returned as a result."""
+        """Return the number of the value that is returned as a result."""
         return self._returned[result]
 
     def updated(self, result: int) -> int:
@@ -372,7 +372,7 @@ class ValueFlow:
                 self.back_edges.append(edge)
 
     def _same(self, values: Iterable[SSAValue]) -> int | None:
-        """The class of the first value."""
+        """Return the class of the first value."""
         known = (self.number[value] for value in values if value in self.number)
         return next((self.likeness[at] for at in known), None)
 

@@ -149,7 +149,7 @@ class JaxFunction:
         return jax.sharding.NamedSharding(self.mesh, jax.sharding.PartitionSpec(*spec))
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """The results of the program, as `Program.simulate` gives them.
+        """Return the results of the program, as `Program.simulate` gives them.
 
         Args:
             args: what `Program.simulate` takes. JAX's arrays that lie elsewhere are
@@ -167,7 +167,7 @@ class JaxFunction:
         return results if self._calling is None else self._calling.results(results)
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
-        """A `jax.stages.Lowered`, to be compiled and looked at.
+        """Return a `jax.stages.Lowered`, to be compiled and looked at.
 
         Args:
             args: as the function takes them, or `jax.ShapeDtypeStruct`s.
@@ -234,7 +234,7 @@ def _load_lapack(jax: Any, module: ModuleOp) -> None:
 
 
 def _mesh(jax: Any, exported: ForXla, devices: Sequence[Any] | None) -> Any:
-    """The mesh for JAX: at each place the device that the program has there."""
+    """Return the mesh for JAX: at each place the device that the program has there."""
     there = list(jax.devices() if devices is None else devices)
     axes = exported.mesh.axes or (("device", 1),)
     sizes = [size for _, size in axes]

@@ -83,7 +83,7 @@ class ForXla:
 
 
 def export_manual_sharding(module: ModuleOp) -> ForXla:
-    """A per-device program, changed in place, as XLA takes it.
+    """Return a per-device program, changed in place, as XLA takes it.
 
     Raises:
         CompileError: it is not partitioned.
@@ -235,7 +235,7 @@ def _open(module: ModuleOp, devices: int) -> None:
 
 
 def _one_by_one(op: Operation, w: Writer) -> list[SSAValue]:
-    """An all_reduce of each of several tensors."""
+    """Return an all_reduce of each of several tensors."""
     return [
         w.one(
             stablehlo.AllReduceOp,
@@ -496,7 +496,7 @@ class _Writing:
         )
 
     def on_first(self, value: SSAValue, axes: Axes) -> SSAValue:
-        """The value on the first device along axes, and zero on the others."""
+        """Return the value on the first device along axes, and zero on the others."""
         index = self.collectives.index_along(self.mesh, axes)
         first = self.emitter.compare(
             index, self.emitter.position(0), ComparisonDirection.EQ

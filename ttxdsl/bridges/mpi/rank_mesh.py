@@ -420,7 +420,7 @@ class RankMesh(DeviceMesh):
     def all_reduce(
         self, x: Operand, rank: int, groups: Groups, reduce: Reduce
     ) -> Array:
-        """Every device's value reduced over its group."""
+        """Return every device's value reduced over its group."""
         if sum(map(len, groups)) != self.num_devices:
             self._covering(groups)
         groups, extents = self._folding(groups)

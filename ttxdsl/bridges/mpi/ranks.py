@@ -52,7 +52,7 @@ class _Team:
         self.uses: list[ProcessUse] = []
 
     def inputs(self, function: FuncOp) -> list[Array]:
-        """The inputs, which every process is to find."""
+        """Return the inputs, which every process is to find."""
         if self._settings.inputs is not None:
             return load_inputs(self._settings.inputs, function, mapped=True)
         self._folder = self._exit_stack.enter_context(

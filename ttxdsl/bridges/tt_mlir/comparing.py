@@ -124,7 +124,7 @@ class TtComparison:
 
 
 def _op_of_line(text: str, module: ModuleOp, line: int) -> Operation | None:
-    """The op of a module whose text (without locations) begins at a line."""
+    """Return the op of a module whose text (without locations) begins at a line."""
     for read, op in zip(all_ops(parse_program(text)), all_ops(module), strict=True):
         place = read.location
         if isinstance(place, ParsedLoc) and place.position.split(":")[-2] == str(line):

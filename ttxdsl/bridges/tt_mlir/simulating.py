@@ -130,7 +130,7 @@ class _Values(Interpreter.Listener):
 
 
 def _line(op: Operation) -> int | None:
-    """The line of the program's text that an op comes from."""
+    """Return the line of the program's text that an op comes from."""
     location = op.location
     if isinstance(location, ParsedLoc):
         return int(location.position.rsplit(":", 2)[1])
@@ -205,7 +205,7 @@ class _Form:
         self.mesh = mesh
 
     def argument(self, value: Array, at: int, *, local: bool) -> Array:
-        """A global value as argument number `at`."""
+        """Return a global value as argument number `at`."""
         value = padded(self.boundary.function, at, value)
         shape, dtype = tensor_of(self.function.function_type.inputs.data[at])
         halves = _halves(value.dtype, dtype) and len(shape) == value.ndim + 1
@@ -244,7 +244,7 @@ class _Form:
     def run(
         self, inputs: Sequence[Array], *, local: bool, values: _Values | None = None
     ) -> tuple[Array, ...]:
-        """The global results for global inputs."""
+        """Return the global results for global inputs."""
         arguments = [
             self.argument(value, at, local=local) for at, value in enumerate(inputs)
         ]
@@ -271,7 +271,7 @@ def _halves(whole: DType, half: DType) -> bool:
 
 
 def _narrowed(value: Array, dtype: DType, *, paired: bool) -> Array:
-    """A value as tt-mlir holds it: complex numbers are pairs, truth is a number.
+    """Return a value as tt-mlir holds it: complex numbers are pairs, truth is a number.
 
     Args:
         value: of the program.
@@ -308,7 +308,7 @@ def _truths(function: FuncOp, arguments: Sequence[DType]) -> set[SSAValue]:
 
 
 def _floats(module: ModuleOp, inputs: Sequence[DType] = ()) -> set[DType]:
-    """The float types that a program rounds to."""
+    """Return the float types that a program rounds to."""
     dtypes: set[DType] = set()
     for function in (op for op in all_ops(module) if isinstance(op, FuncOp)):
         if function.is_declaration:

@@ -70,7 +70,7 @@ def _solved(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
 
 
 def fit_link(samples: Sequence[Sample]) -> Link:
-    """The link that fits measured collectives best.
+    """Return the link that fits measured collectives best.
 
     Raises:
         ValueError: there are too few to tell.
@@ -126,7 +126,7 @@ def link_error(link: Link, samples: Sequence[Sample]) -> float:
 
 
 def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
-    """The machine that fits measurements best.
+    """Return the machine that fits measurements best.
 
     Raises:
         ValueError: something is missing.

@@ -103,7 +103,7 @@ def collective_steps(size: int) -> dict[str, Step]:
 
 
 def read_and_written(x: Any) -> Any:
-    """All of an array, `TURNS` times."""
+    """Return all of an array, `TURNS` times."""
 
     def turn(_: Any, x: Any) -> Any:
         return x + 1.0
@@ -152,7 +152,7 @@ def convolution_steps() -> list[tuple[tuple[int, int], int, tuple[int, ...], Ste
 
 
 def measure(devices: int, repeats: int) -> list[tuple[Any, ...]]:
-    """All samples."""
+    """Return all samples."""
     samples: list[tuple[Any, ...]] = []
 
     def add(

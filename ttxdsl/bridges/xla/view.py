@@ -122,7 +122,7 @@ def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
 
 
 def _origins(collective: HloCollective) -> list[str]:
-    """The user's scopes; the line, too, where there is one scope that has it."""
+    """Return the user's scopes; the line, too, where there is one scope that has it."""
     if collective.place and len(collective.scopes) == 1:
         return [f"{collective.scopes[0]} ({collective.place})"]
     return list(collective.scopes)

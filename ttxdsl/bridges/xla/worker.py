@@ -25,7 +25,7 @@ import numpy as np
 
 
 def _compiled(text: str, devices: int) -> Any:
-    """The executable that XLA makes of a text, partitioned by Shardy."""
+    """Return the executable that XLA makes of a text, partitioned by Shardy."""
     ir: Any = import_module("jaxlib.mlir.ir")
     mlir: Any = import_module("jax._src.interpreters.mlir")
     compiler: Any = import_module("jax._src.compiler")

@@ -76,7 +76,7 @@ def reduce_kind(region: Region, which: int = 0) -> ReduceType | None:
 
 
 def combining_kind(region: Region) -> ReduceType | None:
-    """The kind of a computation that combines by one op; None for any other."""
+    """Return the kind of a computation that combines by one op; None for any other."""
     kind = reduce_kind(region)
     return kind if kind in COMBINE else None
 

@@ -67,7 +67,7 @@ Number = int | float | bool
 def _tensor_in(
     mesh_name: str | None, shape: tuple[int, ...], element: Attribute
 ) -> Tensor:
-    """A tensor type on the devices of a mesh or, without one, on the host."""
+    """Return a tensor type on the devices of a mesh or, without one, on the host."""
     place = NoneAttr() if mesh_name is None else TensorMeshAttr(mesh_name)
     return TensorType(element, shape, place)
 
@@ -121,7 +121,7 @@ class TTIRBuilder:
     in_dps: bool = True
 
     def at(self, block: Block) -> TTIRBuilder:
-        """A builder in the same place, at the end of another block."""
+        """Return a builder in the same place, at the end of another block."""
         return replace(self, block=block)
 
     def in_place(self, mesh_name: str | None) -> TTIRBuilder:
@@ -145,11 +145,11 @@ class TTIRBuilder:
     # --- types and creation -------------------------------------------------
 
     def type(self, shape: Sequence[int], element: Attribute) -> Tensor:
-        """The tensor type of that shape in the builder's place."""
+        """Return the tensor type of that shape in the builder's place."""
         return _tensor_in(self.mesh_name, tuple(shape), element)
 
     def here(self, type: Attribute) -> Tensor:
-        """A tensor type of the input program in the builder's place."""
+        """Return a tensor type of the input program in the builder's place."""
         tensor = cast(Tensor, type)
         return self.type(tensor.get_shape(), tensor.element_type)
 
@@ -190,7 +190,7 @@ class TTIRBuilder:
         result: Tensor,
         properties: Mapping[str, Attribute] | None = None,
     ) -> SSAValue:
-        """An op in destination-passing style with one result."""
+        """Return an op in destination-passing style with one result."""
         return self.compute(op, inputs, [result], properties)[0]
 
     def constant(self, value: DenseIntOrFPElementsAttr) -> SSAValue:
@@ -204,7 +204,7 @@ class TTIRBuilder:
     def numbers(
         self, values: Sequence[Number], shape: Sequence[int], element: Attribute
     ) -> SSAValue:
-        """A constant tensor of Python numbers in row-major order."""
+        """Return a constant tensor of Python numbers in row-major order."""
         type = cast(RankedStructure[AnyFloat], TensorType(element, shape))
         dense = DenseIntOrFPElementsAttr.from_list(type, cast(list[float], values))
         return self.constant(cast(DenseIntOrFPElementsAttr, dense))
@@ -239,7 +239,7 @@ class TTIRBuilder:
         return self.full(shape_of(value), element_of(value), number)
 
     def arange(self, shape: Sequence[int], dim: int, element: Attribute) -> SSAValue:
-        """The index along a dimension, in every element."""
+        """Return the index along a dimension, in every element."""
         new_op = ttir.ArangeOp.create(
             result_types=[self.type(shape, element)],
             properties={
@@ -285,7 +285,7 @@ class TTIRBuilder:
         return self.elementwise("typecast", value, element=element)
 
     def with_number(self, name: str, value: SSAValue, number: Number) -> SSAValue:
-        """An elementwise op of a value and one number."""
+        """Return an elementwise op of a value and one number."""
         return self.elementwise(name, value, self.like(value, number))
 
     # --- data movement ------------------------------------------------------
@@ -375,7 +375,7 @@ class TTIRBuilder:
     def slice_dim(
         self, value: SSAValue, dim: int, begin: int, end: int, step: int = 1
     ) -> SSAValue:
-        """A static slice of one dimension."""
+        """Return a static slice of one dimension."""
         shape = shape_of(value)
         begins, ends, steps = [0] * len(shape), list(shape), [1] * len(shape)
         begins[dim], ends[dim], steps[dim] = begin, end, step
@@ -491,7 +491,7 @@ class TTIRBuilder:
     def reduce(
         self, name: str, value: SSAValue, dims: Sequence[int], *, keep_dim: bool = False
     ) -> SSAValue:
-        """The reduction of that mnemonic over some dimensions."""
+        """Return the reduction of that mnemonic over some dimensions."""
         if not dims:
             return value
         shape = [
@@ -625,7 +625,7 @@ def integer_rows(rows: Sequence[Sequence[int]]) -> Attribute:
 
 
 def splat_of(value: DenseIntOrFPElementsAttr) -> Number | None:
-    """The number that all elements of a constant are, None when they differ."""
+    """Return the number that all elements of a constant are, None when they differ."""
     element = value.get_element_type()
     if not value.is_splat() or not isinstance(element, IntegerType | AnyFloat):
         return None
@@ -648,7 +648,7 @@ def is_f32(number: Number) -> bool:
 
 @lru_cache(maxsize=1 << 12, typed=True)  # the only zero here is -0.0
 def _fill_value(value: Number, element: Attribute) -> Attribute | None:
-    """The attribute that `ttir.full` takes, None when f32 or i32 is inexact."""
+    """Return the attribute that `ttir.full` takes, None when f32 or i32 is inexact."""
     if isinstance(element, IntegerType):
         if element == i1 or not -(2**31) <= value < 2**31:
             return None

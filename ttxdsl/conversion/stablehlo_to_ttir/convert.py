@@ -257,7 +257,7 @@ class _ModuleLowering:
         return self._placements[key]
 
     def _only_mesh(self) -> tuple[Mesh | None, str]:
-        """The module's first mesh with axes, and its name."""
+        """Return the module's first mesh with axes, and its name."""
         for name, mesh in self.meshes.items():
             if mesh.axes:
                 return mesh, name
@@ -334,7 +334,7 @@ class _ModuleLowering:
     def _same_everywhere(
         self, function: FuncOp, host: TTIRBuilder
     ) -> Sequence[SSAValue]:
-        """The whole function on every device, on the same data.
+        """Return the whole function on every device, on the same data.
 
         Raises:
             CompileError: there are shardings, so the module waits to be partitioned.
@@ -378,7 +378,7 @@ class _ModuleLowering:
     def _manual(
         self, outer: Lowering, op: sdy.ManualComputationOp
     ) -> Sequence[SSAValue]:
-        """The body as device code between mesh_shards."""
+        """Return the body as device code between mesh_shards."""
         mesh, name = self._mesh_of(op)
         devices = self._devices(mesh, name, op)
         _require_all_axes_manual(op, mesh)
@@ -454,7 +454,7 @@ class _ModuleLowering:
         stays: bool,
         where: Operation,
     ) -> SSAValue:
-        """The devices' local values as one host value of the global shape."""
+        """Return the devices' local values as one host value of the global shape."""
         if isinstance(value.type, TokenType):
             return value
         kind = _shard_kind(placement, stays)
@@ -679,7 +679,7 @@ def _without_sharding(
 def _entry(
     attributes: ArrayAttr[DictionaryAttr] | None, index: int
 ) -> Mapping[str, Attribute]:
-    """The attributes of one argument or result."""
+    """Return the attributes of one argument or result."""
     return {} if attributes is None else attributes.data[index].data
 
 
@@ -691,7 +691,7 @@ def _leave_out_shardings(function: FuncOp) -> None:
 
 
 def _called_from_outside(module: ModuleOp, calls: type[Operation]) -> set[str]:
-    """The functions that custom calls of a dialect name."""
+    """Return the functions that custom calls of a dialect name."""
     return {
         cast(SymbolRefAttr, name).string_value()
         for op in ops_of_type(module, calls)

@@ -16,7 +16,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def coordinates(position: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The coordinate along each mesh axis of a device position."""
+    """Return the coordinate along each mesh axis of a device position."""
     numbers: list[int] = []
     for size in reversed(shape):
         position, coordinate = divmod(position, size)
@@ -25,7 +25,7 @@ def coordinates(position: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def position(coordinate: Sequence[int], shape: Sequence[int]) -> int:
-    """The position of a device with these coordinates."""
+    """Return the position of a device with these coordinates."""
     number = 0
     for value, size in zip(coordinate, shape, strict=True):
         number = number * size + value
@@ -33,7 +33,7 @@ def position(coordinate: Sequence[int], shape: Sequence[int]) -> int:
 
 
 def covering_axes(groups: Groups, shape: Sequence[int]) -> tuple[int, ...]:
-    """The mesh axes along which members of a group differ, major first."""
+    """Return the mesh axes along which members of a group differ, major first."""
     axes: set[int] = set()
     for group in groups:
         first = coordinates(group[0], shape)

@@ -74,7 +74,7 @@ def lowering_of_call(target: str) -> "Rule | None":
 
 
 def as_results(lowered: Lowered) -> Sequence[SSAValue]:
-    """The values of all results of an op."""
+    """Return the values of all results of an op."""
     if (
         type(lowered) is OpResult
     ):  # almost always a registered class, so bases are not searched
@@ -83,7 +83,7 @@ def as_results(lowered: Lowered) -> Sequence[SSAValue]:
 
 
 def results_of_rule(op: Operation, lowered: Lowered) -> Sequence[SSAValue]:
-    """The values of all results of an op, as its rule gave them.
+    """Return the values of all results of an op, as its rule gave them.
 
     Raises:
         UnsupportedError: there are more or fewer of them than results.
@@ -114,7 +114,7 @@ class DeviceGrid:
         return prod(self.shape)
 
     def positions(self) -> dict[int, int]:
-        """The position of each device id."""
+        """Return the position of each device id."""
         return {device: position for position, device in enumerate(self.ids)}
 
     def coordinates(self, position: int) -> tuple[int, ...]:
@@ -152,7 +152,7 @@ class Lowering:
     types: IdentityMemo[bool] = field(default_factory=IdentityMemo[bool])
 
     def __getitem__(self, value: SSAValue) -> SSAValue:
-        """The ttir value that stands for a value of the input program."""
+        """Return the ttir value that stands for a value of the input program."""
         return self.values[value]
 
     def all(self, values: Sequence[SSAValue]) -> list[SSAValue]:

@@ -71,7 +71,7 @@ class Placement:
 
 
 def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
-    """The placement of a tensor with that sharding."""
+    """Return the placement of a tensor with that sharding."""
     sizes = mesh.axis_sizes
     shard_shape: list[int] = []
     shard_dims = [-1] * len(sizes)

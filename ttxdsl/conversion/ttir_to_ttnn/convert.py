@@ -270,7 +270,7 @@ def _has_channels(op: TTOp) -> bool:
 
 
 def _twin(source: type[TTOp]) -> type[TTOp] | None:
-    """The op that ttnn has of the same declaration."""
+    """Return the op that ttnn has of the same declaration."""
     for ours, theirs in zip(ttir.TTIR.tables, ttnn.TTNN.tables, strict=True):
         if (line := ours.key_of(source)) is not None:
             return theirs.get(line)
@@ -431,7 +431,7 @@ def _matrix(
     *,
     last: bool,
 ) -> tuple[SSAValue, bool]:
-    """An operand as `[batch…, free, contracted]`, or the last two swapped.
+    """Return an operand as `[batch…, free, contracted]`, or the last two swapped.
 
     Args:
         low: where ops go.
@@ -461,7 +461,7 @@ def _matrix(
 
 
 def _conv2d(low: TTNNLowering, op: ttir.Conv2dOp) -> SSAValue:
-    """The image flattened to one row of pixels, and back."""
+    """Return the image flattened to one row of pixels, and back."""
     image, kernel = low.all(op.reads)
     batch, height, width, channels = tensor_type(image).get_shape()
     features, _, *window = tensor_type(kernel).get_shape()

@@ -117,7 +117,7 @@ class TTNNLowering:
         return self.add(new_op).results[0]
 
     def device_of(self, op: Operation) -> SSAValue:
-        """The handle of the mesh that an op's tensors live on."""
+        """Return the handle of the mesh that an op's tensors live on."""
         for value in (*op.results, *op.operands):
             name = device_mesh_name(value.type)
             if name is not None:
@@ -142,7 +142,7 @@ class TTNNLowering:
             self.values.update(zip(op.results, results, strict=True))
 
     def region(self, region: Region) -> Region:
-        """A region with its ops lowered."""
+        """Return a region with its ops lowered."""
         block = Block(arg_types=region.block.arg_types)
         inner = replace(self, block=block, values=dict(self.values), constants={})
         inner.values.update(zip(region.block.args, block.args, strict=True))
@@ -159,7 +159,7 @@ class TTNNLowering:
         return self.one(ttnn.ReshapeOp, [value], result, {"shape": i32_array(shape)})
 
     def shaped(self, value: SSAValue, shape: Sequence[int]) -> Tensor:
-        """A value's type in another shape."""
+        """Return a value's type in another shape."""
         return with_shape(tensor_type(value), shape)
 
     def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
@@ -197,7 +197,7 @@ def _meaning(op: Operation) -> tuple[object, ...]:
 
 
 def with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:
-    """A tensor type in another shape."""
+    """Return a tensor type in another shape."""
     return _with_sizes(type, tuple(shape))
 
 

@@ -118,7 +118,7 @@ def _values(block: Block) -> list[SSAValue]:
 
 @lru_cache(maxsize=1 << 12)
 def _placed(type: Tensor) -> Tensor:
-    """The type with its layout: row-major, its leading dimensions as rows."""
+    """Return the type with its layout: row-major, its leading dimensions as rows."""
     shape, host = type.get_shape(), device_mesh_name(type) is None
     rank = len(shape)
     dims = [f"d{dim}" for dim in range(rank)]

@@ -82,12 +82,12 @@ def without_sdy(entries: dict[str, Attribute]) -> dict[str, Attribute]:
 
 
 def tensor_rank(type: Attribute) -> int:
-    """The rank of a shaped type, 0 for every other type."""
+    """Return the rank of a shaped type, 0 for every other type."""
     return type.get_num_dims() if isinstance(type, ShapedType) else 0
 
 
 def owning_op(value: SSAValue) -> Operation | None:
-    """The op that defines a result, or whose region has the block argument."""
+    """Return the op that defines a result, or whose region has the block argument."""
     if isinstance(value, OpResult):
         return value.op
     owner = value.owner
@@ -95,7 +95,7 @@ def owning_op(value: SSAValue) -> Operation | None:
 
 
 def enclosing_function(value: SSAValue) -> FuncOp | None:
-    """The function that a value stands in."""
+    """Return the function that a value stands in."""
     op = owning_op(value)
     while op is not None and not isinstance(op, FuncOp):
         op = op.parent_op()
@@ -124,7 +124,7 @@ def find_data_flow_edge(target: SSAValue) -> DataFlowEdgeOp | None:
 
 
 def shardable_value(value: SSAValue) -> SSAValue | None:
-    """The value that holds the sharding of `value`; None if nothing can hold it.
+    """Return the value that holds the sharding of `value`; None if nothing can hold it.
 
     The result of the data flow edge if there is one; the edge's owner for block
     arguments; otherwise the value itself. Block arguments of ops that are neither
@@ -139,7 +139,7 @@ def shardable_value(value: SSAValue) -> SSAValue | None:
 
 
 def get_sharding(value: SSAValue) -> TensorSharding | None:
-    """The sharding of a value, wherever its kind of value keeps it.
+    """Return the sharding of a value, wherever its kind of value keeps it.
 
     A function's argument keeps it in the function's argument attributes; sharding
     constraints, reshards, collectives, data flow edges and manual and named
@@ -249,7 +249,7 @@ def _with_entry(
 def fully_open_shardings(
     types: Iterable[Attribute], mesh: str | Mesh
 ) -> list[TensorSharding]:
-    """A fully open sharding for each type."""
+    """Return a fully open sharding for each type."""
     return [TensorSharding.fully_open(mesh, tensor_rank(type)) for type in types]
 
 
@@ -271,7 +271,7 @@ def get_func_argument_sharding(func: FuncOp, index: int) -> TensorSharding | Non
 
 
 def get_func_result_sharding(func: FuncOp, index: int) -> TensorSharding | None:
-    """The sharding of a function's result."""
+    """Return the sharding of a function's result."""
     return _dictionary_sharding(func.res_attrs, index)
 
 
@@ -341,13 +341,13 @@ def drop_func_shardings(func: FuncOp) -> None:
 
 
 def func_argument_shardings(func: FuncOp) -> list[TensorSharding | None]:
-    """The shardings of all arguments."""
+    """Return the shardings of all arguments."""
     count = len(func.function_type.inputs.data)
     return [get_func_argument_sharding(func, index) for index in range(count)]
 
 
 def func_result_shardings(func: FuncOp) -> list[TensorSharding | None]:
-    """The shardings of all results."""
+    """Return the shardings of all results."""
     count = len(func.function_type.outputs.data)
     return [get_func_result_sharding(func, index) for index in range(count)]
 
@@ -524,7 +524,7 @@ def transform_func_shardings(
 
 
 def enclosing_module(scope: Operation | SSAValue) -> ModuleOp | None:
-    """The nearest module around an op or a value; the op itself if it is one."""
+    """Return the nearest module around an op or a value; the op itself if it is one."""
     op = owning_op(scope) if isinstance(scope, SSAValue) else scope
     while op is not None and type(op) is not ModuleOp:
         op = parent_of(op)
@@ -539,7 +539,7 @@ def mesh_table(module: ModuleOp) -> dict[str, Mesh]:
 
 
 def find_mesh(scope: Operation | SSAValue, mesh: str | Mesh) -> Mesh | None:
-    """The mesh that a name stands for in the module around `scope`, or None.
+    """Return the mesh that a name stands for in the module around `scope`, or None.
 
     An inlined mesh is itself.
     """
@@ -557,7 +557,7 @@ def find_mesh(scope: Operation | SSAValue, mesh: str | Mesh) -> Mesh | None:
 def get_mesh(
     scope: Operation | SSAValue, sharding: TensorSharding | str | Mesh
 ) -> Mesh:
-    """The mesh that a sharding (or the name of a mesh) means at `scope`.
+    """Return the mesh that a sharding (or the name of a mesh) means at `scope`.
 
     Raises:
         CompileError: if the module around `scope` has no mesh of that name.

@@ -311,7 +311,7 @@ RESHARD_LABEL = "sdy-reshard"
 
 
 def rewrite_label(root: type[Operation], pattern: RewritePattern) -> str | None:
-    """The label by which Shardy's pipelines choose a rewrite, if it has one."""
+    """Return the label by which Shardy's pipelines choose a rewrite, if it has one."""
     if issubclass(root, CollectiveOp):
         return COLLECTIVE_LABEL
     return RESHARD_LABEL if isinstance(pattern, ReshardOfReshard) else None

@@ -112,12 +112,12 @@ class HasRewrites(HasCanonicalizationPatternsTrait):
     """`canonicalize` applies the rewrites of `_sdy.canonicalize` to this op."""
 
     def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
-        """The rewrites with an op of this class at the root."""
+        """Return the rewrites with an op of this class at the root."""
         return REWRITES.get(op, ())
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        """The rewrites of all ops."""
+        """Return the rewrites of all ops."""
         return tuple(pattern for patterns in REWRITES.values() for pattern in patterns)
 
 
@@ -415,18 +415,18 @@ class ComputationDataFlow(DataFlowTrait):
     def edge_owner(
         self, op: Operation, target: OpResult | BlockArgument
     ) -> SSAValue | None:
-        """The value itself."""
+        """Return the value itself."""
         return target
 
     def edge_sources(self, op: Operation, owner: SSAValue) -> tuple[Operand]:
-        """The operand of a block argument, what the body returns of a result."""
+        """Return the operand of a block argument, what the body returns of a result."""
         if isinstance(owner, BlockArgument):
             return (Operand(op, owner.index),)
         assert isinstance(owner, OpResult)
         return (returned(op.regions[0], owner.index),)
 
     def owner_of_source(self, op: Operation, source: Operand) -> SSAValue | None:
-        """The result that a returned value becomes."""
+        """Return the result that a returned value becomes."""
         return None if source.op is op else op.results[source.index]
 
 

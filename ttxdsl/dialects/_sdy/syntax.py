@@ -52,7 +52,7 @@ def _in_squares(parser: AttrParser, parse: Callable[[], _T]) -> tuple[_T, ...]:
 
 
 def parse_number(parser: AttrParser) -> int:
-    """An integer of 64 bits; neither `true` nor `false`, unlike xDSL's."""
+    """Return an integer of 64 bits; neither `true` nor `false`, unlike xDSL's."""
     start = parser.pos
     number = parser.parse_integer(allow_boolean=False)
     if not -_TOO_LARGE <= number < _TOO_LARGE:

@@ -109,7 +109,7 @@ def verify_sharding(
 
 
 def bound_axes(op: Operation) -> set[str]:
-    """The manual axes of all manual computations around `op`."""
+    """Return the manual axes of all manual computations around `op`."""
     bound: set[str] = set()
     parent = parent_of(op)
     while parent is not None:
@@ -174,7 +174,7 @@ def _named(meshes: dict[str, Mesh], sharding: TensorSharding) -> Mesh | None:
 def common_mesh(
     shardings: Sequence[TensorSharding], meshes: dict[str, Mesh]
 ) -> Mesh | None:
-    """The one mesh of all shardings, empty meshes aside; None if they differ."""
+    """Return the one mesh of all shardings, empty meshes aside; None if they differ."""
     common: Mesh | None = None
     for sharding in shardings:
         mesh = _named(meshes, sharding)

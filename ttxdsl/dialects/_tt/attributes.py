@@ -51,7 +51,7 @@ class Dimensions(ParametrizedAttribute):
     sizes: ArrayAttr[IntAttr]
 
     def values(self) -> tuple[int, ...]:
-        """The sizes as integers."""
+        """Return the sizes as integers."""
         return tuple(size.data for size in self.sizes)
 
     @classmethod
@@ -166,7 +166,7 @@ _values = IdentityMemo[tuple[int, ...]]()
 
 
 def ints(attr: Sizes) -> tuple[int, ...]:
-    """The integers, however they are written."""
+    """Return the integers, however they are written."""
     if isinstance(attr, DenseArrayBase):
         known = _values.get(id(attr))
         if known is None:

@@ -82,7 +82,7 @@ class ConvolutionOp(ComputeOp):
         )
 
     def kernel_shape(self) -> Sequence[int]:
-        """The kernel's shape `[o, c / groups, kernel…]`."""
+        """Return the kernel's shape `[o, c / groups, kernel…]`."""
         return tensor_type(self.weight).get_shape()
 
     def verify_windows(

@@ -228,7 +228,7 @@ def _expect_elements(
 
 
 def _magnitude(type: Attribute) -> Attribute:
-    """The type of a number's size: of a complex number that of its parts."""
+    """Return the type of a number's size: of a complex number that of its parts."""
     if isinstance(type, ComplexType):
         return cast("ComplexType[Any]", type).element_type
     return type
@@ -264,7 +264,7 @@ ACTIVATIONS = (
 
 
 def op_of_line(spec: TableLine, dialect: type[TTOp], name: str) -> type[ElementwiseOp]:
-    """The op that a line of the table is in a dialect, which calls it so."""
+    """Return the op that a line of the table is in a dialect, which calls it so."""
     base = (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1]
     members: dict[str, Any] = {"SPEC": spec}
     members["__annotations__"] = {"SPEC": "ClassVar[TableLine]"}

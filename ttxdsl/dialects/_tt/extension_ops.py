@@ -58,7 +58,7 @@ class Addition(NamedTuple):
     means: tuple[str, Attribute, Attribute] | None = None
 
     def spelled(self, flag: Attribute) -> dict[str, Attribute]:
-        """The source's property that a value of the flag stands for."""
+        """Return the source's property that a value of the flag stands for."""
         assert self.means is not None
         name, *values = self.means
         return {name: values[flag == TRUE]}
@@ -132,7 +132,7 @@ ADDITIONS: tuple[Addition, ...] = (
 
 @cache
 def sources() -> dict[str, type[IRDLOperation]]:
-    """The classes of the ops that additions stand for, by name."""
+    """Return the classes of the ops that additions stand for, by name."""
     wanted = {addition.source for addition in ADDITIONS}
     ops: dict[str, type[IRDLOperation]] = {}
     for op in (*StableHLO.operations, *Chlo.operations):
@@ -151,11 +151,11 @@ class AdditionOp(TTOp):
 
     @classmethod
     def later_fields(cls) -> dict[str, Any]:
-        """The fields of the source, for which that one is defined."""
+        """Return the fields of the source, for which that one is defined."""
         return {**_fields_of(cls.ADDITION), **super().later_fields()}
 
     def as_source(self) -> Operation:
-        """The op that this one stands for, on tensors without a place.
+        """Return the op that this one stands for, on tensors without a place.
 
         It is not part of the program: its operands are arguments of a block of its own.
         """
@@ -193,7 +193,7 @@ def _without_place(type: Attribute) -> Attribute:
 
 @cache
 def _fields_of(addition: Addition) -> dict[str, Any]:
-    """The fields of its source, under their names."""
+    """Return the fields of its source, under their names."""
     source = sources()[addition.source].get_irdl_definition()
     fields: dict[str, Any] = {}
     for name, definition in source.operands:
@@ -215,7 +215,7 @@ def _fields_of(addition: Addition) -> dict[str, Any]:
 def op_of_line(
     addition: Addition, dialect: type[TTOp], **fields: Any
 ) -> type[AdditionOp]:
-    """The op that an addition is in a dialect, with what it has there alone."""
+    """Return the op that an addition is in a dialect, with what it has there alone."""
     members: dict[str, Any] = {"ADDITION": addition, "IN_TT_MLIR": addition.registered}
     members["__annotations__"] = {
         "ADDITION": "ClassVar[Addition]",

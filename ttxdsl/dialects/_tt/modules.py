@@ -271,7 +271,7 @@ OPS = (
 
 
 def device_module(module: ModuleOp) -> ModuleOp:
-    """The module that the devices run: inside tt-mlir's wrapper, or itself."""
+    """Return the module that the devices run: inside tt-mlir's wrapper, or itself."""
     for op in module.ops:
         if isinstance(op, DeviceModuleOp):
             return op.module

@@ -67,7 +67,7 @@ class TTOp(VerifiedOnce):
         """The constraints of the op itself."""
 
     def mesh_name(self) -> str | None:
-        """The name of the mesh that all tensors live on, None on the host.
+        """Return the name of the mesh that all tensors live on, None on the host.
 
         Raises:
             VerifyException: they live in different places.

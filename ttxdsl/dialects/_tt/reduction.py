@@ -22,7 +22,7 @@ class ReductionOp(OneInputOp):
 
     @abstractmethod
     def reduced_dims(self) -> tuple[int, ...]:
-        """The dimensions that are reduced."""
+        """Return the dimensions that are reduced."""
 
     def verify_shapes(self) -> None:
         """Reduced dimensions vanish or have size 1; then the element types."""
@@ -56,7 +56,7 @@ class DimsReductionOp(ReductionOp):
     dim_arg = opt_prop_def(I32Array)
 
     def reduced_dims(self) -> tuple[int, ...]:
-        """The dimensions that are reduced."""
+        """Return the dimensions that are reduced."""
         if self.dim_arg is None:
             return tuple(range(len(self.types[0].get_shape())))
         return ints(self.dim_arg)

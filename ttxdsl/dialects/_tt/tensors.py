@@ -10,7 +10,7 @@ from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 def tensor_types(*values: SSAValue) -> tuple[Tensor, ...]:
-    """The types of values that the op's definition already says are tensors."""
+    """Return the types of values that the op's definition already says are tensors."""
     return tuple(map(tensor_type, values))
 
 
@@ -20,7 +20,7 @@ def bit_width(type: Attribute) -> int | None:
 
 
 def shape_text(type: Tensor) -> str:
-    """A shape as messages write it: `2x3`, or `scalar`."""
+    """Return a shape as messages write it: `2x3`, or `scalar`."""
     return sizes_text(type.get_shape())
 
 
@@ -96,7 +96,7 @@ def resized(type: Tensor, dim: int, size: int) -> tuple[int, ...]:
 
 
 def exactly(count: int, name: str, values: Sequence[int]) -> Sequence[int]:
-    """The values, if there are that many."""
+    """Return the values, if there are that many."""
     if len(values) != count:
         raise VerifyException(f"{name} has {len(values)} entries, expected {count}")
     return values

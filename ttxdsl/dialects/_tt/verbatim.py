@@ -21,7 +21,7 @@ _ALIAS_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[#!][A-Za-z_][\w$-]*(?![\w$.<-
 
 
 def _written_out(parser: AttrParser, text: str) -> str:
-    """The text without aliases."""
+    """Return the text without aliases."""
     known = parser.attribute_aliases
 
     def meaning(match: re.Match[str]) -> str:

@@ -240,7 +240,7 @@ class PrettyOp(StableHLOOp, ABC):
 
     @classmethod
     def printed_properties(cls) -> tuple[str, ...]:
-        """The properties that `print_fields` prints."""
+        """Return the properties that `print_fields` prints."""
         return tuple(field.name for field in cls.FIELDS)
 
     @classmethod

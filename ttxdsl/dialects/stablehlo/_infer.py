@@ -117,7 +117,7 @@ def require_equal_elements(
 
 
 def bits(element: Attribute) -> int:
-    """The width of an element in bits; of a quantized one, of its storage."""
+    """Return the width of an element in bits; of a quantized one, of its storage."""
     if isinstance(element, ComplexType):
         return 2 * bits(complex_part(cast(Attribute, element)))
     if isinstance(element, FixedBitwidthType):
@@ -159,7 +159,7 @@ def same_but_precision(element: Attribute, other: Attribute) -> bool:
 
 
 def tensors_of(values: Iterable[SSAValue]) -> tuple[Tensor, ...]:
-    """The types of values that are all tensors."""
+    """Return the types of values that are all tensors."""
     return tuple(cast(Tensor, value.type) for value in values)
 
 
@@ -186,7 +186,7 @@ def require_same_indices(indices: Sequence[SSAValue], constraint: str) -> None:
 
 
 def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
-    """The integers that a value holds if a constant op defines it."""
+    """Return the integers that a value holds if a constant op defines it."""
     looks_around()
     owner = value.owner
     if isinstance(owner, Operation) and owner.has_trait(ConstantLike):

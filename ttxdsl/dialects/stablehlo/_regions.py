@@ -13,7 +13,7 @@ from ttxdsl.dialects.stablehlo.types import Tensor
 
 
 def block_of(region: Region, name: str) -> Block:
-    """The block of a region that must have exactly one, ended by a return."""
+    """Return the block of a region that must have exactly one, ended by a return."""
     block = region.blocks.first
     if block is None or block.next_block is not None:
         raise VerifyException(f"{name} must have exactly one block")

@@ -22,12 +22,12 @@ Shape = tuple[int, ...]
 
 
 def size_text(size: int) -> str:
-    """A size for messages."""
+    """Return a size for messages."""
     return "?" if size == DYNAMIC_INDEX else str(size)
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """A shape for messages."""
+    """Return a shape for messages."""
     return f"[{', '.join(map(size_text, shape))}]"
 
 
@@ -126,7 +126,7 @@ def check_reshape(operand: Shape, result: Shape) -> None:
 
 
 def elements(shape: Shape) -> int:
-    """The number of elements of a static shape."""
+    """Return the number of elements of a static shape."""
     count = 1
     for size in shape:
         count *= size

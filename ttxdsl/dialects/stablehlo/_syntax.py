@@ -46,12 +46,12 @@ class _Cursor(Parser):
 
     @staticmethod
     def text(parser: AttrParser) -> str:
-        """The text of the next token."""
+        """Return the text of the next token."""
         return parser._current_token.text
 
 
 def next_text(parser: AttrParser) -> str:
-    """The text of the next token, not consumed."""
+    """Return the text of the next token, not consumed."""
     return _Cursor.text(parser)
 
 
@@ -187,12 +187,12 @@ def print_attr_dict(
 
 
 def i64_array(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
-    """An `array<i64: …>`."""
+    """Return an `array<i64: …>`."""
     return DenseArrayBase.from_list(i64, tuple(values))
 
 
 def bool_array(values: Iterable[bool]) -> DenseArrayBase[IntegerType]:
-    """An `array<i1: …>`."""
+    """Return an `array<i1: …>`."""
     return DenseArrayBase.from_list(i1, tuple(int(value) for value in values))
 
 
@@ -217,7 +217,7 @@ def parse_dims(
 
 
 def dim_text(dim: int) -> str:
-    """A dimension's size as MLIR prints it."""
+    """Return a dimension's size as MLIR prints it."""
     return "?" if dim == DYNAMIC_INDEX else str(dim)
 
 

@@ -103,7 +103,7 @@ _Unit = BaseAttr(UnitAttr)
 
 
 def id_pairs(pairs: DenseIntOrFPElementsAttr) -> tuple[tuple[int, int], ...]:
-    """The (source, target) rows of a `source_target_pairs`."""
+    """Return the (source, target) rows of a `source_target_pairs`."""
     flat = cast("tuple[int, ...]", pairs.get_values())
     return tuple(zip(flat[::2], flat[1::2], strict=True))
 
@@ -384,7 +384,7 @@ class AllToAllOp(_GroupedOp):
 def data_operands(
     op: "CollectiveBroadcastOp | CollectiveReduceOp", constraint: str
 ) -> Sequence[SSAValue]:
-    """The operands without the one that says the roots, if there is one."""
+    """Return the operands without the one that says the roots, if there is one."""
     data = tuple(op.inputs)
     if op.has_dynamic_root is not None:
         require(len(data) >= 2, f"{constraint}: there must be an operand and roots")

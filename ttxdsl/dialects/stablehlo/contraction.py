@@ -167,7 +167,7 @@ class DotGeneralOp(PurePrettyOp):
 
     @classmethod
     def printed_properties(cls) -> tuple[str, ...]:
-        """All properties."""
+        """Return all properties."""
         return ("algorithm", "dot_dimension_numbers", "precision_config")
 
     def verify_(self) -> None:
@@ -214,7 +214,7 @@ class DotOp(PurePrettyOp):
 
     @classmethod
     def printed_properties(cls) -> tuple[str, ...]:
-        """The precision."""
+        """Return the precision."""
         return ("precision_config",)
 
     def verify_(self) -> None:

@@ -77,7 +77,7 @@ class ConstantFolds(HasFolder):
 
     @classmethod
     def fold(cls, op: Operation) -> Sequence[SSAValue | Attribute] | None:
-        """The value."""
+        """Return the value."""
         return (op.properties["value"],)
 
 
@@ -449,7 +449,7 @@ class SliceOp(_MovingOp):
 
     @classmethod
     def printed_properties(cls) -> tuple[str, ...]:
-        """The three arrays."""
+        """Return the three arrays."""
         return ("start_indices", "limit_indices", "strides")
 
     def verify_(self) -> None:

@@ -95,7 +95,7 @@ class ElementwiseUnaryOp(PrettyOp, ABC):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The result's type that follows from the operand's."""
+        """Return the result's type that follows from the operand's."""
         return operand_type
 
     def verify_(self) -> None:
@@ -130,7 +130,7 @@ class _RealPartOp(ElementwiseUnaryOp, ABC):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The operand's type with the complex number's part as element."""
+        """Return the operand's type with the complex number's part as element."""
         element = element_of(operand_type)
         part = complex_part(element)
         return operand_type if part is element else with_element(operand_type, part)
@@ -245,7 +245,7 @@ class IsFiniteOp(ElementwiseUnaryOp):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The operand's shape, of i1."""
+        """Return the operand's shape, of i1."""
         return with_element(operand_type, i1)
 
 
@@ -404,7 +404,7 @@ class UniformDequantizeOp(ElementwiseUnaryOp):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The operand's shape, of the type that the quantization expresses."""
+        """Return the operand's shape, of the type that the quantization expresses."""
         return with_element(operand_type, expressed_type(element_of(operand_type)))
 
 
@@ -484,7 +484,7 @@ class ElementwiseBinaryOp(PrettyOp, ABC):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The result's type that follows from the operands'."""
+        """Return the result's type that follows from the operands'."""
         return operand_type
 
     def verify_(self) -> None:
@@ -573,7 +573,7 @@ class ComplexOp(ElementwiseBinaryOp):
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
-        """The operands' shape, of complex numbers of their elements."""
+        """Return the operands' shape, of complex numbers of their elements."""
         element = element_of(operand_type)
         if element not in (f32, f64):
             raise VerifyException(

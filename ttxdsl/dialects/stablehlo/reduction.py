@@ -206,7 +206,7 @@ def _parse_applied(parser: Parser) -> type[Operation]:
 def _applied_body(
     op_class: type[Operation], operand_type: Attribute, location: LocationAttr | None
 ) -> Region:
-    """The region of a reduce that applies an op, with the reduce's location."""
+    """Return the region of a reduce that applies an op, with the reduce's location."""
     scalar = scalar_of(operand_type)
     block = Block(arg_types=(scalar, scalar))
     applied = op_class.create(

@@ -87,7 +87,7 @@ class GetTupleElementOp(PrettyOp):
 
     @classmethod
     def printed_properties(cls) -> tuple[str, ...]:
-        """The index."""
+        """Return the index."""
         return ("index",)
 
     def verify_(self) -> None:

@@ -180,14 +180,14 @@ def element_kind(element: Attribute) -> Kind:
 
 
 def complex_part(element: Attribute) -> Attribute:
-    """The type of a complex number's parts; of another element type, itself."""
+    """Return the type of a complex number's parts; of another element type, itself."""
     if isinstance(element, ComplexType):
         return cast("ComplexType[Float32Type]", element).element_type
     return element
 
 
 def kind_words(kind: Kind) -> str:
-    """A family in words, for messages."""
+    """Return a family in words, for messages."""
     return " or ".join(words for name, words in _KIND_WORDS.items() if name in kind)
 
 
@@ -401,23 +401,23 @@ def shape_of(value_type: Attribute) -> tuple[int, ...]:
 
 
 def element_of(value_type: Attribute) -> Attribute:
-    """The element type of a tensor type."""
+    """Return the element type of a tensor type."""
     return cast(Tensor, value_type).element_type
 
 
 def with_shape(value_type: Attribute, shape: Iterable[int]) -> Tensor:
-    """A tensor type of the same elements and another shape, without encoding."""
+    """Return a tensor type of the same elements and another shape, without encoding."""
     return TensorType(cast(Tensor, value_type).element_type, shape)
 
 
 def with_element(value_type: Attribute, element: Attribute) -> Tensor:
-    """A tensor type of the same shape and another element type."""
+    """Return a tensor type of the same shape and another element type."""
     tensor = cast(Tensor, value_type)
     return TensorType(element, tensor.get_shape(), tensor.encoding)
 
 
 def scalar_of(value_type: Attribute) -> Tensor:
-    """The rank-0 tensor type of the same elements."""
+    """Return the rank-0 tensor type of the same elements."""
     return TensorType(cast(Tensor, value_type).element_type, ())
 
 

@@ -304,7 +304,7 @@ class Summands:
         return result.reshape(sizes).transpose(self.order).reshape(shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Every device's product."""
+        """Return every device's product."""
         product = multiplied(self.x, self.y).reshape(self.sizes)
         product = product.transpose(self.order).reshape(self.shape)
         return product if dtype is None else product.astype(dtype, copy=False)

@@ -84,7 +84,7 @@ class DeviceMesh(MeshShards):
     def all_reduce(
         self, x: Operand, rank: int, groups: Groups, reduce: Reduce
     ) -> Array:
-        """Every device's value reduced over its group."""
+        """Return every device's value reduced over its group."""
         axes = whole_axes(self.sizes, tuple(tuple(sorted(g)) for g in groups))
         if isinstance(x, Summands):
             apart = [x.shape[axis] == self.sizes[axis] for axis in axes or ()]

@@ -172,7 +172,7 @@ class MeshShards(MeshAxes):
     """A mesh that splits values into shards and puts these together again."""
 
     def shard(self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()) -> Array:
-        """Every device's part of `x`, whose dimensions `dims` splits.
+        """Return every device's part of `x`, whose dimensions `dims` splits.
 
         Along `unreduced` axes the first device holds the value and the others zero,
         so that the partial values sum to it. Axes that no reference names keep their
@@ -299,7 +299,7 @@ class MeshShards(MeshAxes):
     # shards by table
 
     def place(self, x: Array, counts: Sequence[int], part_of: Sequence[int]) -> Array:
-        """Every device's part of `x`, which a table says.
+        """Return every device's part of `x`, which a table says.
 
         Args:
             x: the whole value.

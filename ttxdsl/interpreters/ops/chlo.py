@@ -139,13 +139,13 @@ def _constant_like(op: chlo.ConstantLikeOp, x: Array) -> Array:
 
 @computes(chlo.TopKOp)
 def _top_k(op: chlo.TopKOp, x: Array) -> tuple[Array, Array]:
-    """The largest of the last dimension, NaN first, and where they were."""
+    """Return the largest of the last dimension, NaN first, and where they were."""
     return elementwise.top_k(x, op.k.value.data, elements.tensor_of(op.indices.type)[1])
 
 
 @computes(chlo.RaggedDotOp)
 def _ragged_dot(op: chlo.RaggedDotOp, lhs: Array, rhs: Array, sizes: Array) -> Array:
-    """A product for each group of rows."""
+    """Return a product for each group of rows."""
     dims = op.ragged_dot_dimension_numbers.data
     if elements.rank_of(op.group_sizes.type) != 1:
         raise UnsupportedError("group sizes that differ by batch", op)
@@ -164,7 +164,7 @@ def _ragged_dot(op: chlo.RaggedDotOp, lhs: Array, rhs: Array, sizes: Array) -> A
 
 @implements(chlo.ScanOp)
 def _scan(interpreter: Interpreter, op: chlo.ScanOp, args: Values) -> Values:
-    """The body step by step along a dimension, each step on whole slices."""
+    """Return the body step by step along a dimension, each step on whole slices."""
     count = len(op.inputs)
     arrays, carries = args[:count], args[count:]
     dim = op.dimension.value.data

@@ -97,7 +97,7 @@ def _sharding_group(_: Interpreter, op: sdy.ShardingGroupOp, args: Values) -> Va
 def _named(
     interpreter: Interpreter, op: sdy.NamedComputationOp, args: Values
 ) -> Values:
-    """The body, as if it were inlined."""
+    """Return the body, as if it were inlined."""
     return run_region(interpreter, op.body, args, op.computation_name.data)
 
 

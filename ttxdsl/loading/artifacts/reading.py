@@ -66,5 +66,5 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
 
 
 def not_readable(source: str, reason: str, hint: str | None = None) -> CompileError:
-    """The error for a program that cannot be read."""
+    """Return the error for a program that cannot be read."""
     return CompileError(f"cannot read '{visible(source)}': {reason}", hint=hint)

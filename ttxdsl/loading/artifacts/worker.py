@@ -95,7 +95,7 @@ def _context() -> Any:
 
 
 def _parsed(data: bytes) -> Any:
-    """The module of bytecode, in the context that is entered."""
+    """Return the module of bytecode, in the context that is entered."""
     ir, jaxlib, version = _import_all("jaxlib.mlir.ir", "jaxlib._jax", "jaxlib.version")
     # after the magic there are the version of the encoding and who wrote it
     stablehlo = _STABLEHLO.match(data)

@@ -63,7 +63,7 @@ class CommonMesh:
 
 
 def common_mesh(meshes: Mapping[Mesh, Collection[str]]) -> CommonMesh:
-    """The mesh with the fewest axes whose axes make up those of all others.
+    """Return the mesh with the fewest axes whose axes make up those of all others.
 
     It is one of them if one will do. Its devices are in their natural order if those of
     one are, otherwise in that of the first. An axis that a mesh has, whole, is called as in
@@ -113,7 +113,7 @@ def common_mesh(meshes: Mapping[Mesh, Collection[str]]) -> CommonMesh:
 
 
 def _free(wanted: str, axes: Iterable[tuple[str, int]]) -> str:
-    """The name, or one made of it, that no axis has."""
+    """Return the name, or one made of it, that no axis has."""
     taken = {name for name, _ in axes}
     names = chain((wanted,), (f"{wanted}_{index}" for index in count()))
     return next(name for name in names if name not in taken)

@@ -166,7 +166,7 @@ def tiled(
     subgroups: tuple[HloKind, ...] = (),
     group: int | None = None,
 ) -> HloSharding:
-    """A tiled sharding.
+    """Return a tiled sharding.
 
     Raises:
         ValueError: there is not one device for each tile, each once.
@@ -202,7 +202,7 @@ _PROTO_KINDS = (
 
 
 def parse_op_sharding(data: bytes) -> tuple[HloSharding, ...]:
-    """The same of a serialized `OpSharding`, which JAX writes for many devices.
+    """Return the same of a serialized `OpSharding`, which JAX writes for many devices.
 
     Raises:
         ValueError: it is none.
@@ -241,7 +241,7 @@ def parse_op_sharding(data: bytes) -> tuple[HloSharding, ...]:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a message by number, as protocol buffers are written."""
+    """Yield the fields of a message by number, as protocol buffers are written."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)

@@ -53,7 +53,7 @@ class Mesh:
         return prod(self.axis_sizes)
 
     def devices(self) -> tuple[int, ...]:
-        """The device ids in row-major order of mesh positions."""
+        """Return the device ids in row-major order of mesh positions."""
         return self.device_ids or tuple(range(self.total_size))
 
     def has_axis(self, name: str) -> bool:
@@ -61,7 +61,7 @@ class Mesh:
         return any(name == axis for axis, _ in self.axes)
 
     def axis_size(self, name: str) -> int:
-        """The size of the axis.
+        """Return the size of the axis.
 
         Raises:
             ValueError: if the mesh has no such axis.
@@ -72,7 +72,7 @@ class Mesh:
         raise ValueError(self._no_axis(name))
 
     def axis_index(self, name: str) -> int:
-        """The position of the axis, 0 for the major one.
+        """Return the position of the axis, 0 for the major one.
 
         Raises:
             ValueError: if the mesh has no such axis.
@@ -87,7 +87,7 @@ class Mesh:
         return self.axes == other.axes and self.is_maximal == other.is_maximal
 
     def without_device_ids(self) -> "Mesh":
-        """The same axes with devices in their natural order."""
+        """Return the same axes with devices in their natural order."""
         return Mesh(self.axes)
 
     def without_size_one_axes(self) -> "Mesh":
@@ -123,7 +123,7 @@ def mesh_titles(meshes: Mapping[str, Mesh], *, all_axes: bool = False) -> list[s
 
 
 def mesh_positions(mesh: Mesh) -> Iterable[tuple[int, ...]]:
-    """All positions of the mesh in row-major order, one coordinate an axis."""
+    """Return all positions of the mesh in row-major order, one coordinate an axis."""
     positions: list[tuple[int, ...]] = [()]
     for size in mesh.axis_sizes:
         positions = [(*head, i) for head in positions for i in range(size)]

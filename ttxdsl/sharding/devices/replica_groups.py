@@ -96,7 +96,7 @@ def indices_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
 
 @cache
 def groups_along(mesh: Mesh, axes: Axes) -> Groups:
-    """The groups of devices that differ only along `axes`.
+    """Return the groups of devices that differ only along `axes`.
 
     Devices of a group come in the order of their index along `axes`, major to
     minor; groups in the order of the rest of the mesh.
@@ -121,7 +121,7 @@ def groups_along(mesh: Mesh, axes: Axes) -> Groups:
 
 
 def groups_joined(devices: Sequence[int], pairs: Groups) -> Groups:
-    """The groups of devices that pairs of them join, in order."""
+    """Return the groups of devices that pairs of them join, in order."""
     joined = {device: {device} for device in devices}
     for source, target in pairs:
         both = joined[source] | joined[target]
@@ -162,7 +162,7 @@ def _digits_of_devices(mesh: Mesh) -> dict[int, tuple[int, ...]]:
 
 
 def axes_of_groups(mesh: Mesh, groups: Sequence[Sequence[int]]) -> Axes | None:
-    """The axes, in mesh order, along which the devices of each group differ.
+    """Return the axes, in mesh order, along which the devices of each group differ.
 
     None if the groups are not all devices of the mesh divided along some axes. The
     order of devices within a group is not looked at.

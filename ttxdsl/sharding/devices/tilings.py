@@ -55,7 +55,7 @@ def digits_of(sharding: HloSharding, order: Sequence[int]) -> Digits | None:
 
 
 def mesh_of_tilings(tilings: Sequence[HloSharding]) -> Mesh:
-    """The mesh with the fewest axes that describes all tilings.
+    """Return the mesh with the fewest axes that describes all tilings.
 
     Its devices are in their natural order if that describes them, otherwise in that of
     the first tiling that does.

@@ -132,7 +132,7 @@ def _shortest(
 
 
 def _cut(sharding: TensorSharding, other: TensorSharding, mesh: Mesh) -> _Dims:
-    """The axes of each dimension in parts that the other sharding has too."""
+    """Return the axes of each dimension in parts that the other sharding has too."""
     return tuple(
         map(tuple, cut_alike(sharding.axes_per_dim, other.sharding_axes, mesh))
     )

@@ -79,7 +79,7 @@ class AllGather:
     axes: AxesPerDim
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
-        """The sharding of the result.
+        """Return the sharding of the result.
 
         Raises:
             ValueError: if the axes are not the minor-most ones of their dimension.
@@ -95,7 +95,7 @@ class AllSlice:
     axes: AxesPerDim
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
-        """The sharding of the result.
+        """Return the sharding of the result.
 
         Raises:
             ValueError: if an axis already shards the tensor or is unreduced.
@@ -120,7 +120,7 @@ class AllToAll:
     moves: tuple[AllToAllParam, ...]
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
-        """The sharding of the result.
+        """Return the sharding of the result.
 
         Raises:
             ValueError: if the axes are not the minor-most ones of the source.
@@ -144,7 +144,7 @@ class CollectivePermute:
     mesh: str | Mesh
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
-        """The sharding of the result.
+        """Return the sharding of the result.
 
         Raises:
             ValueError: if a dimension would be split into more or fewer parts.
@@ -167,7 +167,7 @@ class AllReduce:
     axes: Axes
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
-        """The sharding of the result.
+        """Return the sharding of the result.
 
         Raises:
             ValueError: if one of the axes shards the tensor.
@@ -185,7 +185,7 @@ class ReduceScatter:
     axes: AxesPerDim
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
-        """The sharding of the result.
+        """Return the sharding of the result.
 
         Raises:
             ValueError: if one of the axes shards the tensor already.

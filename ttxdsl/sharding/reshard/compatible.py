@@ -79,7 +79,7 @@ def common_factor_axes(
     tensor_sizes: Sequence[int],
     mesh: Mesh,
 ) -> AxesPerFactor:
-    """The axes that shall shard each factor in every tensor that has it.
+    """Return the axes that shall shard each factor in every tensor that has it.
 
     Args:
         projection: the factor shardings as they are.
@@ -200,7 +200,7 @@ def _candidates(
     tensor_sizes: Sequence[int],
     mesh: Mesh,
 ) -> list[_Candidate]:
-    """Every prefix of the axes of every factor in every tensor."""
+    """Return every prefix of the axes of every factor in every tensor."""
     shardings = [
         (factor, sharding.axes, size)
         for tensor, size in zip(projection.tensors, tensor_sizes, strict=True)

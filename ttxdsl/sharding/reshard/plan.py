@@ -62,7 +62,7 @@ def _fitting(
 
 
 def _cut_at(axis: AxisRef, cuts: Iterable[int], mesh: Mesh) -> list[AxisRef]:
-    """The axis in parts, cut where one of the pre-sizes falls inside of it."""
+    """Return the axis in parts, cut where one of the pre-sizes falls inside of it."""
     start, end = axis.pre_size, axis.next_pre_size_in(mesh)
     inner = sorted({cut for cut in cuts if start < cut < end})
     if not inner:
@@ -156,7 +156,7 @@ class _Planner:
         return total_size(axes, self.mesh)
 
     def held(self) -> set[AxisRef]:
-        """The axes that are surplus somewhere, so cannot be sliced along."""
+        """Return the axes that are surplus somewhere, so cannot be sliced along."""
         return {axis for axes in self.surplus for axis in axes}
 
     def homes(self) -> dict[AxisRef, tuple[int, int]]:
@@ -481,7 +481,7 @@ class _Planner:
 def gather_and_slice(
     source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> tuple[collectives.Collective, ...]:
-    """The plain way that is always there: gather what differs, then slice anew.
+    """Return the plain way that is always there: gather what differs, then slice anew.
 
     Both shardings must be over the same mesh. Takes the memory of the axes gathered.
     """
@@ -523,7 +523,7 @@ def plan_reshard(
     meshes: tuple[Mesh, Mesh],
     shape: tuple[int, ...],
 ) -> tuple[collectives.Collective, ...]:
-    """The collectives that bring a tensor from one sharding to another.
+    """Return the collectives that bring a tensor from one sharding to another.
 
     Args:
         source: how the tensor is sharded now.

@@ -63,7 +63,7 @@ def import_argument_marks(module: ModuleOp) -> None:
 
 
 def _marked_attributes(mark: Operation) -> dict[str, Attribute]:
-    """The attributes of an argument that a mark speaks of.
+    """Return the attributes of an argument that a mark speaks of.
 
     Raises:
         CompileError: see `import_argument_marks`.
@@ -117,7 +117,7 @@ class _Roots:
         self._callers = callers(module)
 
     def of(self, value: SSAValue, *, through_ops: bool) -> Iterator[BlockArgument]:
-        """The arguments, through loops, computations and calls.
+        """Yield the arguments, through loops, computations and calls.
 
         Args:
             value: that is made of them.

@@ -153,7 +153,7 @@ class CustomCalls:
         return borders
 
     def _border_of_gspmd(self, op: stablehlo.CustomCallOp) -> CallBorder:
-        """The call names the manual axes if it enters, the layout if it leaves.
+        """Return the call names the manual axes if it enters, the layout if it leaves.
 
         The layout of what enters is that of its operand, which is constrained to it; the
         manual axes of what leaves are those that its operand is constrained to.

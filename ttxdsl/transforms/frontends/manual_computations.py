@@ -92,7 +92,7 @@ def _is_body_call(op: Operation) -> bool:
 
 
 def _computations(block: Block) -> list[_Computation]:
-    """The computations of a block, by the values that their ops share."""
+    """Return the computations of a block, by the values that their ops share."""
     of: dict[Operation, _Computation] = {}
     computations: dict[_Computation, None] = {}
     for op in list(block.ops):

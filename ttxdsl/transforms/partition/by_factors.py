@@ -84,7 +84,7 @@ def _parts(
 
 
 def _kept(parts: DimParts, replicated: Collection[int]) -> Axes:
-    """The leading axes of a dimension that belong to local factors."""
+    """Return the leading axes of a dimension that belong to local factors."""
     kept: list[Axes] = []
     for factor, axes in parts[0]:
         if axes and factor in replicated:
@@ -118,7 +118,7 @@ def _also_replicated(all_parts: Sequence[DimParts], replicated: set[int]) -> boo
 
 
 def _common_mesh(op: Operation, layouts: Sequence[Layout | None]) -> Mesh | None:
-    """The mesh of all that is split.
+    """Return the mesh of all that is split.
 
     Raises:
         CompileError: if there are several.
@@ -263,7 +263,7 @@ def _axes_of_factors(
     parts_of: Sequence[Sequence[DimParts]],
     replicated: set[int],
 ) -> dict[int, Axes] | None:
-    """The axes of each local factor that is split.
+    """Return the axes of each local factor that is split.
 
     Operand and result of a reshape may disagree, whose minor factors do without the axes
     that do not divide a major one: the factor is then added to `replicated`, and the
@@ -353,7 +353,7 @@ def _from_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
 def _sliced_after(
     planned: Sequence[Layout | None], wanted: Sequence[Layout | None]
 ) -> Axes:
-    """The axes that results are split by only after their op has run."""
+    """Return the axes that results are split by only after their op has run."""
     return tuple(
         axis
         for before, after in zip(planned, wanted, strict=True)

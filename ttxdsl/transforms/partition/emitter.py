@@ -53,7 +53,7 @@ def dims_attr(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
 
 
 def int_attr(value: int) -> IntegerAttr[IntegerType]:
-    """An `i64` attribute."""
+    """Return an `i64` attribute."""
     return IntegerAttr(value, i64)
 
 
@@ -144,7 +144,7 @@ class Emitter:
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
 
     def position(self, value: int) -> SSAValue:
-        """A scalar position."""
+        """Return a scalar position."""
         return self.integers([value])
 
     def number(self, number: float, element: Attribute) -> SSAValue:
@@ -174,7 +174,7 @@ class Emitter:
     def splat(
         self, number: float, element: Attribute, shape: Sequence[int]
     ) -> SSAValue:
-        """A tensor of one small number."""
+        """Return a tensor of one small number."""
         return self.broadcast(self.number(number, element), shape)
 
     # Elementwise
@@ -189,7 +189,7 @@ class Emitter:
     def binary(
         self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue
     ) -> SSAValue:
-        """An elementwise op on two tensors of one type."""
+        """Return an elementwise op on two tensors of one type."""
         return self.one(op_class, [lhs, rhs], lhs.type)
 
     def add(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -201,7 +201,7 @@ class Emitter:
         return self.binary(stablehlo.SubtractOp, lhs, rhs)
 
     def scaled(self, value: SSAValue, factor: int) -> SSAValue:
-        """A scalar position times a number."""
+        """Return a scalar position times a number."""
         if factor == 1:
             return value
         return self.binary(stablehlo.MulOp, value, self.position(factor))
@@ -279,7 +279,7 @@ class Emitter:
         limit: Sequence[int],
         strides: Sequence[int] | None = None,
     ) -> SSAValue:
-        """A static slice."""
+        """Return a static slice."""
         strides = strides or [1] * len(start)
         sizes = [
             max(0, -(-(end - begin) // step))
@@ -297,7 +297,7 @@ class Emitter:
         )
 
     def slice_dim(self, value: SSAValue, dim: int, start: int, limit: int) -> SSAValue:
-        """A static slice along one dimension."""
+        """Return a static slice along one dimension."""
         shape = shape_of(value)
         if (start, limit) == (0, shape[dim]):
             return value
@@ -360,7 +360,7 @@ class Emitter:
     def dynamic_slice_dim(
         self, value: SSAValue, dim: int, start: SSAValue, size: int
     ) -> SSAValue:
-        """A slice along one dimension."""
+        """Return a slice along one dimension."""
         sizes = list(shape_of(value))
         zero = self.convert(self.position(0), element_of(start))
         starts = [zero] * len(sizes)
@@ -390,12 +390,12 @@ class Emitter:
     # The place of a device
 
     def partition_id(self) -> SSAValue:
-        """The id of this device, as a position."""
+        """Return the id of this device, as a position."""
         unsigned = TensorType(IntegerType(32, Signedness.UNSIGNED), [])
         return self.convert(self.one(stablehlo.PartitionIdOp, [], unsigned), INDEX)
 
     def index_along(self, mesh: Mesh, axes: Axes, device: SSAValue) -> SSAValue:
-        """The index of a device along some axes, major to minor, as a position.
+        """Return the index of a device along some axes, major to minor, as a position.
 
         Args:
             mesh: the mesh of the axes. Where its devices are not in natural order,
@@ -445,7 +445,7 @@ def _digits(mesh: Mesh, axes: Axes) -> list[tuple[int, int]]:
 
 
 def binary_region(op_class: type[Operation], element: Attribute) -> Region:
-    """The body of a reduction by one binary op."""
+    """Return the body of a reduction by one binary op."""
     scalar = TensorType(element, [])
     block = Block(arg_types=[scalar, scalar])
     op = op_class.create(operands=block.args, result_types=[scalar])

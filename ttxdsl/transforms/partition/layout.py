@@ -48,7 +48,7 @@ class Layout:
         *,
         without: frozenset[str] = frozenset(),
     ) -> "Layout":
-        """The layout that a sharding over `mesh` means; None is replicated.
+        """Return the layout that a sharding over `mesh` means; None is replicated.
 
         Args:
             sharding: one dimension sharding a dimension of `shape`.
@@ -85,13 +85,13 @@ class Layout:
         return None
 
     def with_axes(self, axes: Iterable[Axes]) -> "Layout":
-        """The same tensor, split otherwise."""
+        """Return the same tensor, split otherwise."""
         return replace(
             self, axes=tuple(without_trivial(each, self.mesh) for each in axes)
         )
 
     def with_dim(self, dim: int, axes: Axes) -> "Layout":
-        """The same tensor with one dimension split otherwise."""
+        """Return the same tensor with one dimension split otherwise."""
         return self.with_axes((*self.axes[:dim], axes, *self.axes[dim + 1 :]))
 
     def same_placement(self, other: "Layout") -> bool:
@@ -103,7 +103,7 @@ class Layout:
         )
 
     def __str__(self) -> str:
-        """The axes of each dimension, as Shardy prints them."""
+        """Return the axes of each dimension, as Shardy prints them."""
         dims = ", ".join(
             "{" + ", ".join(str(axis) for axis in axes) + "}" for axes in self.axes
         )
@@ -133,7 +133,7 @@ def _layout_of(
 
 
 def without_trivial(axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
-    """The axes of more than one device, neighbours that join merged."""
+    """Return the axes of more than one device, neighbours that join merged."""
     return concatenate_merged(
         (), (axis for axis in axes if axis.size_in(mesh) > 1), mesh
     )
@@ -177,7 +177,7 @@ def cut(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[tuple[Axes, ...],
 
 
 def unreduced_axes(sharding: TensorSharding | None, mesh: Mesh) -> Axes:
-    """The axes that a sharding calls unreduced, without those of one device."""
+    """Return the axes that a sharding calls unreduced, without those of one device."""
     if sharding is None or not sharding.unreduced:
         return ()
     return without_trivial(sort_by_mesh(sharding.unreduced, mesh), mesh)

@@ -105,7 +105,7 @@ class Local:
 
 @lru_cache(maxsize=4096)
 def local_type(type_: Attribute, layout: Layout | None) -> Attribute:
-    """A global type cut to one device's part."""
+    """Return a global type cut to one device's part."""
     if layout is None or not layout.is_sharded:
         return type_
     tensor = cast("TensorType[Attribute]", type_)
@@ -165,7 +165,7 @@ class Localizer:
     # Layouts of old values
 
     def mesh_of(self, sharding: TensorSharding | None, where: Operation) -> Mesh:
-        """The mesh that a sharding names.
+        """Return the mesh that a sharding names.
 
         Raises:
             CompileError: if there is none of that name.
@@ -258,7 +258,7 @@ class Localizer:
             return answer
 
     def local_type(self, type_: Attribute, layout: Layout | None) -> Attribute:
-        """A global type cut to one device's part."""
+        """Return a global type cut to one device's part."""
         key = id(type_), id(layout)
         known = self._types.get(key)
         if known is None:
@@ -272,7 +272,7 @@ class Localizer:
         return self._locals[value]
 
     def operand(self, value: SSAValue, where: Operation) -> Local:
-        """The local part of an operand that has to be a whole result.
+        """Return the local part of an operand that has to be a whole result.
 
         An operand that its sharding calls unreduced is combined here.
 
@@ -294,7 +294,7 @@ class Localizer:
         )
 
     def whole(self, local: Local) -> Local:
-        """The value with partial results combined along all their axes."""
+        """Return the value with partial results combined along all their axes."""
         if local.partial is None:
             return local
         mesh, combine = local.placed.mesh, local.partial.combine
@@ -311,7 +311,7 @@ class Localizer:
         return [self._locals[value] for value in sources(op)]
 
     def operands(self, op: Operation) -> list[Local]:
-        """The local parts of the operands of an op, each whole; see `operand`.
+        """Return the local parts of the operands of an op, each whole; see `operand`.
 
         Raises:
             CompileError: if partial results along some axes were never combined.
@@ -501,7 +501,7 @@ class Localizer:
         return self.gather_along(local, _only(local.placed, dim, axes))
 
     def gather_all(self, local: Local) -> Local:
-        """The whole tensor on every device."""
+        """Return the whole tensor on every device."""
         if not local.is_sharded:
             return local
         return self.gather_along(local, local.placed.axes)
@@ -586,14 +586,14 @@ def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:
 
 
 def captured_values(op: Operation) -> list[SSAValue]:
-    """The values that the regions of an op use and do not define."""
+    """Return the values that the regions of an op use and do not define."""
     captures = Captures()
     used = (captures.of(region) for region in op.regions)
     return list(dict.fromkeys(chain.from_iterable(used)))
 
 
 def scaled_error(where: Operation, name: str = "") -> UnsupportedError:
-    """The refusal to split a quantized tensor with a scale for each slice."""
+    """Return the refusal to split a quantized tensor with a scale for each slice."""
     return UnsupportedError(
         f"{name or 'a value'} has a scale for each slice, and is split: devices cannot "
         "exchange parts of it",
@@ -605,7 +605,7 @@ def scaled_error(where: Operation, name: str = "") -> UnsupportedError:
 def uneven_error(
     layout: Layout, dim: int, where: Operation, name: str = "", otherwise: str = ""
 ) -> UnsupportedError:
-    """The refusal of a dimension that its axes do not divide.
+    """Return the refusal of a dimension that its axes do not divide.
 
     Args:
         layout: how the value lies.

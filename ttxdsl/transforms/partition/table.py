@@ -44,7 +44,7 @@ _NEAREST = ByClass(_nearest)
 
 
 def localizer_of(op: Operation) -> OpLocalizer:
-    """The line for the op's class or the nearest of its bases.
+    """Return the line for the op's class or the nearest of its bases.
 
     Ops without a line are computed replicated, unless a rule says more.
     """

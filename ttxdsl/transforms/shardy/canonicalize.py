@@ -76,7 +76,7 @@ def _erase_with_what_only_it_used(op: Operation, rewriter: PatternRewriter) -> N
 
 
 def _home_of_constants(op: Operation) -> Block | None:
-    """The first block around an op that sees nothing outside of its region."""
+    """Return the first block around an op that sees nothing outside of its region."""
     around = op.parent_op()
     while around is not None and not around.has_trait(IsolatedFromAbove):
         op, around = around, around.parent_op()

@@ -16,7 +16,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 
 def owned_arguments(op: Operation) -> list[BlockArgument]:
-    """The block arguments of `op` that own a data flow edge."""
+    """Return the block arguments of `op` that own a data flow edge."""
     return [
         argument
         for region in op.regions
@@ -27,7 +27,7 @@ def owned_arguments(op: Operation) -> list[BlockArgument]:
 
 
 def owned_results(op: Operation) -> list[OpResult]:
-    """The results of `op` that own a data flow edge."""
+    """Return the results of `op` that own a data flow edge."""
     return [result for result in op.results if sdy.edge_owner(result) is result]
 
 

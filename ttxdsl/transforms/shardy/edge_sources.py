@@ -13,7 +13,7 @@ from ttxdsl.sharding.spec import TensorSharding
 def data_flow_edges(
     op: Operation,
 ) -> Iterator[tuple[TensorSharding | None, Sequence[Operand]]]:
-    """The edges on which data flows into results and block arguments of an op.
+    """Yield the edges on which data flows into results and block arguments of an op.
 
     Yields for each edge the sharding that its sources are expected to have, seen from
     where they stand, and the sources: operands of the op or of its regions' ends.

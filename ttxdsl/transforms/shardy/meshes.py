@@ -12,7 +12,7 @@ MeshOf = Callable[[TensorSharding], Mesh]
 
 
 def mesh_lookup(module: ModuleOp) -> MeshOf:
-    """A function from a sharding to its mesh, which may be written in it.
+    """Return a function from a sharding to its mesh, which may be written in it.
 
     It raises CompileError for names that the module does not declare.
     """

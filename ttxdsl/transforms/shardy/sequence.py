@@ -12,7 +12,7 @@ class PassSequence(ModulePass, ABC):
 
     @abstractmethod
     def passes(self) -> list[ModulePass]:
-        """All passes in order."""
+        """Return all passes in order."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.

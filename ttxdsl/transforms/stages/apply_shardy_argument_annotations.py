@@ -89,7 +89,7 @@ def _check_mesh_shape(module: ModuleOp, mesh_shape: tuple[int, ...]) -> None:
 
 
 def _device_count(mesh_shape: tuple[int, ...]) -> int:
-    """The n of `n`, `1,n` or an absent shape.
+    """Return the n of `n`, `1,n` or an absent shape.
 
     Raises:
         CompileError: a shape with more than one axis to split over.
@@ -142,7 +142,7 @@ def _declared_batch(
 
 
 def _found_batch(function: FuncOp, count: int) -> Mapping[int, int]:
-    """The dimension to split of each argument, found from the program.
+    """Return the dimension to split of each argument, found from the program.
 
     Raises:
         CompileError: there is a batch that `count` devices cannot share, but others can.

@@ -41,7 +41,7 @@ from ttxdsl.transforms.stages.even_islands import keep_islands_whole
 
 
 def leading_axes_that_divide(axes: Axes, size: int, mesh: Mesh) -> Axes:
-    """The longest run of whole leading axes whose product divides `size`."""
+    """Return the longest run of whole leading axes whose product divides `size`."""
     kept: list[AxisRef] = []
     for axis in axes:
         extent = axis.size_in(mesh)
@@ -74,7 +74,7 @@ def _divided_sizes(type_: TensorType[Attribute]) -> Sequence[int]:
 def find_uneven_dimension(
     sharding: TensorSharding, type_: Attribute, mesh: Mesh
 ) -> int | None:
-    """The first dimension of a value that its axes do not divide, if any."""
+    """Return the first dimension of a value that its axes do not divide, if any."""
     tensor = _static_tensor(type_)
     if tensor is None or mesh.is_maximal or sharding.rank != tensor.get_num_dims():
         return None
@@ -271,7 +271,7 @@ def _axes_text(axes: Axes, mesh: Mesh) -> str:
 
 
 def _function_of(op: Operation) -> Operation:
-    """The function that an op is in, or the outermost op if it is in none."""
+    """Return the function that an op is in, or the outermost op if it is in none."""
     while not isinstance(op, FuncOp) and (around := op.parent_op()) is not None:
         op = around
     return op

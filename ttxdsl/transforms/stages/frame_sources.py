@@ -62,7 +62,7 @@ class Pieces:
     filler: SSAValue | None = None
 
     def operands(self, place: Place) -> list[Place]:
-        """The frames that a frame of the value takes."""
+        """Return the frames that a frame of the value takes."""
         return [
             place._replace(value=piece.value, start=place.start - piece.shift)
             for piece in self.pieces
@@ -83,7 +83,7 @@ class Reversed:
     dims: tuple[int, ...]
 
     def operands(self, place: Place) -> list[Place]:
-        """The frame that a frame of the value takes."""
+        """Return the frame that a frame of the value takes."""
         start = shape_of(self.value)[place.dim] - place.start - place.size
         return [place._replace(value=self.value, start=start)]
 
@@ -99,7 +99,7 @@ class Kept:
     held: tuple[tuple[SSAValue, int | None], ...]
 
     def operands(self, place: Place) -> list[Place]:
-        """The frames that a frame of the value takes."""
+        """Return the frames that a frame of the value takes."""
         return [
             place._replace(value=value, dim=dim)
             for value, dim in self.held
@@ -132,7 +132,7 @@ class Windowed:
     shards: int
 
     def operands(self, place: Place) -> list[Place]:
-        """The frame that a frame of the value takes: all of the operand."""
+        """Return the frame that a frame of the value takes: all of the operand."""
         extent = shape_of(self.value)[self.dim]
         size = -(-extent // self.shards) * self.shards
         return [Place(self.value, self.dim, 0, size)]
@@ -152,7 +152,7 @@ Made = Pieces | Reversed | Kept | Windowed
 
 
 def _scalar(value: SSAValue) -> int | None:
-    """The number that a scalar is written as."""
+    """Return the number that a scalar is written as."""
     held = value.owner.value if isinstance(value.owner, stablehlo.ConstantOp) else None
     if not isinstance(held, DenseIntOrFPElementsAttr):
         return None

@@ -114,7 +114,7 @@ class _Block:
         self.planned: dict[Root, tuple[Frames, list[Place]]] = {}
 
     def _uneven(self, value: SSAValue) -> frozenset[int]:
-        """The dimensions that a value's axes do not divide."""
+        """Return the dimensions that a value's axes do not divide."""
         sharding = sdy.get_sharding(value) if is_tensor(value) else None
         if sharding is None or not sharding.sharding_axes or sharding.unreduced:
             return frozenset()
@@ -192,7 +192,7 @@ class _Block:
         of_operand: frozenset[int],
         uneven: Mapping[SSAValue, frozenset[int]],
     ) -> list[tuple[Root, TensorSharding, Axes]]:
-        """The even dimensions of a result that are windows of uneven ones."""
+        """Return the even dimensions of a result that are windows of uneven ones."""
         result = op.results[0]
         sharding = sdy.get_sharding(result)
         if not of_operand or sharding is None or sharding.unreduced:
@@ -219,7 +219,7 @@ class _Block:
         )
 
     def dims(self) -> set[int]:
-        """The dimensions that may become frames."""
+        """Return the dimensions that may become frames."""
         return {root.dim for root, _, _ in self.roots()}
 
     def plan(self, *, is_deep: bool) -> None:
@@ -342,7 +342,7 @@ class _Block:
         return dead
 
     def choose(self) -> _Choice:
-        """The roots that are made of frames, since that sends less."""
+        """Return the roots that are made of frames, since that sends less."""
         gathers = {root: self._gathers(root) for root in self.planned}
         chosen = list(self.planned)
         split = [root for root in chosen if self.planned[root][0].axes]
@@ -403,7 +403,7 @@ class _Block:
         return _Choice(total, paying, self.planned)
 
     def _best(self) -> _Choice:
-        """The roots that are made of frames, and how, so that least is sent."""
+        """Return the roots that are made of frames, and how, so that least is sent."""
         self.plan(is_deep=False)
         if not self.planned:
             return _Choice(0, [], {})

@@ -72,7 +72,7 @@ class Frames:
     # Planning
 
     def axes_of(self, value: SSAValue, dim: int) -> Axes:
-        """The axes that split a dimension of a value."""
+        """Return the axes that split a dimension of a value."""
         sharding = sdy.get_sharding(value)
         return () if sharding is None else sharding.dims[dim].axes
 
@@ -265,7 +265,7 @@ class Frames:
                 )
 
     def _windows(self, emit: Emitter, place: Place, windowed: Windowed) -> SSAValue:
-        """The windows of a frame of all of the operand."""
+        """Return the windows of a frame of all of the operand."""
         op = place.value.owner
         assert isinstance(op, stablehlo.ConvolutionOp | stablehlo.ReduceWindowOp)
         (operand,) = windowed.operands(place)
@@ -295,7 +295,7 @@ class Frames:
     def _cut(
         self, emit: Emitter, place: Place, filler: SSAValue, sharding: TensorSharding
     ) -> SSAValue:
-        """The frame of a value itself, with a filler outside of it."""
+        """Return the frame of a value itself, with a filler outside of it."""
         value, dim, start, size = place
         value = self.replaced.get(value, value)
         count = shape_of(value)[dim]

@@ -39,7 +39,7 @@ Tensor = TensorType[Attribute]
 def even_type(
     type_: Attribute, sharding: TensorSharding | None, mesh_of: MeshOf
 ) -> Tensor | None:
-    """The least type of which all shards are alike, None if it is the same."""
+    """Return the least type of which all shards are alike, None if it is the same."""
     if sharding is None or not isinstance(type_, TensorType):
         return None
     tensor = cast(Tensor, type_)

@@ -86,7 +86,7 @@ class _Carry:
 
 
 def _uneven_carries(module: ModuleOp, mesh_of: MeshOf) -> list[_Carry]:
-    """The carries that their axes do not divide, in order of the program."""
+    """Return the carries that their axes do not divide, in order of the program."""
     carries: list[_Carry] = []
     for function in entry_functions(module):
         for loop in ops_of_type(function, stablehlo.WhileOp):

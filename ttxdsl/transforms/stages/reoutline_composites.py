@@ -71,7 +71,7 @@ def _numbers(attribute: Attribute | None) -> Sequence[int]:
 
 
 def _places(op: Operation, key: str, count: int) -> Sequence[int]:
-    """The marks of an op, -1 each if it has none."""
+    """Return the marks of an op, -1 each if it has none."""
     numbers = _numbers(op.attributes.get(key))
     return numbers if len(numbers) == count else [-1] * count
 
@@ -149,7 +149,7 @@ def _outer(op: Operation, beside: Operation) -> Operation | None:
 
 
 def _integers(attribute: Attribute) -> Iterator[int]:
-    """All integers in an attribute."""
+    """Yield all integers in an attribute."""
     match attribute:
         case IntegerAttr():
             yield attribute.value.data

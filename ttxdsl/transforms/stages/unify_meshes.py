@@ -90,7 +90,7 @@ class _Named:
         return next((op for op in ops if op.mesh.data == mesh), module)
 
     def shown(self, mesh: Mesh) -> str:
-        """A mesh with its name, if it has one."""
+        """Return a mesh with its name, if it has one."""
         name = next(
             (name for name, declared in self.declared.items() if declared == mesh), None
         )

@@ -59,7 +59,7 @@ def _forget_shardings(function: FuncOp) -> None:
 
 
 def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) -> Mesh:
-    """The mesh that the wrapper's shardings name; they all name one.
+    """Return the mesh that the wrapper's shardings name; they all name one.
 
     One of a single device is left to where its value is looked at.
 

@@ -56,7 +56,7 @@ class _Program:
         self._classes = {type(op) for op in self.ops}
 
     def of(self, *classes: type[_Op]) -> list[_Op]:
-        """The ops of some classes, in program order."""
+        """Return the ops of some classes, in program order."""
         wanted = {known for known in self._classes if issubclass(known, classes)}
         if not wanted:
             return []

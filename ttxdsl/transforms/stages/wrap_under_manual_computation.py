@@ -27,7 +27,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 
 def wrapper_of(function: FuncOp) -> sdy.ManualComputationOp | None:
-    """The computation that this stage wrapped the function's body in, if it did.
+    """Return the computation that this stage wrapped the function's body in, if it did.
 
     It is the only op beside the return, returns exactly the function's results, and
     has no manual axes (stage 11 adds them).

@@ -22,7 +22,7 @@ def exchange(
     split: int,
     concat: int,
 ) -> SSAValue:
-    """An all_to_all in any groups."""
+    """Return an all_to_all in any groups."""
     count = len(groups[0])
     if count == 1:
         return value
@@ -44,7 +44,7 @@ def exchange(
 def members(
     op: Operation, groups: Groups, w: Writer, value: SSAValue, dim: int
 ) -> SSAValue:
-    """The values of a device's group, in its order, along a new dimension."""
+    """Return the values of a device's group, in its order, along a new dimension."""
     shape, count = shape_of(value), len(groups[0])
     copies = (*shape[:dim], count, *shape[dim:])
     kept = [i + (i >= dim) for i in range(len(shape))]

@@ -85,7 +85,7 @@ class _Fit:
 
 
 def _fits(mesh: Mesh) -> Iterator[_Fit]:
-    """All ways, those that number devices as they are first."""
+    """Yield all ways, those that number devices as they are first."""
     for order in permutations([name for name, _ in mesh.axes]):
         for cut in range(len(order) + 1):
             groups = (order[:cut], order[cut:])
@@ -226,14 +226,14 @@ class _Fitting:
         )
 
     def _in_new_axes(self, settled: TensorSharding) -> TensorSharding:
-        """A settled sharding in new axes."""
+        """Return a settled sharding in new axes."""
         dims = [DimSharding(self.fit.dim(dim.axes) or ()) for dim in settled.dims]
         return TensorSharding(self.name, tuple(dims))
 
     def _take(
         self, manual: sdy.ManualComputationOp, i: int, first: Operation
     ) -> TensorSharding:
-        """The new sharding of an argument, which is cut where that says less."""
+        """Return the new sharding of an argument, which is cut where that says less."""
         given = manual.in_shardings.data[i]
         settled = self._settled(given, manual)
         if settled.axes_per_dim == given.axes_per_dim:

@@ -121,7 +121,7 @@ def _times(whole: SSAValue, part: SSAValue, dim: int) -> int:
 
 
 def _moved(w: Writer, value: SSAValue, source: int, target: int) -> SSAValue:
-    """A dimension at another place, the others in their order."""
+    """Return a dimension at another place, the others in their order."""
     order = list(range(len(shape_of(value))))
     order.insert(target, order.pop(source))
     return w.transpose(value, order)

@@ -321,7 +321,7 @@ def _next_after(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def mulhi(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
-    """The upper half of a product of 32-bit numbers, by halves of 16 bits."""
+    """Return the upper half of a product of 32-bit numbers, by halves of 16 bits."""
     given = x.type
     signed = element_of(x) == i32
     unsigned = TensorType(IntegerType(32, Signedness.UNSIGNED), list(shape_of(x)))

@@ -73,7 +73,7 @@ class OpenReduce(RewritePattern):
 
 
 def _alone(op: stablehlo.ReduceOp, w: Writer, i: int) -> SSAValue:
-    """The i-th of several reductions, from what changes nothing."""
+    """Return the i-th of several reductions, from what changes nothing."""
     kinds = combines_alone(op.body.block)
     assert kinds is not None
     kind, value, init = kinds[i], op.inputs[i], op.init_values[i]
@@ -262,7 +262,7 @@ def _points(op: stablehlo.ScatterOp) -> int:
 def _scattered(
     op: stablehlo.ScatterOp, w: Writer, value: SSAValue, update: SSAValue
 ) -> SSAValue:
-    """The same scatter of a sum."""
+    """Return the same scatter of a sum."""
     return w.one(
         stablehlo.ScatterOp,
         [value, op.scatter_indices, update],

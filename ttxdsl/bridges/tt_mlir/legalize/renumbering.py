@@ -53,7 +53,7 @@ def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
 def _looked_up(
     op: stablehlo.PartitionIdOp, back: Sequence[int], w: Writer
 ) -> list[SSAValue]:
-    """The old number of a device, from a table."""
+    """Return the old number of a device, from a table."""
     device = w.partition_id()
     table = w.integers(back, [len(back)])
     old = w.reshape(w.dynamic_slice(table, [device], [1]), [])

@@ -25,7 +25,7 @@ _COMBINING = (
 
 
 def combining_op(block: Block, which: int = 0) -> type[Operation] | None:
-    """The op that a computation combines its `which`-th pair of arguments by.
+    """Return the op that a computation combines its `which`-th pair of arguments by.
 
     None if it is none that tt-mlir reduces with, or the computation does more.
     """
@@ -70,7 +70,7 @@ def _range(element: Attribute) -> tuple[float, float]:
 
 
 def constant_number(value: SSAValue) -> float | None:
-    """The number of a constant that holds one, of real numbers."""
+    """Return the number of a constant that holds one, of real numbers."""
     owner = value.owner
     if isinstance(owner, stablehlo.ConvertOp):
         return constant_number(owner.operand)

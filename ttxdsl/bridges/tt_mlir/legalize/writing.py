@@ -25,7 +25,7 @@ from ttxdsl.transforms.partition.emitter import Emitter, dims_attr, is_unsigned
 
 
 def integer_width(element: Attribute) -> int | None:
-    """The bits of an integer type, None of another."""
+    """Return the bits of an integer type, None of another."""
     if not isinstance(element, IntegerType):
         return None
     return cast("IntegerType", element).width.data
@@ -35,7 +35,7 @@ class Writer(Emitter):
     """An emitter with arithmetic on whole tensors and Python's numbers."""
 
     def full(self, number: float, like: SSAValue) -> SSAValue:
-        """A tensor of one number, of the type of another value."""
+        """Return a tensor of one number, of the type of another value."""
         element, shape = element_of(like), list(shape_of(like))
         type_ = TensorType(element, shape)
         value: Attribute
@@ -50,7 +50,7 @@ class Writer(Emitter):
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
 
     def unary(self, op_class: type[Operation], value: SSAValue) -> SSAValue:
-        """An elementwise op of one operand."""
+        """Return an elementwise op of one operand."""
         return self.one(op_class, [value], value.type)
 
     def mul(self, lhs: SSAValue, rhs: SSAValue | float) -> SSAValue:
@@ -70,7 +70,7 @@ class Writer(Emitter):
         return self.subtract(lhs, self._value(rhs, lhs))
 
     def from_number(self, number: float, rhs: SSAValue) -> SSAValue:
-        """A number minus a tensor."""
+        """Return a number minus a tensor."""
         return self.subtract(self.full(number, rhs), rhs)
 
     def _value(self, given: SSAValue | float, like: SSAValue) -> SSAValue:
@@ -142,14 +142,14 @@ class Writer(Emitter):
         return self.one(stablehlo.TransposeOp, [value], type_, properties)
 
     def part(self, op_class: type[Operation], value: SSAValue) -> SSAValue:
-        """The real or the imaginary part of complex numbers."""
+        """Return the real or the imaginary part of complex numbers."""
         element = cast("ComplexType[AnyFloat]", element_of(value)).element_type
         return self.one(op_class, [value], TensorType(element, list(shape_of(value))))
 
     def constant(
         self, values: Sequence[int], shape: Sequence[int], element: Attribute
     ) -> SSAValue:
-        """A constant of integers of any type."""
+        """Return a constant of integers of any type."""
         type_ = TensorType(cast(IntegerType, element), list(shape))
         value = DenseIntOrFPElementsAttr.from_list(type_, list(values))
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})

@@ -106,7 +106,7 @@ _WRAPPERS = re.compile(r"p?jit\(.*\)|jvp|vmap|\w+\.\d+")
 
 
 def scopes_of(op_name: str) -> tuple[str, ...]:
-    """The user's scopes in the name of an HLO op, each once.
+    """Return the user's scopes in the name of an HLO op, each once.
 
     XLA writes `jit(f)/(a:b)` for what it made of `jit(f)/a` and `jit(f)/b`.
     """
@@ -126,7 +126,7 @@ def scopes_of(op_name: str) -> tuple[str, ...]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts of a text between separators that are in no parentheses."""
+    """Return the parts of a text between separators that are in no parentheses."""
     parts, depth = [""], 0
     for character in text:
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -142,7 +142,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _iota(match: re.Match[str]) -> Sequence[int]:
-    """The devices that a reshaped and transposed iota lists."""
+    """Return the devices that a reshaped and transposed iota lists."""
     dims = _numbers(match["dims"])
     order = np.arange(prod(dims)).reshape(dims)
     if match["perm"]:
@@ -167,7 +167,7 @@ def _groups_along(match: re.Match[str]) -> Groups:
 
 
 def parse_groups(line: str, devices: int) -> Groups:
-    """The groups of device ids of a collective's line.
+    """Return the groups of device ids of a collective's line.
 
     They are listed (`{{0,1},{2,3}}`), a reshaped iota (`[4,2]<=[8]T(0)`), or along axes
     of a mesh; `{}` is all devices. Pairs of a permutation count as groups of two, but
@@ -208,7 +208,7 @@ def _bits(element: str) -> int:
 
 
 def _tensors(type_: str) -> list[tuple[str, int]]:
-    """The text and the bytes of each tensor of an HLO type, also in tuples."""
+    """Return the text and the bytes of each tensor of an HLO type, also in tuples."""
     tensors: list[tuple[str, int]] = []
     for shape in _SHAPE.finditer(_COMMENT.sub("", type_)):
         sizes = _numbers(shape["sizes"])
@@ -259,7 +259,7 @@ def _frames(hlo: str) -> dict[str, Frame]:
 
 
 def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | None]:
-    """The name of the op that a line was made of, and where that is."""
+    """Return the name of the op that a line was made of, and where that is."""
     match = _METADATA.search(line)
     if match is None:
         return None, None
@@ -272,7 +272,7 @@ def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | 
 def list_hlo_collectives(
     hlo: str, devices: int, trip_count: int | None = None
 ) -> list[HloCollective]:
-    """The collectives of a compiled program in order, async ones by their start.
+    """Return the collectives of a compiled program in order, async ones by their start.
 
     Args:
         hlo: the text of the partitioned module.

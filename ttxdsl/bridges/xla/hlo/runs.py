@@ -64,7 +64,7 @@ def _uses(line: str) -> list[_Use]:
 
 
 def computations_of(hlo: str) -> tuple[list[Computation], list[str | None]]:
-    """The computations in order, and for each line the one that it stands in."""
+    """Return the computations in order, and for each line the one that it stands in."""
     computations: list[Computation] = []
     places: list[str | None] = []
     bodies: dict[str, HloLines] = {}

@@ -23,7 +23,7 @@ def _stretched(
 
 
 def _broadcasting(name: str) -> Rule:
-    """The op of that name on operands stretched to the result's shape."""
+    """Return the op of that name on operands stretched to the result's shape."""
     tables = {**elementwise.TABLE, **extension_ops.TABLE}
     plain = tables.get(f"stablehlo.{name}") or tables[f"chlo.{name}"]
 

@@ -46,7 +46,7 @@ def _devices(low: Lowering, op: Operation) -> DeviceGrid:
 
 
 def _groups(low: Lowering, op: Operation) -> Groups:
-    """The groups of a collective as device positions.
+    """Return the groups of a collective as device positions.
 
     Raises:
         CompileError: groups that do not cover the mesh, or contradict themselves.
@@ -130,7 +130,7 @@ def keep_part(
 
 
 def keep_on_first(low: Lowering, value: SSAValue, number_of: Sequence[int]) -> SSAValue:
-    """The value on the devices whose number is 0, zeros on the others."""
+    """Return the value on the devices whose number is 0, zeros on the others."""
     build = low.builder
     numbers = per_device(low, [[number] for number in number_of], i32)
     first = build.compare("eq", numbers, build.like(numbers, 0))
@@ -175,7 +175,7 @@ def gather_members(
 
 
 def _row(position: int, axes: Sequence[int], devices: DeviceGrid) -> int:
-    """The place of a device among those along the axes, first axis major."""
+    """Return the place of a device among those along the axes, first axis major."""
     where, row = devices.coordinates(position), 0
     for axis in axes:
         row = row * devices.shape[axis] + where[axis]
@@ -242,7 +242,7 @@ def _cross_replica_sum(low: Lowering, op: stablehlo.CrossReplicaSumOp) -> SSAVal
 def sum_along(
     low: Lowering, value: SSAValue, groups: Groups, where: Operation
 ) -> SSAValue:
-    """The values of a group added, on each of its devices."""
+    """Return the values of a group added, on each of its devices."""
     return _combined(low, where, value, groups, ReduceType.SUM, None)
 
 
@@ -254,7 +254,7 @@ def _combined(
     kind: ReduceType | None,
     computation: Region | None,
 ) -> SSAValue:
-    """The values of a group combined, on each of its devices."""
+    """Return the values of a group combined, on each of its devices."""
     axes = _regular(groups, _devices(low, op), any_order=True)
     if axes is None or kind is None:
         return _reduce_members(low, op, value, groups, kind, computation)
@@ -266,7 +266,7 @@ def _combined(
 def _collective_reduce(
     low: Lowering, op: stablehlo.CollectiveReduceOp
 ) -> Sequence[SSAValue]:
-    """All devices combine; those that are no root then hold zeros."""
+    """Return all devices combine; those that are no root then hold zeros."""
     kind, groups = combining_kind(op.computation), _groups(low, op)
     build, inputs = low.builder, list(op.inputs)
     root = inputs.pop() if op.has_dynamic_root is not None else None

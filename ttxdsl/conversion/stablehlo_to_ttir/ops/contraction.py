@@ -21,7 +21,7 @@ def _dot_general(low: Lowering, op: stablehlo.DotGeneralOp) -> SSAValue:
 
 
 def _dot(low: Lowering, op: stablehlo.DotOp) -> SSAValue:
-    """The last dimension of lhs with the first of rhs."""
+    """Return the last dimension of lhs with the first of rhs."""
     last = len(shape_of(low[op.lhs])) - 1
     return _product(low, op, ((), ()), ((last,), (0,)))
 

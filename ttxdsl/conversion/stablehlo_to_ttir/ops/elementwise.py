@@ -19,7 +19,7 @@ from ttxdsl.ir.traversal import operands_of
 
 
 def _named(name: str) -> Rule:
-    """The op of that mnemonic on the same operands."""
+    """Return the op of that mnemonic on the same operands."""
 
     def lower(low: Lowering, op: Operation) -> SSAValue:
         element = tensor_type(op.results[0]).element_type
@@ -121,7 +121,7 @@ def _bits_of(width: int) -> IntegerType:
 
 
 def _as_bits(build: TTIRBuilder, value: SSAValue) -> SSAValue:
-    """The bits of a value as unsigned integers of its width."""
+    """Return the bits of a value as unsigned integers of its width."""
     element = element_of(value)
     wanted = _bits_of(bit_width(element) or 0)
     if element == wanted:
@@ -137,7 +137,7 @@ def _from_bits(build: TTIRBuilder, bits: SSAValue, element: Attribute) -> SSAVal
 
 
 def _low_bits(build: TTIRBuilder, bits: SSAValue, width: int) -> SSAValue:
-    """The lowest bits of unsigned integers, as integers of that width."""
+    """Return the lowest bits of unsigned integers, as integers of that width."""
     kept = build.with_number("bitwise_and", bits, (1 << width) - 1)
     return build.typecast(kept, _bits_of(width))
 
@@ -214,7 +214,7 @@ def _population_count(low: Lowering, op: stablehlo.PopulationCountOp) -> SSAValu
 
 
 def _count_leading_zeros(low: Lowering, op: stablehlo.ClzOp) -> SSAValue:
-    """The shifts that leave nothing, counted: bits minus the highest set bit."""
+    """Return the shifts that leave nothing, counted: bits minus the highest set bit."""
     build, value = low.builder, low[op.operand]
     element, bits = element_of(value), bit_width(element_of(value)) or 0
     total = build.like(value, 0)

@@ -25,7 +25,7 @@ from ttxdsl.ir.tensors import Tensor, element_of, shape_of, tensor_type
 
 
 def add_same(low: Lowering, source: str, op: Operation) -> Sequence[SSAValue]:
-    """The addition that stands for `source`, with an op's operands and fields.
+    """Return the addition that stands for `source`, with an op's operands and fields.
 
     Args:
         low: gives the operands; ops go to its builder.
@@ -70,7 +70,7 @@ def _same(source: str) -> Rule:
 
 
 def _unless(source: str, applies: Callable[[Attribute], bool], otherwise: Rule) -> Rule:
-    """The addition for some element types, another rule for the rest."""
+    """Return the addition for some element types, another rule for the rest."""
 
     def lower(low: Lowering, op: Operation) -> SSAValue | Sequence[SSAValue]:
         if applies(element_of(op.operands[0])):
@@ -133,7 +133,7 @@ def _uniform_dequantize(low: Lowering, op: stablehlo.UniformDequantizeOp) -> SSA
 
 
 def _scan(low: Lowering, op: chlo.ScanOp) -> Sequence[SSAValue]:
-    """A loop over the dimension: slices in, slices out, carries on."""
+    """Return a loop over the dimension: slices in, slices out, carries on."""
     dim, block = op.dimension.value.data, op.body.block
     arrays = low.all(op.inputs)
     backwards = bool(op.is_reverse)
@@ -174,7 +174,7 @@ def _scan(low: Lowering, op: chlo.ScanOp) -> Sequence[SSAValue]:
 
 
 def _async_start(low: Lowering, op: stablehlo.AsyncStartOp) -> SSAValue:
-    """The op itself, here; what becomes of its results is remembered."""
+    """Return the op itself, here; what becomes of its results is remembered."""
     block = op.body.block
     values = low.computation(block, low.all(op.inputs)).lower_ops(block)
     low.started[op.result] = tuple(values)

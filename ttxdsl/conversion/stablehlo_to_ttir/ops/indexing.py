@@ -182,7 +182,7 @@ def _in_turn(
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> Sequence[SSAValue]:
-    """A loop over the updates, as one may need another's result."""
+    """Return a loop over the updates, as one may need another's result."""
     build, count = low.builder, prod(rows.shape)
     if not count or not rows.width:
         return inputs
@@ -279,7 +279,7 @@ class _Rows:
         self.rows = rows
 
     def matrix(self, input: SSAValue) -> SSAValue:
-        """An input as rows and columns, with the extra row."""
+        """Return an input as rows and columns, with the extra row."""
         matrix = self.build.permute(input, [*self.reached, *self.columns])
         matrix = self.build.reshape(matrix, (self.height, self.width))
         return self.build.pad(matrix, (0, 0), (1, 0), 0)
@@ -295,7 +295,7 @@ class _Rows:
         )
 
     def scatter(self, input: SSAValue, update: SSAValue, kind: ReduceType) -> SSAValue:
-        """The input with the updates combined into it."""
+        """Return the input with the updates combined into it."""
         build, count = self.build, prod(self.shape)
         if not prod(shape_of(update)):
             return input
@@ -305,7 +305,7 @@ class _Rows:
         return self.back(build.scatter(self.matrix(input), index, source, 0, kind))
 
     def source(self, update: SSAValue) -> SSAValue:
-        """An update as rows and columns, a row for each row number."""
+        """Return an update as rows and columns, a row for each row number."""
         ordered = self.build.permute(update, self.order)
         return self.build.reshape(ordered, (prod(self.shape), self.width))
 

@@ -16,7 +16,7 @@ from ttxdsl.ir.tensors import shape_of
 def _stretch(
     build: TTIRBuilder, vector: SSAValue, like: SSAValue, dim: int
 ) -> SSAValue:
-    """A value a feature, in the shape of a whole tensor."""
+    """Return a value a feature, in the shape of a whole tensor."""
     return build.broadcast_in_dim(vector, shape_of(like), (dim,))
 
 

@@ -34,7 +34,7 @@ _TRUTH_NAMES: dict[ReduceType, str] = {
 
 
 def reduction_name(kind: ReduceType, value: SSAValue) -> str | None:
-    """The mnemonic of a reduction by that kind, None if there is none."""
+    """Return the mnemonic of a reduction by that kind, None if there is none."""
     names = _TRUTH_NAMES if element_of(value) == i1 else _NAMES
     return names.get(kind)
 

@@ -56,7 +56,7 @@ def is_op_of_ttir(call: stablehlo.CustomCallOp) -> bool:
 
 
 def lower_tenstorrent_call(low: Lowering, call: stablehlo.CustomCallOp) -> SSAValue:
-    """The op of ttir that a call is.
+    """Return the op of ttir that a call is.
 
     Raises:
         UnsupportedError: it has other operands or options than its target has.

@@ -251,7 +251,7 @@ def _with_roots(
 def _collective_broadcast(
     i: Interpreter, op: hlo.CollectiveBroadcastOp, args: Values
 ) -> Values:
-    """The root's value for all of the group; zeros for devices in none."""
+    """Return the root's value for all of the group; zeros for devices in none."""
     return tuple(
         _mesh(i).collective_broadcast(x, rank, groups)
         for x, rank, groups in _with_roots(i, op, args)
@@ -262,7 +262,7 @@ def _collective_broadcast(
 def _collective_reduce(
     i: Interpreter, op: hlo.CollectiveReduceOp, args: Values
 ) -> Values:
-    """The body over each group, for its root; zeros for all other devices."""
+    """Return the body over each group, for its root; zeros for all other devices."""
     results: list[Array] = []
     for x, rank, groups in _with_roots(i, op, args):
         x, reduce = _reduced(i, op, x)

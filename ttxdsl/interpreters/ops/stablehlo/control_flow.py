@@ -57,7 +57,7 @@ def _async_done(_: Interpreter, op: hlo.AsyncDoneOp, args: Values) -> Values:
 
 @implements(hlo.TupleOp)
 def _tuple(_: Interpreter, op: hlo.TupleOp, args: Values) -> Values:
-    """A Python tuple."""
+    """Return a Python tuple."""
     return (args,)
 
 

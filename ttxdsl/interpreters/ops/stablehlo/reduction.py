@@ -43,7 +43,7 @@ def _reduce_by_body(interpreter: Interpreter, op: hlo.ReduceOp, args: Values) ->
 
 @compiles(hlo.ReduceOp, otherwise=_reduce_by_body)
 def _reduce(op: hlo.ReduceOp) -> Kernel | None:
-    """A body that does one thing to one operand."""
+    """Return a body that does one thing to one operand."""
     names = body_names(op.body)
     if names is None or len(names) != 1:
         return None

@@ -44,7 +44,7 @@ Dense = DenseIntOrFPElementsAttr[Any]
 
 
 def _blob(parser: AttrParser, span: Span) -> bytes:
-    """The bytes of a `"0x…"` token, read without copying the text as a whole."""
+    """Return the bytes of a `"0x…"` token, read without copying the text as a whole."""
     content = span.input.content
     blob = BytesIO()
     end = span.end - 1
@@ -57,7 +57,7 @@ def _blob(parser: AttrParser, span: Span) -> bytes:
 
 
 def _narrow_bits(element: Attribute) -> int | None:
-    """The width of an integer type that does not fill a byte."""
+    """Return the width of an integer type that does not fill a byte."""
     if isinstance(element, IntegerType):
         width = element.bitwidth
         return width if width < 8 else None
@@ -80,7 +80,7 @@ def _widen(blob: bytes, element: Attribute) -> bytes:
 
 
 def _narrow(data: bytes, element: Attribute) -> bytes:
-    """The opposite of `_widen`."""
+    """Return the opposite of `_widen`."""
     bits = _narrow_bits(element)
     if bits is None:
         return data
@@ -89,7 +89,7 @@ def _narrow(data: bytes, element: Attribute) -> bytes:
 
 
 def _elements(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
-    """The elements of a blob, or the one that it holds for all."""
+    """Return the elements of a blob, or the one that it holds for all."""
     count = prod(type.get_shape())
     size = type.element_type.compile_time_size
     blob = _widen(blob, type.element_type)

@@ -154,7 +154,7 @@ class Frame:
 
 
 def source_frames(location: Attribute) -> Iterator[Frame]:
-    """The traceback that a location holds, innermost frame first, each once.
+    """Yield the traceback that a location holds, innermost frame first, each once.
 
     A name around a file's position is the function's where it stands in a call site or in
     another name, as JAX writes tracebacks, and has no slash; else it is the op's.
@@ -200,7 +200,7 @@ def own_first(frames: Iterable[Frame]) -> list[Frame]:
 
 
 def own_frame(frames: Iterable[Frame]) -> Frame | None:
-    """The first frame that is not in a library, else the first; None of none."""
+    """Return the first frame that is not in a library, else the first; None of none."""
     first: Frame | None = None
     for frame in frames:
         if not is_of_library(frame.position):
@@ -210,7 +210,7 @@ def own_frame(frames: Iterable[Frame]) -> Frame | None:
 
 
 def source_frame(location: Attribute) -> Frame | None:
-    """The frame that a location leads to, or None if it leads nowhere.
+    """Return the frame that a location leads to, or None if it leads nowhere.
 
     A call site answers with its callee (the innermost frame, as MLIR's own
     diagnostics do) unless that is in a library and a caller is not; a fused location with
@@ -220,7 +220,7 @@ def source_frame(location: Attribute) -> Frame | None:
 
 
 def source_position(location: Attribute) -> str | None:
-    """The `file:line:col` of `source_frame`."""
+    """Return the `file:line:col` of `source_frame`."""
     frame = source_frame(location)
     return None if frame is None else frame.position
 

@@ -34,7 +34,7 @@ class _Cloning:
         self._unknown: list[tuple[Operation, int, SSAValue]] = []
 
     def op(self, old: Operation) -> Operation:
-        """An op with all that is inside."""
+        """Return an op with all that is inside."""
         values, blocks = self.values, self.blocks
         operands = [*operands_of(old)] if self.operands else []
         unknown: list[int] = []

@@ -87,7 +87,7 @@ def _wait(owner: type[object], asked: dict[str, Any]) -> None:
 
 
 def waiting() -> tuple[type[Operation], ...]:
-    """The classes of ops that are not defined yet."""
+    """Return the classes of ops that are not defined yet."""
     return tuple(owner for owner in _waiting if issubclass(owner, Operation))
 
 

@@ -43,7 +43,7 @@ def _table_around(op: Operation) -> Operation | None:
 
 
 def _known_symbol(table: Operation, name: str) -> Operation | None:
-    """The op of that name; None is not known, there may be one."""
+    """Return the op of that name; None is not known, there may be one."""
     block = table.regions[0].blocks.first
     known = cast(dict[str, Operation], vars(table).get(_KNOWN, {}))
     symbol = known.get(name)

@@ -99,7 +99,7 @@ def _value(values: Mapping[str, tuple[SSAValue, ...]], name: str) -> SSAValue | 
 def _make(
     parser: Parser, template: _Template, names: list[str], location: Attribute
 ) -> Operation | None:
-    """The op that a line stands for; None if xDSL has to look at it."""
+    """Return the op that a line stands for; None if xDSL has to look at it."""
     if len(names) != template.names:
         return None
     values = parser.ssa_values

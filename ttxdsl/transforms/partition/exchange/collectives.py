@@ -60,7 +60,7 @@ class SliceFunctions:
     def function(
         self, type_: TensorType[Attribute], dim: int, mesh: Mesh, axis: AxisRef
     ) -> FuncOp:
-        """The function that cuts `type_` along `dim` by this device's place."""
+        """Return the function that cuts `type_` along `dim` by this device's place."""
         key = (type_, dim, mesh, axis)
         if key not in self._known:
             self._known[key] = self._make(type_, dim, mesh, axis)
@@ -134,7 +134,7 @@ class CollectiveWriter:
     # The place of a device
 
     def index_along(self, mesh: Mesh, axes: Axes) -> SSAValue:
-        """The index of this device along axes, major to minor, as a position."""
+        """Return the index of this device along axes, major to minor, as a position."""
         key = (mesh, axes)
         if key not in self._indices:
             if self._device is None:
@@ -182,7 +182,7 @@ class CollectiveWriter:
         return value
 
     def _empty(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """A tensor of no elements, which nobody has to send."""
+        """Return a tensor of no elements, which nobody has to send."""
         return self._emitter.splat(0, element_of(value), shape)
 
     def _slice(self, value: SSAValue, dim: int, mesh: Mesh, axis: AxisRef) -> SSAValue:

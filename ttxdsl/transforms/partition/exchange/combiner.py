@@ -50,7 +50,7 @@ class Combiner(NamedTuple):
         return _NEUTRAL.get(self.op_class)
 
     def body(self, element: Attribute) -> Region:
-        """The region of a reducing op."""
+        """Return the region of a reducing op."""
         return binary_region(self.op_class, element)
 
 
@@ -67,7 +67,7 @@ COMBINERS = {
 
 
 def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | None:
-    """The combiner that an op is, if it is one, on these two arguments."""
+    """Return the combiner that an op is, if it is one, on these two arguments."""
     combiner = _COMBINERS.get(cast(type[Operation], type(owner)))
     if combiner is None:
         return None

@@ -79,7 +79,7 @@ class Halo(NamedTuple):
     padding: tuple[int, int] = (0, 0)
 
     def starts(self, shards: int, size: int) -> tuple[int, ...]:
-        """The place of the dimension that each shard reads first."""
+        """Return the place of the dimension that each shard reads first."""
         return tuple(at * (size + self.drift) + self.start for at in range(shards))
 
     def exchange(self, shards: int, size: int) -> Exchange:
@@ -104,7 +104,7 @@ def meeting(
 
 
 def halo_of(operand: Layout, result: Layout, window: Window) -> Halo | None:
-    """The halo of windows along a dimension that both sides split alike.
+    """Return the halo of windows along a dimension that both sides split alike.
 
     Returns:
         None if gathering the dimension moves no more, or if shards drift apart where

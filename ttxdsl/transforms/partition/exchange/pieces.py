@@ -131,7 +131,7 @@ def _lies_as(local: Local, wanted: Layout) -> Local | None:
 
 
 def places_sent(pieces: Sequence[Piece]) -> int:
-    """The places that each device sends."""
+    """Return the places that each device sends."""
     return sum(
         end - start
         for (start, end), owners in pieces

@@ -188,7 +188,7 @@ class _Writer:
         return self.cut(padded, begin, self.length)
 
     def mask(self, round_: Round, shape: Sequence[int]) -> SSAValue:
-        """The places that devices take from a round."""
+        """Return the places that devices take from a round."""
         ends = {t.target: (t.place, t.place + t.length) for t in round_}
         if {*ends.values()} == {(0, self.length)}:
             taken = self.number({at: int(at in ends) for at in range(self.count)})
@@ -224,7 +224,7 @@ def stretches(
     length: int,
     filler: SSAValue | None,
 ) -> SSAValue:
-    """The places that each device reads of a split dimension.
+    """Return the places that each device reads of a split dimension.
 
     Args:
         ctx: the localizer.

@@ -60,7 +60,7 @@ def counted_once(
 
 
 def as_parts(ctx: Localizer, local: Local, parts: Partial | None) -> Local:
-    """A whole value as parts that combine to it.
+    """Return a whole value as parts that combine to it.
 
     The first device along the axes keeps it and the others hold zero; maxima and
     minima of copies are what was copied.

@@ -63,7 +63,7 @@ def _rewrite_block(
     arguments: Sequence[_Border],
     returned: Sequence[_Border],
 ) -> Block:
-    """The local form of a block that ends in `stablehlo.return`."""
+    """Return the local form of a block that ends in `stablehlo.return`."""
     new = Block(
         arg_types=[
             local_type(argument.type, border.layout)

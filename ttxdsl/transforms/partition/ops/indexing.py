@@ -288,7 +288,7 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
 
 
 def _only_split(layout: Layout, dims: Collection[int]) -> Layout:
-    """The layout with none but these dimensions split."""
+    """Return the layout with none but these dimensions split."""
     return layout.with_axes(
         axes if dim in dims else () for dim, axes in enumerate(layout.axes)
     )

@@ -157,7 +157,7 @@ def _to_combine(op: sdy.CombiningOp, local: Local, axes: Axes) -> Axes:
 
 
 def _combined(local: Local, axes: Axes) -> Local:
-    """The same with nothing left to combine along `axes`."""
+    """Return the same with nothing left to combine along `axes`."""
     mesh = local.placed.mesh
     partial = local.partial
     if partial is not None:

@@ -95,7 +95,7 @@ class ExportPipelinePass(PassSequence):
     newest: bool = False
 
     def passes(self) -> list[ModulePass]:
-        """All passes in order."""
+        """Return all passes in order."""
         partition = not self.avoid_export_for_partitioning
         passes: list[ModulePass] = [
             ConstantOrScalarMergerPass(),

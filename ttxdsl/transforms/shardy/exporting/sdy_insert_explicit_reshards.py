@@ -518,7 +518,7 @@ class ReshardInserter:
     def unreduced_reduction(
         self, op: Operation, rule: OpShardingRule, mesh: Mesh
     ) -> Axes:
-        """The reduction axes that matter to the minimal version.
+        """Return the reduction axes that matter to the minimal version.
 
         Raises:
             CompileError: if the result is unreduced and the operands disagree.
@@ -572,7 +572,7 @@ class ReshardInserter:
     # Meshes
 
     def mesh_of(self, op: Operation, sharding: TensorSharding | str | Mesh) -> Mesh:
-        """The mesh that a sharding or a name means."""
+        """Return the mesh that a sharding or a name means."""
         ref = sharding.mesh if isinstance(sharding, TensorSharding) else sharding
         if isinstance(ref, str) and ref in self.meshes:
             return self.meshes[ref]
@@ -581,7 +581,7 @@ class ReshardInserter:
     def first_mesh(
         self, shardings: Iterable[TensorSharding | None]
     ) -> str | Mesh | None:
-        """The first mesh of several devices that is named."""
+        """Return the first mesh of several devices that is named."""
         for sharding in shardings:
             if sharding and not self.mesh_of(self.module, sharding).is_maximal:
                 return sharding.mesh

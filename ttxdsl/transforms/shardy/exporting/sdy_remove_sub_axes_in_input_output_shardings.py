@@ -12,7 +12,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 def with_whole_axes(sharding: TensorSharding) -> TensorSharding:
-    """The sharding with open dimensions cut before their first sub-axis."""
+    """Return the sharding with open dimensions cut before their first sub-axis."""
 
     def whole(dim: DimSharding) -> DimSharding:
         if dim.closed:

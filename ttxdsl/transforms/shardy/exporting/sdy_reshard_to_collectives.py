@@ -38,7 +38,7 @@ from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 def collective_op(
     step: collectives.Collective, tensor: SSAValue, out_sharding: TensorSharding
 ) -> sdy.CollectiveOp:
-    """The `sdy` op that does a step to a tensor."""
+    """Return the `sdy` op that does a step to a tensor."""
     match step:
         case collectives.AllGather(axes):
             return sdy.AllGatherOp(tensor, axes, out_sharding)

@@ -55,7 +55,7 @@ def _set_result_shardings(
 
 
 def _edge_attributes(owners: Sequence[SSAValue], name: str) -> list[Attribute | None]:
-    """The attribute of each edge."""
+    """Return the attribute of each edge."""
     edges = (sdy.find_data_flow_edge(owner) for owner in owners)
     return [edge.attributes.get(name) for edge in edges if edge is not None]
 

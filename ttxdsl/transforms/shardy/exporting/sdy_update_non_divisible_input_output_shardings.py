@@ -42,7 +42,7 @@ def dividing_prefix(axes: Axes, size: int, mesh: Mesh) -> Axes:
 def evenly_sharded(
     sharding: TensorSharding, shape: Sequence[int], mesh: Mesh
 ) -> TensorSharding:
-    """The sharding with no more axes in each dimension than divide it.
+    """Return the sharding with no more axes in each dimension than divide it.
 
     A dimension that changes loses its priority.
     """

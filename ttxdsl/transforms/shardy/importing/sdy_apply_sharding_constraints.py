@@ -112,7 +112,7 @@ def _apply(
 
 
 def _end_of_chain(head: sdy.ShardingConstraintOp) -> sdy.ShardingConstraintOp | None:
-    """The last of a chain of at least two constraints that starts with `head`.
+    """Return the last of a chain of at least two constraints that starts with `head`.
 
     None if `head` does not start the chain, if its input has a sharding or other
     constraints, or if a constraint before the last has other uses.

@@ -33,7 +33,7 @@ from ttxdsl.transforms.shardy.canonicalize import share_constants
 
 
 def _everywhere(value: SSAValue) -> int | None:
-    """The integer that all elements of a value are."""
+    """Return the integer that all elements of a value are."""
     op = value.owner
     if isinstance(op, stablehlo.BroadcastInDimOp | stablehlo.ReshapeOp):
         return _everywhere(op.operand)
@@ -118,7 +118,7 @@ def _entry_counts_rows(indices: SSAValue, dim: int, entry: int) -> bool:
 def _without_entry(
     indices: SSAValue, dim: int, entry: int, user: Operation
 ) -> SSAValue:
-    """The index vectors without one of their entries, made before `user`."""
+    """Return the index vectors without one of their entries, made before `user`."""
     emitter = Emitter(Block(), user.location)
     join, total = indices.owner, shape_of(indices)[dim]
     if (
@@ -155,7 +155,7 @@ def _batch_entry(
     positions: Sequence[int],
     dropped: Sequence[int],
 ) -> int | None:
-    """The entry of index vectors that counts through dimension 0 of the operand.
+    """Return the entry of index vectors that counts through dimension 0 of the operand.
 
     Args:
         operand: what is gathered from or scattered to.

@@ -61,7 +61,7 @@ class ImportPipelinePass(PassSequence):
     dedup_functions_fully: bool = False
 
     def passes(self) -> list[ModulePass]:
-        """All passes in order."""
+        """Return all passes in order."""
         return [
             SymbolDCE(),
             LiftInlinedMeshesPass(),

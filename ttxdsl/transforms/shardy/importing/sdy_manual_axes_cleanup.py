@@ -35,7 +35,7 @@ def common_mesh_name(
 def replicate_unused(
     sharding: TensorSharding, mesh_ref: str | Mesh, mesh: Mesh, manual: Sequence[str]
 ) -> TensorSharding:
-    """The sharding with the manual axes that it does not use replicated.
+    """Return the sharding with the manual axes that it does not use replicated.
 
     Args:
         sharding: the sharding of an operand or a result.

@@ -23,7 +23,7 @@ def _larger(axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
 
 
 def without_size_one_axes(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    """The same layout without axes of size one.
+    """Return the same layout without axes of size one.
 
     Sub-axes that become neighbours are merged, which the dialect asks for. (The C++ pass
     does not merge, and then fails.)

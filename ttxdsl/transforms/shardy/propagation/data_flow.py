@@ -21,7 +21,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 
 def _owned_by(owner: SSAValue) -> tuple[Operation, DataFlowTrait] | None:
-    """The op whose edge a value owns; None if it owns none.
+    """Return the op whose edge a value owns; None if it owns none.
 
     A program may have an edge op behind any value: behind an argument of a loop, whose
     edge the loop's result owns, or where there are no edges at all. Such ones link nothing.
@@ -34,7 +34,7 @@ def _owned_by(owner: SSAValue) -> tuple[Operation, DataFlowTrait] | None:
 
 
 def edge_sources(owner: SSAValue) -> list[SSAValue]:
-    """The values that flow into the edge that `owner` owns."""
+    """Return the values that flow into the edge that `owner` owns."""
     if (owner_and_edges := _owned_by(owner)) is None:
         return []
     op, edges = owner_and_edges
@@ -42,7 +42,7 @@ def edge_sources(owner: SSAValue) -> list[SSAValue]:
 
 
 def other_targets(owner: SSAValue) -> Sequence[SSAValue]:
-    """The targets of the edge besides its owner."""
+    """Return the targets of the edge besides its owner."""
     if (owner_and_edges := _owned_by(owner)) is None:
         return ()
     op, edges = owner_and_edges
@@ -50,7 +50,7 @@ def other_targets(owner: SSAValue) -> Sequence[SSAValue]:
 
 
 def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
-    """The edge op of the edge that a use is a source of, if there is one.
+    """Return the edge op of the edge that a use is a source of, if there is one.
 
     Args:
         use: a use of a value.
@@ -78,13 +78,13 @@ class Border(NamedTuple):
     """Whether the edge is that of a block argument, with its source outside."""
 
     def at_sources(self, sharding: TensorSharding) -> TensorSharding:
-        """The edge's sharding as its sources see it."""
+        """Return the edge's sharding as its sources see it."""
         if self.inwards:
             return with_manual_axes(self.outer, sharding, self.manual)
         return without_manual_axes(sharding, self.manual)
 
     def at_edge(self, sharding: TensorSharding) -> TensorSharding:
-        """The sources' sharding as the edge holds it."""
+        """Return the sources' sharding as the edge holds it."""
         if self.inwards:
             return without_manual_axes(sharding, self.manual)
         return with_manual_axes(self.outer, sharding, self.manual)

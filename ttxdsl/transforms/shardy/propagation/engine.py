@@ -64,7 +64,7 @@ class Ways:
     unless: Callable[[Operation], bool] | None = None
 
     def __call__(self, node: Node) -> Directions:
-        """The directions of one node now."""
+        """Return the directions of one node now."""
         directions = self.of_kind(node)
         if any(directions) and self.unless is not None and self.unless(node.op):
             return (PropagationDirection.NONE,) * len(directions)
@@ -175,7 +175,7 @@ class Propagation:
         self._propagate_function_results(strategy)
 
     def _signature(self, node: Node, strategy: Strategy, ways: Ways | None) -> int:
-        """The signature of steps of all nodes of a kind."""
+        """Return the signature of steps of all nodes of a kind."""
         assert node.behaviour is not None, "asked of nodes that propagate"
         if ways is None or node.allowed is not None:
             directions = node.both

@@ -39,7 +39,7 @@ _NO_NODE = -1
 
 
 def static_shape(type: Attribute) -> tuple[int, ...] | None:
-    """The shape of a ranked type of known sizes, None for everything else."""
+    """Return the shape of a ranked type of known sizes, None for everything else."""
     if not isinstance(type, ShapedType):
         return None
     shape = type.get_shape()
@@ -180,11 +180,11 @@ class PropagationGraph:
         self._creation[op] = len(self._creation)
 
     def all_ops(self) -> Iterator[Operation]:
-        """The ops of the module that were not erased."""
+        """Return the ops of the module that were not erased."""
         return (op for op in self._creation if op.parent is not None)
 
     def entry_functions(self) -> Iterator[FuncOp]:
-        """The functions whose results carry shardings of their own.
+        """Yield the functions whose results carry shardings of their own.
 
         The only function with that name or the one called `main`; in a module with
         neither, every function that nobody calls.
@@ -238,7 +238,7 @@ class PropagationGraph:
     # Places
 
     def place_of(self, value: SSAValue) -> int:
-        """The place that holds the sharding of a value, or `NO_PLACE`."""
+        """Return the place that holds the sharding of a value, or `NO_PLACE`."""
         place = self._place_of_value.get(value)
         if place is not None:
             return place
@@ -259,7 +259,7 @@ class PropagationGraph:
         return place
 
     def place_of_func_result(self, function: FuncOp, index: int) -> int:
-        """The place of the sharding of a function's result."""
+        """Return the place of the sharding of a function's result."""
         key = (function, index)
         place = self._place_of_func_result.get(key)
         if place is None:
@@ -302,11 +302,11 @@ class PropagationGraph:
         return len(self.places) - 1
 
     def sharding_of(self, place: int) -> TensorSharding | None:
-        """The sharding at a place."""
+        """Return the sharding at a place."""
         return self.memo.sharding(self.numbers[place])
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:
-        """The mesh that a sharding names."""
+        """Return the mesh that a sharding names."""
         mesh = sharding.mesh
         return self.meshes[mesh] if isinstance(mesh, str) else mesh
 
@@ -342,7 +342,7 @@ class PropagationGraph:
                 self.places[sibling].original = self.numbers[sibling]
 
     def _siblings_of(self, place: int) -> tuple[int, ...]:
-        """The other places that share an attribute with this one."""
+        """Return the other places that share an attribute with this one."""
         value = self.places[place].value
         together: Sequence[SSAValue] = ()
         if isinstance(value, OpResult):
@@ -433,7 +433,7 @@ class PropagationGraph:
     # Who is concerned
 
     def concerned_by(self, value: SSAValue) -> tuple[int, ...]:
-        """The nodes to visit again when the sharding of a value changed.
+        """Return the nodes to visit again when the sharding of a value changed.
 
         In the order in which they are put on the worklist, a stack: its last one is
         visited first. An op that stands in the region of another also brings the
@@ -478,7 +478,7 @@ class PropagationGraph:
                 self._add_with_ancestors(user, nodes)
 
     def ordered_uses(self, value: SSAValue) -> list[Use]:
-        """The uses of a value, of the op created last first."""
+        """Return the uses of a value, of the op created last first."""
         first = value.first_use
         if first is None or value.has_one_use():
             return [] if first is None else [first]

@@ -104,7 +104,7 @@ class History:
     # Questions
 
     def origin(self, value: SSAValue, axis: AxisRef) -> str | None:
-        """The name of what introduced an axis on a value, None if nobody knows.
+        """Return the name of what introduced an axis on a value, None if nobody knows.
 
         `input: 0`, `output: 1`, `constraint_0`, `mc_0_input: 1`, `mc_0_output: 0`;
         `op_0: 0` for a result that was sharded from the start; numbers count
@@ -117,7 +117,7 @@ class History:
         return entry_of(self._origins.get(holder, {}), axis)
 
     def path(self, value: SSAValue, axis: AxisRef) -> list[Hop]:
-        """The hops on which an axis came to a value, the last one first.
+        """Return the hops on which an axis came to a value, the last one first.
 
         Empty if the value had the axis from the start (or does not have it). Behind a
         reshape the axis may be a part of the one it came from.
@@ -378,7 +378,7 @@ def _steps_before(module: ModuleOp) -> int:
 
 
 def entry_of(by_axis: Mapping[AxisRef, _T], axis: AxisRef) -> _T | None:
-    """The entry of an axis, or of one that it was split from or merged with."""
+    """Return the entry of an axis, or of one that it was split from or merged with."""
     if axis in by_axis:
         return by_axis[axis]
     for other, entry in by_axis.items():
@@ -388,7 +388,7 @@ def entry_of(by_axis: Mapping[AxisRef, _T], axis: AxisRef) -> _T | None:
 
 
 def _reference(rule: OpShardingRule, index: int) -> sdy.EdgeValueRef:
-    """An index into operands and results as a reference."""
+    """Return an index into operands and results as a reference."""
     count = len(rule.operands)
     if index < count:
         return sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, index)
@@ -402,7 +402,7 @@ def _new_axes(
     after: TensorFactors,
     tensors: Sequence[TensorFactors],
 ) -> dict[AxisRef, int]:
-    """The axes that are new on a tensor, each with the tensor it came from.
+    """Return the axes that are new on a tensor, each with the tensor it came from.
 
     Sub-axes on neighbouring factors of a dimension that join are one axis.
     """
@@ -440,7 +440,7 @@ def _fits(reference: sdy.EdgeValueRef, op: Operation) -> bool:
 def _first_with(
     axes: Axes, factor: int, tensors: Sequence[TensorFactors]
 ) -> int | None:
-    """The first tensor whose factor was already sharded by all the axes."""
+    """Return the first tensor whose factor was already sharded by all the axes."""
     for index, tensor in enumerate(tensors):
         known = tensor.factors.get(factor)
         if known is not None and is_prefix(axes, known.axes):
@@ -449,7 +449,7 @@ def _first_with(
 
 
 def _added(new: Axes, old: Axes) -> Iterator[AxisRef]:
-    """The axes behind the old ones, and the last old one if it has grown."""
+    """Yield the axes behind the old ones, and the last old one if it has grown."""
     if old and old[-1] != new[len(old) - 1]:
         yield new[len(old) - 1]
     yield from new[len(old) :]

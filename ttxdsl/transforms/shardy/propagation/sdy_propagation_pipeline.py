@@ -96,7 +96,7 @@ class PropagationPipelinePass(PassSequence):
         ]
 
     def passes(self) -> list[ModulePass]:
-        """All passes in order."""
+        """Return all passes in order."""
         return [
             ImportPipelinePass(self.dedup_functions_fully),
             *self._calls_to_edges(),

@@ -42,11 +42,11 @@ class ShardingGroups:
             self._members.setdefault(group, []).append(op.input)
 
     def op_of(self, member: SSAValue) -> ShardingGroupOp:
-        """The op that says that a value is in its group."""
+        """Return the op that says that a value is in its group."""
         return self._op_of[member]
 
     def others_like(self, value: SSAValue) -> list[SSAValue]:
-        """The other members of the group that a value is in."""
+        """Return the other members of the group that a value is in."""
         group = self._group_of.get(value)
         if group is None:
             return []
@@ -93,7 +93,7 @@ class ShardingGroups:
 
 
 def _different_shardings(members: Sequence[SSAValue]) -> list[TensorSharding]:
-    """The shardings of the members that say something, without repetition."""
+    """Return the shardings of the members that say something, without repetition."""
     if len(members) == 1:
         only = sdy.get_sharding(members[0])
         return [] if only is None else [only]

@@ -15,7 +15,7 @@ from ttxdsl.transforms.shardy.save_module import save_module
 
 
 def hold_back(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    """A sharding as it takes part in priority 0.
+    """Return a sharding as it takes part in priority 0.
 
     Dimensions of lower priority are unsharded and closed, and their axes replicated
     so that nothing else takes them.
@@ -37,7 +37,7 @@ def hold_back(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
 def release(
     current: TensorSharding, original: TensorSharding, priority: int
 ) -> TensorSharding:
-    """A held back sharding with the dimensions of one priority put back."""
+    """Return a held back sharding with the dimensions of one priority put back."""
     released = [dim.priority_or_default == priority for dim in original.dims]
     dims = tuple(
         old.without_priority() if now else dim
