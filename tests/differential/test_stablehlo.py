@@ -80,8 +80,12 @@ def differences(
     # Of the pretty form, C++ reads its own print back; for one op it does not, so
     # the reference is the generic form.
     source = program.debug if debug else program.generic
-    expected = oracle.run(source, debug=debug)
     module = read(context, getattr(program, form))
+    if form == "generic" and module.is_structurally_equivalent(
+        read(context, program.pretty)
+    ):
+        return []  # printed as the pretty one
+    expected = oracle.run(source, debug=debug)
     found: list[str] = []
     for generic in (False,) if debug else (False, True):
         got = oracle.run(printed(module, generic=generic, debug=debug), debug=debug)
