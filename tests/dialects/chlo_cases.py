@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.dialects.stablehlo_cases import F4, F46, I4, SB, Broken, S, Use, array
+from tests.dialects.stablehlo_cases import F4, F46, I4, SB, S, Use, array
+from tests.dialects.stablehlo_refusals import Broken
 
 USES: dict[str, Use] = {}
 

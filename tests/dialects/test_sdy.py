@@ -20,14 +20,13 @@ from tests.attack.bombs.deep import nested_regions
 from tests.dialects.sdy_cases import (
     ACCEPTED,
     MESH,
-    REJECTED,
     SHARDINGS,
-    STRICTER,
     constraint,
     func,
     per_value,
     sharded,
 )
+from tests.dialects.sdy_refusals import REJECTED, STRICTER
 from tests.differential.oracle import Oracle
 from tests.work import calls
 from ttxdsl.diagnostics.errors import CompileError

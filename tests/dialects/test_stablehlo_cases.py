@@ -9,15 +9,16 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from tests.dialects import chlo_cases, stablehlo_cases
-from tests.dialects.stablehlo_cases import Broken, Use
+from tests.dialects import chlo_cases, stablehlo_cases, stablehlo_refusals
+from tests.dialects.stablehlo_cases import Use
+from tests.dialects.stablehlo_refusals import Broken
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.loading.program import make_context, parse_program
 
 USES = stablehlo_cases.USES | chlo_cases.USES
-BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
+BROKEN = stablehlo_refusals.BROKEN + chlo_cases.BROKEN
 NOT_IN_TABLE = {"stablehlo.return"}
 """It is in the regions of others."""
 

@@ -9,11 +9,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tests.dialects import chlo_cases, stablehlo_cases
-from tests.dialects.stablehlo_cases import Broken
+from tests.dialects import chlo_cases, stablehlo_refusals
+from tests.dialects.stablehlo_refusals import Broken
 from ttxdsl.loading.program import make_context
 
-BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
+BROKEN = stablehlo_refusals.BROKEN + chlo_cases.BROKEN
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda one: one.id)

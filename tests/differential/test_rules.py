@@ -13,7 +13,8 @@ from xdsl.parser import Parser
 from xdsl.universe import Universe
 
 from tests.differential.oracle import Oracle, OracleRejected
-from tests.rules.cases import all_cases, binary, call, dot_numbers, dot_result, tensor
+from tests.rules.cases import all_cases, dot_numbers, dot_result
+from tests.rules.op_text import binary, call, tensor
 from ttxdsl.dialects.sdy import OpShardingRuleAttr
 from ttxdsl.rules import sharding_rule
 from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_rules import (

@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tests.dialects import chlo_cases, stablehlo_cases
-from tests.dialects.stablehlo_cases import Broken, Use
+from tests.dialects import chlo_cases, stablehlo_cases, stablehlo_refusals
+from tests.dialects.stablehlo_cases import Use
+from tests.dialects.stablehlo_refusals import Broken
 from tests.differential.corpus import Program, programs
 from tests.differential.moved_ops import move_a_line
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
@@ -22,7 +23,7 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import make_context, parse_program
 
 USES = stablehlo_cases.USES | chlo_cases.USES
-BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
+BROKEN = stablehlo_refusals.BROKEN + chlo_cases.BROKEN
 
 NOT_FOR_JAXLIB = {
     "stablehlo.collective_reduce": "this jaxlib does not have the op yet",

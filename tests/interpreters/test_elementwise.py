@@ -34,10 +34,7 @@ INTEGERS = SIGNED + UNSIGNED
 BOOL = np.dtype(bool)
 
 
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with np.errstate(all="ignore"):
-        yield
+pytestmark = pytest.mark.usefixtures("no_warnings")
 
 
 def values(dtype, seed=0):

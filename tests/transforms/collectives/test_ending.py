@@ -11,13 +11,13 @@ from xdsl.ir import Block, Operation
 
 from tests.differential.corpus import Program, programs
 from tests.differential.partitioning import MESHES, sharded_program
-from tests.transforms.collectives.programs import PROGRAMS
-from tests.transforms.collectives.test_optimizations import (
+from tests.transforms.collectives.optimized import (
     computes_the_same,
     local,
     optimized,
     sent,
 )
+from tests.transforms.collectives.programs import PROGRAMS
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks, rounds
 from ttxdsl.dialects import stablehlo

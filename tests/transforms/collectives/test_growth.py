@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.transforms.collectives.optimized import local
 from tests.transforms.collectives.programs import PROGRAMS, SUMS_ALONG_TWO_AXES
 from tests.transforms.collectives.repeated import chained, growth, side_by_side
-from tests.transforms.collectives.test_optimizations import local
 from tests.work import calls
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.collectives.optimize_collectives import (
