@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("command", "names"),
     [
         ("why m.mlir --axis-link modl=5", "data, model"),
-        ("why plain.mlir --mesh-shape 1,4 --axis-link x=5", "model, batch"),
+        ("why plain.mlir --mesh-shape 1,4 --axis-link x=5", "batch"),
         ("report m.mlir -o out.html --axis-link modl=5", "data, model"),
         ("report m.mlir --json --axis-link modl=5", "data, model"),
         ("report m.mlir -o out.html --beside plain.mlir --axis-link modl=5", "model"),

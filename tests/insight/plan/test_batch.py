@@ -86,3 +86,16 @@ def test_the_program_itself_stays():
     before = str(module)
     scale_batch(module, Fraction(2))
     assert str(module) == before
+
+
+def test_a_batch_of_one_that_a_reshape_drops():
+    def dropped(w: Any, x: Any) -> Any:
+        return w - x.reshape(4, 8).T @ x[0]
+
+    shape = jax.ShapeDtypeStruct
+    program = ttxdsl.from_jax(
+        jax.jit(dropped, donate_argnums=0),
+        *(shape((8, 8), "float32"), shape((1, 4, 8), "float32")),
+    )
+    with pytest.raises(CompileError, match="counts on the size of the batch"):
+        scale_batch(program.module, Fraction(2))

@@ -91,7 +91,7 @@ def _prescribe(options: argparse.Namespace) -> int:
     text, source = read_input(options.file, options)
     module = parse_program(text, source)
     answer = _searched(options, module, text, source)
-    require_axes(options, (name for name, _ in answer.mesh.axes))
+    require_axes(options, answer.mesh.axes)
     if options.patch is not None:
         write_whole(options.patch, patch_of(answer).text)
     if options.json:
@@ -177,10 +177,8 @@ def _diagnose(options: argparse.Namespace) -> int:
         )
     candidates = [row.candidate for row in (*diagnosis.rows, *diagnosis.refused)]
     tried = (*candidates, *diagnosis.untried)
-    written = (
-        name for op in written_meshes(module) for name in op.mesh.data.axis_names
-    )
-    require_axes(options, (*written, *(name for c in tried for name, _ in c.axes)))
+    written = (axis for op in written_meshes(module) for axis in op.mesh.data.axes)
+    require_axes(options, (*written, *(axis for c in tried for axis in c.axes)))
     answer: Prescriptions | None = None
     if goes_on and diagnosis.rows and diagnosis.ended != "interrupt":
         best = with_mesh(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def _chip(options: argparse.Namespace, program: Program) -> Chip:
     """Return the chip with the links along axes, which the program's meshes must have."""
     meshes = mesh_table(program.module).values()
-    require_axes(options, (name for mesh in meshes for name in mesh.axis_names))
+    require_axes(options, (axis for mesh in meshes for axis in mesh.axes))
     chip = chip_of_options(options)
     assert chip is not None, "the option is required"
     return chip

@@ -99,7 +99,11 @@ def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str,
 
 def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None:
     """Hold links to the axes of the meshes of reports, one of which has to have them."""
-    require_axes(options, (name for data in reports for name in data["axes"]))
+    axes: list[tuple[str, int]] = []
+    for data in reports:
+        shown = dict(axis for mesh in data["meshes"] for axis in mesh["axes"])
+        axes += [(name, shown.get(name, 1)) for name in data["axes"]]
+    require_axes(options, axes)
 
 
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:

@@ -156,22 +156,25 @@ def _axis_link(text: str) -> tuple[str, Link]:
         ) from None
 
 
-def require_axes(options: argparse.Namespace, axes: Iterable[str]) -> None:
+def require_axes(options: argparse.Namespace, axes: Iterable[tuple[str, int]]) -> None:
     """Hold the links along axes to the axes that there are.
 
     Args:
         options: what `add_machine_options` read.
-        axes: the names of all axes of the meshes that times are modelled of.
+        axes: name and size of all axes of the meshes that times are modelled of.
 
     Raises:
         CompileError: a link is along none of them.
     """
-    known = dict.fromkeys(axes)
+    known: dict[str, int] = {}
+    for name, size in axes:
+        known[name] = max(size, known.get(name, 1))
+    larger = [name for name, size in known.items() if size > 1] or list(known)
     for name, _ in options.axis_link:
         if name not in known:
             raise CompileError(
                 f"--axis-link {visible(name)}=…: no mesh has an axis of that name",
-                hint=f"there is {', '.join(map(visible, known)) or 'none'}",
+                hint=f"there is {', '.join(map(visible, larger)) or 'none'}",
             )
 
 

@@ -20,6 +20,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.analysis.batching.batch import find_batch
 from ttxdsl.analysis.calls.function_attributes import entry_function
@@ -80,7 +81,12 @@ def scale_batch(module: ModuleOp, factor: Fraction) -> ModuleOp:
                 function,
             )
     batch.rewrite(function)
-    changed.verify()
+    try:
+        changed.verify()
+    except VerifyException as error:  # what drops a batch of one, say
+        raise CompileError(
+            f"an op counts on the size of the batch that it has: {error}", function
+        ) from error
     return changed
 
 

@@ -117,10 +117,10 @@ class Explainer:
         return self._recorded.remarks
 
     @property
-    def axes(self) -> list[str]:
-        """The names of the axes of all meshes of the compiled program."""
+    def axes(self) -> list[tuple[str, int]]:
+        """Name and size of the axes of all meshes of the compiled program."""
         meshes = mesh_table(self._recorded.compiled).values()
-        return [name for mesh in meshes for name, _ in mesh.axes]
+        return [axis for mesh in meshes for axis in mesh.axes]
 
     @cached_property
     def _counterfactuals(self) -> Counterfactuals:
