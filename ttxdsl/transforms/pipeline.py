@@ -328,11 +328,10 @@ class TTStableHLOPipelinePass(ModulePass):
             )
         return PIPELINES[self.version]
 
-    def bytes_behind_propagation(self, ctx: Context, module: ModuleOp) -> int:
-        """Return what devices send if a module goes on from stage 6."""
-        for cleanup in self._version.after(self, PROPAGATION_STAGE):
-            cleanup.apply(ctx, module)
-        return self._bytes_from(PROPAGATION_STAGE + 1, ctx, module)
+    def rest_to_count(self, ctx: Context, module: ModuleOp) -> Iterator[Stage]:
+        """Go on from stage 6 as far as the bytes that devices send can be counted."""
+        rest = replace(self, last_stage=LOCAL_STAGE, dump_dir=None)
+        return rest.go_on(ctx, module, NO_HOOKS)
 
     def bytes_with_carries(self, ctx: Context, module: ModuleOp) -> int:
         """Return what devices send if a module's carries stay as they are in stage 8."""
@@ -361,13 +360,6 @@ class TTStableHLOPipelinePass(ModulePass):
         check_collectives(module)
         rest = replace(self, first_stage=PROPAGATION_STAGE + 1, verify_each=False)
         yield from rest.run(ctx, module, hooks, known)
-
-    def _to_the_end(
-        self, ctx: Context, module: ModuleOp, hooks: Hooks, costs: Sequence[Cost]
-    ) -> tuple[int, list[Stage]]:
-        """Go on from stage 6; return what devices send, and the stages."""
-        stages = list(self.go_on(ctx, module, hooks, costs))
-        return bytes_sent(module), stages
 
     def run(
         self,
@@ -445,9 +437,7 @@ class TTStableHLOPipelinePass(ModulePass):
                         rest = stage.finish_with(
                             ctx,
                             module,
-                            lambda ctx, module: self._to_the_end(
-                                ctx, module, unseen, held
-                            ),
+                            lambda ctx, module: self.go_on(ctx, module, unseen, held),
                         )
                     else:
                         hooks.run(number, stage, ctx, module)
@@ -553,7 +543,7 @@ class Version:
     def propagation(self, pipeline: TTStableHLOPipelinePass) -> ModulePass:
         """Return stage 6."""
         if pipeline.optimize:
-            return LessTrafficPropagatePass(sent=pipeline.bytes_behind_propagation)
+            return LessTrafficPropagatePass(rest=pipeline.rest_to_count)
         from ttxdsl.transforms.shardy.propagation.aggressive import (
             AggressivePropagatePass,
         )

@@ -39,9 +39,10 @@ from ttxdsl.transforms.pipeline import (
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
 )
-from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
-from ttxdsl.transforms.shardy.propagation.engine import Propagation
-from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
+from ttxdsl.transforms.shardy.propagation.less_traffic import (
+    LessTrafficPropagatePass,
+    finished_copy,
+)
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 
@@ -267,12 +268,12 @@ def demands_of(
     module = changed(original, edits, moves.number)
     stage_6 = pipeline.stages()[PROPAGATION_STAGE - 1]
     context = make_context()
-    others: list[tuple[PropagationPass, Propagation]] = []
+    others: list[ModuleOp] = []
 
     def by_priority(module: ModuleOp) -> None:
         assert isinstance(stage_6, LessTrafficPropagatePass)
-        (_, first), *rest = stage_6.candidates(module, apart=True)
-        others.extend(rest)
+        (_, first), *rest = stage_6.candidates(module)
+        others.extend(finished_copy(module, second, way) for way, second in rest)
         first.finish(keep_rules=stage_6.keep_sharding_rules)
 
     both = isinstance(stage_6, LessTrafficPropagatePass)
@@ -285,12 +286,11 @@ def demands_of(
         for _ in short.run(context, module, hooks):
             pass
         ways.add(moves.of(module))
-        for way, second in others:
+        for other in others:
             with suppress(CompileError):  # then it is not chosen
-                second.finish(keep_rules=way.keep_sharding_rules)
-                for _ in short.go_on(context, second.module, hooks):
+                for _ in short.go_on(context, other, hooks):
                     pass
-                ways.add(moves.of(second.module))
+                ways.add(moves.of(other))
 
     def choose() -> frozenset[Moved]:
         moves = Moves(original)

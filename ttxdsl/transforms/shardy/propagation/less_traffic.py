@@ -4,14 +4,15 @@ Where shardings contradict each other, who comes first decides, and no order is 
 best: with weights split over the axis of the batch, op priorities let those of the
 weights win, so that the batch is gathered. What both ways would have devices send is
 counted (`traffic.py`) before anything is planned. That is rough, for optimizations make up
-for much of it: where it is less, the program goes on to its end both ways, and the
-cheaper one is stage 6. Where nobody looks at the stages in between, that end is kept.
+for much of it: where it is less, the program goes on both ways, and the cheaper one is
+stage 6: a small program to its end, a large one as far as stage 8, whose reshards are
+then counted. Where nobody looks at the stages in between, what was done is kept.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,7 +24,11 @@ from ttxdsl.diagnostics.remarks import (
     emit_remark,
     repeat_remarks,
 )
+from ttxdsl.dialects import sdy
 from ttxdsl.ir.collector import discard_block
+from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
     remove_size_one_axes,
 )
@@ -31,17 +36,55 @@ from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
-from ttxdsl.transforms.shardy.propagation.traffic import traffic
+from ttxdsl.transforms.shardy.propagation.traffic import (
+    RoughTraffic,
+    reshard_bytes,
+    traffic,
+)
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 CLEARLY_LESS = 0.95
 """The part of the bytes of the one from which on the other is tried: lower, it misses what
 pays, higher, most tries are for nothing (docs/evidence/decisions.md, 2026-11-27)."""
 
-Sent = Callable[[Context, ModuleOp], int]
-"""What devices send if a module goes on from stage 6, which changes it."""
+LARGE = 2_000
+"""Ops from which on reshards decide, and not the program's end, which takes seconds."""
+
+_TO_RESHARDS = 2
+"""Stages from propagation to the one that inserts reshards."""
 
 Steps = TypeVar("Steps")
+
+GoOn = Callable[[Context, ModuleOp], Iterator[Steps]]
+"""Takes a program from behind stage 6 on, a stage a step."""
+
+
+@dataclass(slots=True)
+class _Trial(Generic[Steps]):
+    """A program that goes on from stage 6 one way, as far as it is advanced."""
+
+    way: PropagationPass
+    module: ModuleOp
+    steps: Iterator[Steps]
+    done: list[Steps] = field(default_factory=list[Steps])
+    remarks: list[Remark] = field(default_factory=list[Remark])
+    error: CompileError | None = None
+
+    def advance(self, stages: int | None = None) -> None:
+        """Run some stages, all that are left if None; keep what they say."""
+        with collect_remarks() as remarks:
+            try:
+                self.done.extend(islice(self.steps, stages))
+            except CompileError as error:
+                self.error = error
+        self.remarks += remarks
+
+    def sent(self, *, is_large: bool) -> int | None:
+        """Go on as far as bytes can be counted; None if the program is refused."""
+        self.advance(_TO_RESHARDS if is_large else None)
+        if self.error is not None:
+            return None
+        return reshard_bytes(self.module) if is_large else bytes_sent(self.module)
 
 
 @dataclass(frozen=True)
@@ -51,14 +94,17 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
     Priorities that a program gives decide: then it is always by these.
 
     Options:
-        sent: the rest of the pipeline.
+        rest: the rest of the pipeline, as far as bytes can be counted.
     """
 
-    sent: Sent | None = None
+    rest: GoOn[object] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Propagate in the whole module."""
-        _, propagation = self._best(ctx, op)
+        way, propagation = self._best(ctx, op)
+        if propagation is None:
+            propagation = Propagation(op)
+            way.propagate(propagation)
         propagation.finish(keep_rules=self.keep_sharding_rules)
 
     def chosen(self, ctx: Context, module: ModuleOp) -> PropagationPass:
@@ -66,18 +112,14 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         return self._best(ctx, module)[0]
 
     def finish_with(
-        self,
-        ctx: Context,
-        module: ModuleOp,
-        go_on: Callable[[Context, ModuleOp], tuple[int, Steps]],
-    ) -> Steps | None:
+        self, ctx: Context, module: ModuleOp, go_on: GoOn[Steps]
+    ) -> list[Steps] | None:
         """Propagate, and where both ways are tried, take the cheaper one to its end.
 
         Args:
             ctx: the dialects.
             module: the program, which is changed.
-            go_on: takes a program from behind stage 6 to its end, and tells what devices
-                send then, and what was done.
+            go_on: takes a program from behind stage 6 to its end.
 
         Returns:
             What was done, None if the program is only behind stage 6.
@@ -85,79 +127,55 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         Raises:
             CompileError: the program is refused by priority, and going on.
         """
-        (_, first), *others = self.candidates(module, apart=True)
+        (_, first), *others = self.candidates(module)
         if not others:
             first.finish(keep_rules=self.keep_sharding_rules)
             return None
         ((way, second),) = others
-        after = None
-        with collect_remarks() as theirs, suppress(CompileError):
-            second.finish(keep_rules=way.keep_sharding_rules)
-            after = go_on(ctx, second.module)
-        mine: list[Remark] = []
-        try:
-            with collect_remarks() as mine:
-                first.finish(keep_rules=self.keep_sharding_rules)
-                before = go_on(ctx, module)
-        except CompileError:
-            repeat_remarks(mine)
-            raise
-        if after is None or after[0] >= before[0]:
-            repeat_remarks(mine)
-            return before[1]
-        self._remark(way, before[0], after[0])
-        repeat_remarks(theirs)
-        module.properties, module.attributes = (
-            second.module.properties,
-            second.module.attributes,
-        )
-        replaced, chosen = module.body.block, second.module.body.block
-        module.body.detach_block(replaced)
-        discard_block(replaced)
-        second.module.body.detach_block(chosen)
-        module.body.add_block(chosen)
-        return after[1]
+        copy = finished_copy(module, second, way)
+        first.finish(keep_rules=self.keep_sharding_rules)
+        prior = _Trial(self, module, go_on(ctx, module))
+        trial = _Trial(way, copy, go_on(ctx, copy))
+        is_large = _is_large(module)
+        after, before = (each.sent(is_large=is_large) for each in (trial, prior))
+        if before is not None and after is not None and after < before:
+            trial.advance()
+            if trial.error is None:
+                self._remark(way, before, after, is_large=is_large)
+                repeat_remarks(trial.remarks)
+                _replace_body(module, copy)
+                return trial.done
+        if prior.error is None:
+            prior.advance()
+        repeat_remarks(prior.remarks)
+        if prior.error is not None:
+            raise prior.error
+        return prior.done
 
-    def candidates(
-        self, module: ModuleOp, *, apart: bool = False
-    ) -> list[tuple[PropagationPass, Propagation]]:
+    def candidates(self, module: ModuleOp) -> list[tuple[PropagationPass, Propagation]]:
         """Return by priority, and aggressively too where it takes bytes to decide.
 
-        Args:
-            module: the program. Its dead ops are erased, and axes of size one go out of
-                its shardings if devices then send less.
-            apart: propagate aggressively in a copy, so that both can be finished.
+        Of several only one may be finished in the module, see `finished_copy`. Its dead
+        ops are erased, and axes of size one go out of its shardings if devices then send
+        less.
         """
         by_priority, first = UserPriorityPropagatePass(), Propagation(module)
         graph = first.graph
         given = [graph.sharding_of(place) for place in graph.places_with_shardings()]
         by_priority.propagate(first)
         now = traffic(graph)
-        if not now.moved:  # nothing contradicts
-            return [(by_priority, first)]
-        mesh_of = mesh_lookup(module)
-        if any(
-            axis.size_in(mesh_of(sharding)) == 1
-            for sharding in given
-            if sharding
-            for axis in sharding.all_axes
-        ):
-            without = module.clone()
-            remove_size_one_axes(without)
-            larger = Propagation(without)
-            by_priority.propagate(larger)
-            if traffic(larger.graph).bits < now.bits:
-                remove_size_one_axes(module)
-                return self.candidates(module, apart=apart)
-        if any(
+        if now.moved and _has_axes_of_size_one(module, given):
+            first, now = _without_size_one_axes(module, first, now)
+        has_priorities = any(
             dim.priority_or_default
             for sharding in given
             if sharding
             for dim in sharding.dims
-        ):
+        )
+        if has_priorities or not now.moved:  # nothing contradicts
             return [(by_priority, first)]
         aggressive = AggressivePropagatePass()
-        second = Propagation(module.clone() if apart else module)
+        second = Propagation(module)
         aggressive.propagate(second)
         if traffic(second.graph).bits >= CLEARLY_LESS * now.bits:
             return [(by_priority, first)]
@@ -165,33 +183,114 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
 
     def _best(
         self, ctx: Context, module: ModuleOp
-    ) -> tuple[PropagationPass, Propagation]:
+    ) -> tuple[PropagationPass, Propagation | None]:
+        """Return the better pass, and its outcome where there was nothing to compare."""
         (by_priority, first), *others = self.candidates(module)
         if not others:
             return by_priority, first
+        assert self.rest is not None, "given by the pipeline"
         ((aggressive, second),) = others
-        before = self._bytes(ctx, module, by_priority)
-        after = self._bytes(ctx, module, aggressive)
+        is_large = _is_large(module)
+        sent: list[int | None] = []
+        for way, propagation in ((by_priority, first), (aggressive, second)):
+            copy = finished_copy(module, propagation, way)
+            trial = _Trial(way, copy, self.rest(ctx, copy))
+            sent.append(trial.sent(is_large=is_large))
+        before, after = sent
         if before is None or after is None or after >= before:
-            return by_priority, first
-        self._remark(aggressive, before, after)
-        return aggressive, second
+            return by_priority, None
+        self._remark(aggressive, before, after, is_large=is_large)
+        return aggressive, None
 
-    def _remark(self, way: PropagationPass, before: int, after: int) -> None:
+    def _remark(
+        self, way: PropagationPass, before: int, after: int, *, is_large: bool
+    ) -> None:
+        sends = "reshards send" if is_large else "a device sends"
         emit_remark(
-            f"shardings contradict each other: stage 6 is {way.name}, with which a "
-            f"device sends {after:,} bytes, {before:,} with {self.name}"
+            f"shardings contradict each other: stage 6 is {way.name}, with which "
+            f"{sends} {after:,} bytes, {before:,} with {self.name}"
         )
 
-    def _bytes(
-        self, ctx: Context, module: ModuleOp, propagation: PropagationPass
-    ) -> int | None:
-        """Return the bytes sent with a pass; None if the program is then refused."""
-        assert self.sent is not None, "given by the pipeline"
-        copy = module.clone()
-        with collect_remarks():
-            try:
-                propagation.apply(ctx, copy)
-                return self.sent(ctx, copy)
-            except CompileError:
-                return None
+
+def finished_copy(
+    module: ModuleOp, propagation: Propagation, way: PropagationPass
+) -> ModuleOp:
+    """Return a copy of a module with its shardings propagated; the module keeps its own.
+
+    Args:
+        module: the module that is propagated in.
+        propagation: the outcome, which is put into the IR this once.
+        way: says whether rules are kept.
+    """
+    written = _Written(module)
+    propagation.finish(keep_rules=way.keep_sharding_rules)
+    copy = module.clone()
+    written.restore()
+    return copy
+
+
+class _Written:
+    """The attributes of all ops of a module, which can be put back."""
+
+    def __init__(self, module: ModuleOp):
+        self._ops = [
+            (op, {**op.attributes}, {**op.properties}) for op in all_ops(module)
+        ]
+
+    def restore(self) -> None:
+        """Give all ops their attributes back."""
+        for op, attributes, properties in self._ops:
+            op.attributes, op.properties = attributes, properties
+
+
+def _is_large(module: ModuleOp) -> bool:
+    return len(all_ops(module)) >= LARGE
+
+
+def _replace_body(module: ModuleOp, other: ModuleOp) -> None:
+    """Move the body of another module into a module."""
+    module.properties, module.attributes = other.properties, other.attributes
+    replaced, chosen = module.body.block, other.body.block
+    module.body.detach_block(replaced)
+    discard_block(replaced)
+    other.body.detach_block(chosen)
+    module.body.add_block(chosen)
+
+
+def _has_axes_of_size_one(
+    module: ModuleOp, shardings: Iterable[TensorSharding | None]
+) -> bool:
+    mesh_of = mesh_lookup(module)
+    return any(
+        axis.size_in(mesh_of(sharding)) == 1
+        for sharding in shardings
+        if sharding
+        for axis in sharding.all_axes
+    )
+
+
+def _without_size_one_axes(
+    module: ModuleOp, first: Propagation, now: RoughTraffic
+) -> tuple[Propagation, RoughTraffic]:
+    """Propagate without axes of size one; keep them if devices do not send less then.
+
+    Collectives that a program has may be gone without them: then they stay, too.
+
+    Args:
+        module: the program, from whose shardings they go out.
+        first: its shardings by priority, with them.
+        now: what devices send then.
+
+    Returns:
+        The better propagation, with what devices send.
+    """
+    if ops_of_type(module, sdy.CollectiveOp):
+        return first, now
+    written = _Written(module)
+    remove_size_one_axes(module)
+    larger = Propagation(module)
+    UserPriorityPropagatePass().propagate(larger)
+    if (sent := traffic(larger.graph)).bits < now.bits:
+        return larger, sent
+    written.restore()
+    return first, now

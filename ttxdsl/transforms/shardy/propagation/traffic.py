@@ -10,17 +10,20 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 
+from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.costs.ring import Ring, ring_bytes
-from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_bits, element_of
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, total_size
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.reshard.cheapest import cheapest_reshard, plan_bytes
 from ttxdsl.sharding.reshard.compatible import agree
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
 
 
@@ -72,6 +75,35 @@ def traffic_of_nodes(graph: PropagationGraph) -> Iterator[tuple[Node, int, int]]
                 moved += moved_elements * bits
                 summed += other * bits
         yield node, moved, summed
+
+
+def reshard_bytes(module: ModuleOp) -> int:
+    """Return the bytes that a device sends for what stages 7 and 8 inserted.
+
+    Loops count as often as they turn.
+    """
+    mesh_of, runs = mesh_lookup(module), Runs(module)
+    known: dict[object, int] = {}
+    bits = 0
+    for op in ops_of_type(module, sdy.ReshardOp, sdy.AllReduceOp):
+        (moved,) = op.operands
+        if not isinstance(moved.type, TensorType):
+            continue
+        shape, now = shape_of(moved), sdy.get_sharding(moved)
+        if isinstance(op, sdy.ReshardOp):
+            wanted, axes = op.sharding.data, ()
+        else:
+            wanted, axes = op.out_sharding.data, op.reduction_axes.data
+        key = now, wanted, axes, shape
+        if key not in known:
+            mesh = mesh_of(wanted)
+            known[key] = (
+                _combined(wanted, axes, mesh, shape)
+                if isinstance(op, sdy.AllReduceOp)
+                else _resharded(now, wanted, mesh, shape)
+            )
+        bits += known[key] * element_bits(element_of(moved)) * runs.of(op).count
+    return bits // 8
 
 
 def _sent(
