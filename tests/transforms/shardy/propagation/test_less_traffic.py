@@ -45,7 +45,8 @@ def test_only_one_way_goes_to_the_end(monkeypatch: pytest.MonkeyPatch, favoured:
     """Of a large program the other way ends with stage 8."""
     monkeypatch.setattr(less_traffic, "LARGE", 1)
     monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)
-    order = iter((1, 2) if favoured == "aggressive" else (2, 1))
+    monkeypatch.setattr(less_traffic, "_ALIKE", 2)
+    order = iter((200, 100) if favoured == "aggressive" else (100, 200))
     monkeypatch.setattr(less_traffic, "reshard_bytes", lambda _module: next(order))
     monkeypatch.setattr(
         less_traffic, "bytes_sent", lambda _module: pytest.fail("counted")
@@ -62,7 +63,19 @@ def test_only_one_way_goes_to_the_end(monkeypatch: pytest.MonkeyPatch, favoured:
     _, remarks = compiled(fully_sharded(2))
     assert reached == [7, 8, 7, 8, 9, 10, 11, 12, 13]
     assert len(remarks) == (favoured == "aggressive")
-    assert all("with which reshards send 1 bytes, 2 with" in one for one in remarks)
+    assert all("with which reshards send 100 bytes, 200 with" in one for one in remarks)
+
+
+def test_counts_that_differ_decide_nothing(monkeypatch: pytest.MonkeyPatch):
+    """Both ways go to the end where reshards say something else than propagation."""
+    monkeypatch.setattr(less_traffic, "LARGE", 1)
+    monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)
+    small = compiled(fully_sharded(2))
+    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda _module: 100)
+    monkeypatch.setattr(less_traffic, "_ALIKE", -1)
+    assert compiled(fully_sharded(2)) == watched(fully_sharded(2))
+    monkeypatch.setattr(less_traffic, "LARGE", 10**9)
+    assert small[0] == compiled(fully_sharded(2))[0]
 
 
 def test_axes_of_size_one_stay_where_nothing_is_gained(

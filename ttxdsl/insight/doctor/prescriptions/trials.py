@@ -33,7 +33,7 @@ from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
-from ttxdsl.transforms.shardy.propagation.traffic import traffic_of_nodes
+from ttxdsl.transforms.shardy.propagation.traffic import bits_in_loops
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 
@@ -130,10 +130,7 @@ def _estimated(
     graph: PropagationGraph, module: ModuleOp, machine: Machine, trip_count: int | None
 ) -> Estimate:
     runs = Runs(module, trip_count)
-    sent = sum(
-        runs.of(node.op).count * (moved + summed)
-        for node, moved, summed in traffic_of_nodes(graph)
-    )
+    sent = bits_in_loops(graph, runs)
     seconds = sent / 8 / machine.link.bytes_per_second
     sizes = {name: dict(mesh.axes) for name, mesh in sdy.mesh_table(module).items()}
     held = sum(

@@ -15,6 +15,7 @@ Source: Shardy's `BasicPropagationPass`; MLIR's greedy pattern driver for the or
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType
@@ -101,7 +102,20 @@ class Propagation:
         self.history = history
         self.groups = ShardingGroups(module)
         self.groups.align(module, history)
-        self.graph = PropagationGraph(module, conservative=conservative)
+        self._begin(PropagationGraph(module, conservative=conservative))
+
+    def restarted(self) -> "Propagation":
+        """Return a propagation from the shardings that the IR has now, without history.
+
+        Since this one began, only shardings may have changed, and ops been erased by it.
+        """
+        new = copy(self)
+        new.history = None
+        new._begin(self.graph.restarted())
+        return new
+
+    def _begin(self, graph: PropagationGraph) -> None:
+        self.graph = graph
         self._known_returned: list[_Returned] | None = None
         self._unsettled = Unsettled(self.graph.changes)
         self._unsettled_returned = Unsettled(self.graph.changes)
@@ -109,6 +123,9 @@ class Propagation:
         # one byte a node: whether it is to be visited, by the sweep or from the stack
         self._waiting = bytearray()
         self._swept = -1
+        for index, node in enumerate(graph.nodes):
+            if node.prepared:
+                self._unsettled.reads(index, node.places)
 
     def run(self, strategy: Strategy, ways: Ways | None = None) -> None:
         """Propagate to a fixed point.

@@ -11,6 +11,7 @@ first one wins.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import cast
 
@@ -85,6 +86,13 @@ class Node:
     allowed: PropagationDirection | None = None
     """Set for a barrier: the one direction, whatever the strategy says."""
 
+    def copied(self) -> "Node":
+        """Return a copy; `copy` takes a multiple of the time."""
+        return Node(
+            *(self.op, self.erased, self.alive, self.prepared, self.behaviour),
+            *(self.kind, self.rule, self.places, self.border, self.both, self.allowed),
+        )
+
 
 def _ends_block(op_class: type[object]) -> bool:
     return issubclass(op_class, Operation) and op_class.has_trait(
@@ -153,6 +161,33 @@ class PropagationGraph:
         self._read(module)
 
     # Reading and writing the IR
+
+    def restarted(self) -> "PropagationGraph":
+        """Return a graph of the same ops with the shardings that the IR has now.
+
+        What is known of ops, and all steps that were computed, serve both.
+        """
+        new = copy(self)
+        new.nodes = [node.copied() for node in self.nodes]
+        for node in new.nodes:
+            if node.border is not None and not node.erased:  # has axes of shardings
+                assert isinstance(node.op, sdy.DataFlowEdgeOp)
+                node.border = data_flow.border_of(node.op.input)
+        new.places, new.numbers = [self.places[NO_PLACE]], [StepMemo.NO_SHARDING]
+        new.changes = []
+        for place in self.places[1:]:
+            if place.value is not None:
+                sharding = (
+                    None if _is_erased(place.value) else sdy.get_sharding(place.value)
+                )
+            else:
+                assert place.func is not None
+                sharding = sdy.get_func_result_sharding(place.func, place.index)
+            new._add_place(sharding, place.value, place.func, place.index)
+        new._place_of_value = {**self._place_of_value}
+        new._place_of_func_result = {**self._place_of_func_result}
+        new._siblings = {**self._siblings}
+        return new
 
     def _read(self, op: Operation, around: int = _NO_NODE) -> None:
         """Number an op and the ops inside: nodes from outside, creation from inside.

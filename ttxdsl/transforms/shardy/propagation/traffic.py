@@ -53,6 +53,14 @@ def traffic(graph: PropagationGraph) -> RoughTraffic:
     return RoughTraffic(moved, summed)
 
 
+def bits_in_loops(graph: PropagationGraph, runs: Runs) -> int:
+    """Return the same of all, those in loops as often as these turn."""
+    return sum(
+        runs.of(node.op).count * (moved + summed)
+        for node, moved, summed in traffic_of_nodes(graph)
+    )
+
+
 def traffic_of_nodes(graph: PropagationGraph) -> Iterator[tuple[Node, int, int]]:
     """Yield nodes for which something is sent, with its bits: moved, and summed."""
     numbers = graph.numbers
