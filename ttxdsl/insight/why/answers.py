@@ -466,6 +466,7 @@ class WhyCollective(Displayed):
         sides: the shardings that disagree.
         tried: how many changes were compiled.
         failed: how many could not be compiled.
+        untried: how many were not, for each takes long.
         counterfactuals: those that help, best first.
         necessary: the annotations without which it is not there; None if nobody tried.
         times: how often it runs.
@@ -493,6 +494,7 @@ class WhyCollective(Displayed):
     sides: tuple[Party, ...] = ()
     tried: int | None = None
     failed: int = 0
+    untried: int = 0
     counterfactuals: tuple[Counterfactual, ...] = ()
     necessary: tuple[Necessity, ...] | None = None
     times: Times = ONCE

@@ -9,6 +9,7 @@ explainer.program()
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
+from time import process_time
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -36,6 +37,7 @@ from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.layers import fold_collectives
 from ttxdsl.insight.why.names import Names
 from ttxdsl.insight.why.places import Places
+from ttxdsl.insight.why.trials.budget import TimeBudget
 from ttxdsl.insight.why.trials.compiling import (
     Watch,
     as_stage_4_annotates,
@@ -62,7 +64,7 @@ class Explainer:
         pipeline: options of the thirteen stages.
         machine: what it runs on, for times.
         tries: how many changes to compile for one collective, 0 for none; by the
-            program's size if None.
+            program's size, and of a large one its time, if None.
         keep: how many of those that help to tell.
         trip_count: how often loops turn of which the program does not say it.
         watch: sees the program at every stage.
@@ -102,9 +104,15 @@ class Explainer:
         annotated = as_stage_4_annotates(module, self._pipeline)
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)
+        start = process_time()
         self._recorded = compile_and_record(
             module, self._pipeline, invented=annotated is not None, watch=watch
         )
+        self._budget = None
+        if tries is None and ops >= _LARGE:
+            taken = process_time() - start
+            seconds = _SECONDS - _NOTES * taken
+            self._budget = TimeBudget(seconds, _TRIAL * taken)
         self._places = Places(self._recorded, self._names)
         self._shardings = Shardings(self._recorded, self._places)
         self._collectives = WhyCollectives(
@@ -131,6 +139,7 @@ class Explainer:
             self.machine,
             self._tries,
             self._trip_count,
+            self._budget,
         )
 
     @cached_property
@@ -141,6 +150,7 @@ class Explainer:
             self._pipeline,
             2 * self._tries if self._tries > FEWEST else FEWEST,
             self._counterfactuals.demands,
+            self._budget,
         )
 
     def _necessary(
@@ -252,21 +262,22 @@ class Explainer:
         found = self._collectives.of(number)
         if self._tries <= 0 or found.answer.cause == "written":
             return found.answer
-        tried, failed, helping = self._counterfactuals.of(
-            found, jobs=jobs, executor=executor
-        )
+        tried = self._counterfactuals.of(found, jobs=jobs, executor=executor)
         removal = min(
-            (one for one in helping if one.removes(found.answer.kind)),
+            (one for one in tried.helping if one.removes(found.answer.kind)),
             key=lambda one: (one.figures.program_seconds, one.figures.bytes),
             default=None,
         )
         return replace(
             self._necessary(found, measured=True),
-            tried=tried,
-            failed=failed,
-            counterfactuals=best(helping, self._keep),
+            tried=tried.compiled,
+            failed=tried.failed,
+            untried=tried.left,
+            counterfactuals=best(tried.helping, self._keep),
             removal=removal,
-            needed=None if removal is not None else _needed_text(found.answer),
+            needed=_needed_text(found.answer)
+            if removal is None and tried.compiled
+            else None,
         )
 
     @property
@@ -357,6 +368,16 @@ def _tries(ops: int, limits: tuple[int, int]) -> int:
     least, most = limits
     return max(least, min(most, _TRIED_OPS // max(1, ops**2)))
 
+
+_LARGE = 2_000
+"""Ops from which on time limits the changes that are compiled, if nobody says how many."""
+
+_SECONDS = 3.0
+"""The seconds that one collective may take beyond compiling such a program."""
+
+_NOTES, _TRIAL = 0.6, 0.75
+"""Of the seconds in which a program is compiled with notes: those that the notes and what
+the program costs take, and those of compiling it once more without."""
 
 _MOVES = {
     "all_reduce": "a sum over {count} devices that all of them read",

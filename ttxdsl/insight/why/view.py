@@ -192,7 +192,16 @@ def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
         return
     count = answer.tried
     failed = f", {answer.failed} could not be compiled" if answer.failed else ""
-    _add_helping(tree, answer, failed, count)
+    if count or answer.failed or not answer.untried:
+        _add_helping(tree, answer, failed, count)
+    if left := answer.untried:
+        more = " more" if count or answer.failed else ""
+        changes = "change was" if left == 1 else "changes were"
+        tries = count + answer.failed + left
+        text = (
+            f"{left}{more} {changes} not compiled, for each takes long: --tries {tries}"
+        )
+        tree.add(styled(text))
     if answer.removal is not None:
         text = styled("removed at the least cost ")
         if answer.removal in answer.counterfactuals:  # what it does stands above

@@ -47,10 +47,8 @@ def test_only_one_way_goes_to_the_end(monkeypatch: pytest.MonkeyPatch, favoured:
     monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)
     monkeypatch.setattr(less_traffic, "_ALIKE", 2)
     order = iter((200, 100) if favoured == "aggressive" else (100, 200))
-    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda _module: next(order))
-    monkeypatch.setattr(
-        less_traffic, "bytes_sent", lambda _module: pytest.fail("counted")
-    )
+    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda *_: next(order))
+    monkeypatch.setattr(less_traffic, "bytes_sent", lambda *_: pytest.fail("counted"))
     reached: list[int | None] = []
     go_on = TTStableHLOPipelinePass.go_on
 
@@ -71,7 +69,7 @@ def test_counts_that_differ_decide_nothing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(less_traffic, "LARGE", 1)
     monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)
     small = compiled(fully_sharded(2))
-    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda _module: 100)
+    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda *_: 100)
     monkeypatch.setattr(less_traffic, "_ALIKE", -1)
     assert compiled(fully_sharded(2)) == watched(fully_sharded(2))
     monkeypatch.setattr(less_traffic, "LARGE", 10**9)

@@ -8,8 +8,9 @@ said of a change that was not compiled.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -23,6 +24,7 @@ from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.causes.collectives import TracedCollective, WhyCollectives
 from ttxdsl.insight.why.costs import measure
 from ttxdsl.insight.why.places import Places, sharding_text
+from ttxdsl.insight.why.trials.budget import TimeBudget
 from ttxdsl.insight.why.trials.compiling import (
     Demands,
     Moves,
@@ -77,6 +79,23 @@ def _figures(
     return measure(compiled, module, machine, trip_count)
 
 
+class Tried(NamedTuple):
+    """The outcome of changes that were to be compiled for one collective.
+
+    Attributes:
+        compiled: how many were.
+        failed: how many could not be.
+        left: how many were not for want of time.
+        helping: those with which the collectives of the program take less time, best
+            first.
+    """
+
+    compiled: int
+    failed: int
+    left: int
+    helping: tuple[Counterfactual, ...]
+
+
 class Counterfactuals:
     """Compiles changes of one program and remembers what came of them.
 
@@ -87,6 +106,7 @@ class Counterfactuals:
         machine: for the time of collectives.
         tries: how many changes to compile for one collective, at most.
         trip_count: how often loops turn of which the program does not say it.
+        budget: the time for `of`; None: as much as it takes.
     """
 
     def __init__(
@@ -97,6 +117,7 @@ class Counterfactuals:
         machine: Machine,
         tries: int = 16,
         trip_count: int | None = None,
+        budget: TimeBudget | None = None,
     ):
         self.recorded = recorded
         self.collectives = collectives
@@ -106,10 +127,18 @@ class Counterfactuals:
         self.machine = machine
         self.tries = tries
         self.trip_count = trip_count
-        self.base = measure(recorded.compiled, recorded.original, machine, trip_count)
+        self.budget = budget
         self.demands: dict[tuple[Change, ...], Demands] = {}
         """The values that each change compiled here moves."""
         self._known: dict[tuple[Change, ...], Figures | None] = {}
+
+    @cached_property
+    def base(self) -> Figures:
+        """The costs of the program as it is."""
+        recorded = self.recorded
+        return measure(
+            recorded.compiled, recorded.original, self.machine, self.trip_count
+        )
 
     def of(
         self,
@@ -117,20 +146,17 @@ class Counterfactuals:
         *,
         jobs: int = 1,
         executor: Executor | None = None,
-    ) -> tuple[int, int, tuple[Counterfactual, ...]]:
+    ) -> Tried:
         """The changes that would help a collective, best first.
 
         If no change does, as many pairs are tried of changes to two places, unless each
-        takes long.
+        takes long. With a budget they are compiled here, one by one, while there is time.
 
         Args:
             found: the collective.
             jobs: processes to compile changes in when that pays.
             executor: compiles them instead; what is found is the same.
 
-        Returns:
-            How many were compiled, how many could not be, and those with which the
-            collectives of the program take less time.
         """
         edits: dict[Change, Edit] = {}
         for edit in self._candidates(found):
@@ -138,8 +164,12 @@ class Counterfactuals:
             if len(edits) == self.tries:
                 break
         singles = [(edit,) for edit in edits.values()]
-        figures = self.figures_of(singles, jobs=jobs, executor=executor)
-        results = self._judged(singles, figures)
+        if self.budget is None:
+            figures = self.figures_of(singles, jobs=jobs, executor=executor)
+        else:
+            figures = self._in_time(singles, self.budget)
+        left = len(singles) - len(figures)
+        results = self._judged(singles[: len(figures)], figures)
         helping = [one for one in results if one.helps]
         if not helping and self.tries > FEWEST:
             fine = [
@@ -163,7 +193,19 @@ class Counterfactuals:
                 one.figures.peak_bytes or 0,
             )
         )
-        return len(results), figures.count(None), tuple(helping)
+        return Tried(len(results), figures.count(None), left, tuple(helping))
+
+    def _in_time(
+        self, edits: Sequence[tuple[Edit, ...]], budget: TimeBudget
+    ) -> list[Figures | None]:
+        """Return the costs with the first changes, as many as there is time for."""
+        figures: list[Figures | None] = []
+        for made in edits:
+            if not budget.allows():
+                break
+            with budget.spending():
+                figures += self.figures_of([made])
+        return figures
 
     def _judged(
         self, edits: Sequence[tuple[Edit, ...]], figures: Sequence[Figures | None]

@@ -8,6 +8,7 @@ program is compiled as far as stage 8, which decides what is sent.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.causes.collectives import TracedCollective
+from ttxdsl.insight.why.trials.budget import TimeBudget
 from ttxdsl.insight.why.trials.compiling import Demands, demands_of
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Moved, Recorded
@@ -40,6 +42,7 @@ class Necessities:
         pipeline: the options it was compiled with.
         tries: how often to compile it with changes, at most.
         known: what is moved with changes that were compiled for their costs.
+        budget: the time for it; None: as much as it takes.
     """
 
     def __init__(
@@ -49,11 +52,12 @@ class Necessities:
         pipeline: TTStableHLOPipelinePass,
         tries: int,
         known: Mapping[tuple[Change, ...], Demands],
+        budget: TimeBudget | None = None,
     ):
         self.recorded = recorded
         self.annotations = annotations
         self.pipeline = pipeline
-        self.left = tries
+        self.left, self.budget = tries, budget
         self._ops = sum(1 for _ in recorded.original.walk())
         self._measured = known
         self._known: dict[frozenset[Change], Demands | None] = {}
@@ -144,18 +148,20 @@ class Necessities:
             return measured
         key = frozenset(changes)
         if key not in self._known:
-            if made and self.left <= 0:
+            budget = self.budget
+            if made and (self.left <= 0 or (budget and not budget.allows(_PART))):
                 raise _Enough
             self.left -= 1 if made else 0
-            try:
-                self._known[key] = demands_of(
-                    self.recorded.original,
-                    [one.edit for one in made],
-                    self.pipeline,
-                )
-            except DiagnosticException:
-                self._known[key] = None
+            with budget.spending(_PART) if budget else nullcontext():
+                self._known[key] = self._compiled(made)
         return self._known[key]
+
+    def _compiled(self, made: Sequence[Annotation]) -> Demands | None:
+        edits = [annotation.edit for annotation in made]
+        try:
+            return demands_of(self.recorded.original, edits, self.pipeline)
+        except DiagnosticException:
+            return None
 
     def _gone(
         self, found: TracedCollective, axes: frozenset[str], made: Sequence[Annotation]
@@ -233,6 +239,9 @@ def _root(name: str) -> str:
     """
     return "params" if "." in name else name.partition("[")[0].rstrip("0123456789")
 
+
+_PART = 0.6
+"""Of a whole compilation that which ends with stage 8, with what it costs besides."""
 
 _SMALL = 4
 """Annotated arguments that are no tree of parameters."""
