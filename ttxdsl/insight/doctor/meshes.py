@@ -29,10 +29,10 @@ from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.groups import Analysis, ArgumentDim, Product, divisors
-from ttxdsl.insight.why.trials.meshes import replace_meshes
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.transforms.shardy.other_meshes import replace_meshes
 
 MOST_AXES = 3
 """Of a mesh for a program without shardings."""

@@ -15,10 +15,10 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
-from ttxdsl.insight.why.trials.meshes import replace_meshes
 from ttxdsl.insight.why.trials.spellings import respell
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.other_meshes import replace_meshes
 
 
 @dataclass(frozen=True, slots=True)

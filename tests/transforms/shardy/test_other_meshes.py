@@ -11,10 +11,10 @@ from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.traits import Collective
-from ttxdsl.insight.why.trials.meshes import replace_meshes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.devices.mesh import Mesh
+from ttxdsl.transforms.shardy.other_meshes import replace_meshes
 
 AXES = {"data": 2, "model": 2, "pipe": 2}
 
