@@ -24,6 +24,22 @@ def block(x: Any, w: Any) -> Any:
     return x + norm(x) @ w.T
 
 
+def tower(x: Any, w: Any) -> Any:
+    """One layer whose gradients are all of functions that it calls."""
+    h = x + mixer(norm(x), w)
+    return h + gate(norm(h), w)
+
+
+def mixer(x: Any, w: Any) -> Any:
+    """Call it once in a layer."""
+    return jnp.tanh(x @ w) @ w.T
+
+
+def gate(x: Any, w: Any) -> Any:
+    """Call it once in a layer."""
+    return jnp.exp(x @ w)
+
+
 def trained(layer: Any) -> Any:
     """A step of gradient descent over layers of a kind."""
 
@@ -85,6 +101,7 @@ def manual(weights: Any, x: Any) -> Any:
 
 STEPS = {
     "layers": (trained(block), 3),
+    "towers": (trained(tower), 3),
     "checkpoints": (trained(jax.checkpoint(block)), 3),
     "jitted": (trained(jax.jit(block)), 3),
     "loop": (loop, 4),

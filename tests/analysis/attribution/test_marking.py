@@ -42,6 +42,18 @@ def test_layers_are_counted_in_both_passes():
     assert found["optimizer"]
 
 
+def test_layers_without_gradients_of_their_own_are_counted():
+    found = paths("towers")
+    for phase in ("forward", "backward"):
+        for inner in ("norm", "mixer", "gate"):
+            counted = [
+                found[f"{phase} \u203a tower {at} \u203a {inner}"] for at in range(3)
+            ]
+            assert min(counted) > 0, (phase, inner)
+    assert found["backward \u203a tower 1 \u203a norm"] > 0
+    assert not any("norm 0" in path or "gate 0" in path for path in found)
+
+
 def test_the_pass_of_what_is_on_shards_is_that_of_its_shard_map():
     found = paths("manual")
     first = {path.partition(" \u203a ")[0] for path in found if path}

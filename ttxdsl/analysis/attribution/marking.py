@@ -417,6 +417,9 @@ def _number(
     inner = [at for at in items if len(calls[at]) > depth]
     for scope, group in _grouped(inner, lambda at: calls[at][depth]):
         own = [at for at in group if len(calls[at]) == depth + 1]
+        if not own and len({calls[at][depth + 1] for at in group}) > 1:
+            # a layer whose ops are all in functions that it calls, as its sums' gradients
+            own = group
         pieces = _repeats(group, own, labels)
         for number, piece in enumerate(pieces):
             # layers are counted as the forward pass meets them
@@ -437,13 +440,16 @@ def _repeats(
 
     Args:
         items: in the function and in what it calls, in order.
-        own: those of the function itself, most of which a call has once.
+        own: those of the function itself, most of which a call has once; of a function
+            that has none and calls several, all.
         labels: of all ops; equal ones are written in the same place.
     """
     counts = Counter(labels[at] for at in own)
     sizes = Counter(counts.values())
     for times, kinds in sizes.most_common():
-        whole = sum(more for size, more in sizes.items() if size % times == 0)
+        # the first layer has no gradients of what comes in
+        fits = [size for size in sizes if size % times == 0 or size == times - 1 > 1]
+        whole = sum(sizes[size] for size in fits)
         if times == 1 or whole < _REGULAR * len(counts):
             continue
         once = {label for label, count in counts.items() if count == times}

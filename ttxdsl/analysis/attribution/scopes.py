@@ -55,6 +55,8 @@ class Scopes:
     def __init__(self):
         self.scopes: list[Scope] = [Scope("program", -1, "program")]
         self._numbers: dict[tuple[int, ScopeName], int] = {}
+        self._counted: set[int] = set()
+        """One call each, whatever stands between its ops now."""
 
     def scope(self, path: Sequence[ScopeName], kind: str, at: int = 0) -> int:
         """The scope of a path from another one, made where it is not there yet."""
@@ -67,6 +69,8 @@ class Scopes:
         number = self._numbers.setdefault((parent, name), len(self.scopes))
         if number == len(self.scopes):
             self.scopes.append(Scope(name.name, parent, kind, name.line, name.turns))
+            if name.is_counted:
+                self._counted.add(number)
         elif kind != "scope":
             self.scopes[number].kind = kind
         return number
@@ -145,7 +149,8 @@ class Scopes:
     def _part_scattered(self, nodes: Sequence[TraceNode]) -> None:
         """Part scopes that are met again and again, as a layer's in a loop over layers.
 
-        Each stretch becomes a scope of its own, short ones a part of what is around.
+        Each stretch becomes a scope of its own, short ones a part of what is around. Calls
+        that are counted are told apart already: constants of theirs may stand elsewhere.
         Inner scopes go first: parting one changes nothing of what is in outer ones.
         """
         depths = [len(self.ancestors(scope)) for scope in range(len(self.scopes))]
@@ -155,6 +160,8 @@ class Scopes:
             if found is None or self.scopes[scope].kind != "scope":
                 continue
             if self.scopes[scope].name in PHASES:
+                continue
+            if not self._counted.isdisjoint(self.ancestors(scope)):
                 continue
             if len(found) < (found[-1] - found[0] + 1) * _DENSE:
                 self._part(scope, found, nodes)

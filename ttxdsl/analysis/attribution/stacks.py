@@ -33,13 +33,15 @@ class ScopeName:
     """One scope on the way to an op: its name, and which call it is if it is one.
 
     `line` is where the author calls it, empty where nobody knows it; `turns` how often a
-    loop of which it is the body or the condition turns.
+    loop of which it is the body or the condition turns; `is_counted` of one call of those
+    of a function that the author calls repeatedly.
     """
 
     name: str
     call: int = -1
     line: str = ""
     turns: int = 1
+    is_counted: bool = False
 
 
 def name_stack(location: Attribute) -> tuple[str, ...]:
@@ -136,7 +138,10 @@ class Stacks:
         """
         if self._is_authored:
             path = author_path(op.location)
-            return tuple(ScopeName(one.text, line=one.line) for one in path)
+            return tuple(
+                ScopeName(one.text, line=one.line, is_counted=one.count > 1)
+                for one in path
+            )
         numbers = self.source_chain(op)
         found: list[ScopeName] = []
         for number in numbers[:-1][:MAX_DEPTH]:
