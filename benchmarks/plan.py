@@ -68,6 +68,13 @@ written by hand that are split among four were compiled again with the devices o
 `jax.make_mesh` orders them: with that libtpu windows products among four, which it does not in
 the order of `topology.devices`. CPU seconds are of reading, partitioning and planning.
 
+The set "contradicting" are steps of the other sets without any constraint on what is
+computed, as somebody writes them first (`benchmarks/tpu_doctor.py --strip`): XLA's partitioner
+then sums whole results of products (`ttxdsl/insight/plan/xla.py`); of one that is split by
+FSDP and a tensor axis it also saves what layers read whole along the batch, where Shardy's
+propagation splits it. Where libtpu ran out of memory it says what temporary values need; to
+that the arguments are added.
+
 What is off and why:
 
 - where libtpu's scheduler runs the product of the head's weight gradient. Behind the backward
@@ -89,8 +96,7 @@ What is off and why:
 - group normalization between convolutions splits the features that lie along the columns of
   tiles; libtpu copies f32 values for it, which we fuse (`diffusion_unet`).
 - where Shardy and XLA's partitioner choose other collectives, the programs differ: it moves
-  each operand of an elementwise op where we move the sum (`sequence_parallel_mlp`,
-  `moe_capacity`), splits no scatter of several tables (`recommender`), and gathers where we
+  each operand of an elementwise op where we move the sum (`sequence_parallel_mlp`), splits no scatter of several tables (`recommender`), and gathers where we
   exchange parts (`vit_fsdp`).
 - products of matrices with vectors ask for layouts with much padding (`decode_cache_update`).
 
@@ -228,7 +234,7 @@ def memory_table(rows: list[Row]) -> str:
             f" {counted} | {moved} | {row.seconds:.1f} |"
         )
     halves = ["fit", "judge", "fresh", "cut off", "blind"]
-    halves += [f"blind {number}" for number in range(2, 6)]
+    halves += [*(f"blind {number}" for number in range(2, 6)), "contradicting"]
     lines += ["", *(summary(rows, half) for half in halves), ""]
     return "\n".join(lines)
 

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.cli.options.common import function_of
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.ir.near_names import near_hint
 from ttxdsl.loading.plugins import import_file
 from ttxdsl.loading.program import parse_program, read_text, text_of
 
@@ -129,7 +130,7 @@ def _trace(path: Path, name: str, sizes: dict[str, int]) -> Traced:
         ]
         raise CompileError(
             f"'{visible(str(path))}' has no function '{visible(name)}'",
-            hint=f"it has {', '.join(there)}" if there else None,
+            hint=near_hint([name], there, "functions there"),
         )
     _require_arguments(f"'{called}' is called without arguments", maker, ())
     result: Any = maker()

@@ -88,8 +88,9 @@ class Door(Generic[T]):
         if name not in self:
             from ttxdsl.diagnostics.errors import CompileError
             from ttxdsl.diagnostics.sanitize import visible
+            from ttxdsl.ir.near_names import near_hint
 
-            hint = f"there are {', '.join(self)}"
+            hint = near_hint([name], self, f"{self.kind}s")
             message = f"there is no {self.kind} '{visible(name)}'"
             raise CompileError(message, hint=hint)
         return self._registered[name]

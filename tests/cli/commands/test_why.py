@@ -235,8 +235,27 @@ def test_a_wish_of_no_value_names_those_that_are_near(
 ):
     error = refused(capsys, scanned_step, "--not", "up=P('data')")
     assert "there is no value up" in error
-    assert "did you mean p['layers']['up']?" in error
+    assert "did you mean p['layers']['up'] or" in error
     assert "did you mean" in refused(capsys, scanned_step, "--not", "%300=P('data')")
+
+
+def test_misspelt_paths_axes_and_chips(
+    scanned_step: Path, capsys: pytest.CaptureFixture[str]
+):
+    error = refused(capsys, scanned_step, "p['layers']['upp']")
+    assert "did you mean p['layers']['up']" in error
+    error = refused(capsys, scanned_step, "--not", "p['layers']['up']=P('dta')")
+    assert "no mesh has the axes dta\n  hint: did you mean data?" in error
+    error = refused(capsys, scanned_step, "--axis-link", "dta=25")
+    assert "did you mean data?" in error
+
+
+def test_an_argument_is_named_by_its_path(
+    scanned_step: Path, capsys: pytest.CaptureFixture[str]
+):
+    told = run(capsys, scanned_step, "p['layers']['up']")
+    assert told == run(capsys, scanned_step, 'p["layers"]["up"]')
+    assert "argument" in told.split("\n")[0]
 
 
 def test_between_goes_from_the_first_program_to_the_second(

@@ -134,7 +134,8 @@ def test_budgets_in_a_text():
         (PROGRAM + "// COMM: mesh=2,4", "'f.mlir' has no budget"),
         (
             PROGRAM + "// COMM: count==0, axis=z",
-            "f.mlir:6:10: error: 'axis=z': the mesh has no such axis; it has x, y",
+            "f.mlir:6:10: error: 'axis=z': the mesh has no such axis\n"
+            "  hint: the axes are x, y",
         ),
         ("func.func @main( // COMM: count==0", "f.mlir:1:"),
     ],

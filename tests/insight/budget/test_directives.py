@@ -88,8 +88,7 @@ def test_no_budget():
 f.mlir:1:10: error: 'all_gathr' is nothing that is counted
   // COMM: all_gathr<=2
            ^^^^^^^^^
-  hint: one of launches, all_gather, all_reduce, all_to_all, collective_broadcast, \
-collective_permute, collective_reduce, ragged_all_to_all, reduce_scatter, bytes, memory""",
+  hint: did you mean all_gather or all_gather.bytes?""",
         ),
         (
             "// COMM: count<=2, bytes<=4MX",

@@ -97,8 +97,12 @@ def test_command(capsys: pytest.CaptureFixture[str]):
 def test_unknown_chips_are_listed(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["plan", str(STEP), "--chip", "v9"])
-    assert f"no chip is called 'v9': {', '.join(CHIPS)}" in capsys.readouterr().err
-    with pytest.raises(CompileError, match="no chip is called 'v9'"):
+    known = ", ".join(CHIPS)
+    assert f"no chip 'v9' (choose from {known})" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["plan", str(STEP), "--chip", "v5pp"])
+    assert "did you mean v5p?" in capsys.readouterr().err
+    with pytest.raises(CompileError, match="no chip 'v9'"):
         ttxdsl.load(STEP).plan("v9")
 
 

@@ -48,7 +48,7 @@ def test_which_entry_is_asked_for():
         run(TWO.replace("private", "public"), np.ones(2, np.float32))
     with pytest.raises(CompileError, match="no function @h") as error:
         run(TWO, np.ones(2, np.float32), entry="h")
-    assert "it has @f, @g" in str(error.value)
+    assert "the functions are @f, @g" in str(error.value)
 
 
 def test_wrong_inputs():

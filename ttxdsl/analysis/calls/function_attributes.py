@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.near_names import near_hint
 
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:
@@ -42,7 +43,9 @@ def entry_function(module: ModuleOp, entry: str | None = None) -> FuncOp:
             raise CompileError(
                 f"the module has no function @{entry}",
                 module,
-                hint=f"it has {', '.join('@' + n for n in functions) or 'none'}",
+                hint=near_hint(
+                    [f"@{entry}"], (f"@{n}" for n in functions), "functions"
+                ),
             )
         return functions[entry]
     if "main" in functions:

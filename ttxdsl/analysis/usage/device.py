@@ -21,13 +21,28 @@ from ttxdsl.analysis.usage.fusion import Fusion
 from ttxdsl.analysis.usage.host import offloads
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
-from ttxdsl.costs.chips import Chip, ChipMachine, chip_named
+from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
+from ttxdsl.ir.near_names import near_hint
 from ttxdsl.ir.tensors import value_bytes
+
+UNFUSED = "nothing fused; --chip NAME counts as `plan` does"
+"""How memory is counted where no chip is named, in a note beside the figure."""
+
+
+def counted_as(compiler: Compiler | None) -> str:
+    """Return how a device's memory is counted, in a few words beside the figure."""
+    return UNFUSED if compiler is None else f"fused as by {compiler.name}, as in a plan"
+
+
+def counted_on(machine: Machine) -> str:
+    """Return the same by the machine that times are modelled with."""
+    chip = machine.chip if isinstance(machine, ChipMachine) else None
+    return counted_as(None if chip is None else chip.compiler)
 
 
 @dataclass(frozen=True)
@@ -126,7 +141,8 @@ def known_chip(chip: Chip | str) -> Chip:
     try:
         return chip_named(chip) if isinstance(chip, str) else chip
     except ValueError as error:
-        raise CompileError(str(error)) from error
+        hint = near_hint([str(chip)], CHIPS, "chips")
+        raise CompileError(str(error), hint=hint) from error
 
 
 def machine_on(chip: Chip, devices: int, slices: int = 1) -> Machine:

@@ -24,9 +24,8 @@ def stage_number(text: str) -> int:
     for number, name in enumerate(names, 1):
         if text in (name, name.removeprefix("sdy-")):
             return number
-    raise argparse.ArgumentTypeError(
-        f"there is no stage '{text}': say 1 to {len(names)}, or {', '.join(names)}"
-    )
+    known = (f"1 to {len(names)}", *names)
+    raise flags.unknown_name("stage", text, known)
 
 
 def execute(options: argparse.Namespace) -> int:

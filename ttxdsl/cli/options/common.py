@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -61,8 +61,19 @@ def _folder(text: str) -> str:
     return str(Path(text))
 
 
-_CHOICES = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)")
-"""How argparse refuses a command or the value of an option."""
+_CHOICES = re.compile(
+    r"(?P<head>.*'(?P<given>.*)'.*) \(choose from (?P<known>.*)\)", re.DOTALL
+)
+"""How argparse, and `unknown_name`, refuse a command or the value of an option."""
+
+
+def unknown_name(
+    kind: str, given: str, known: Iterable[str]
+) -> argparse.ArgumentTypeError:
+    """Return the error about a value of a fixed set; `Parser` suggests one that is near."""
+    return argparse.ArgumentTypeError(
+        f"there is no {kind} '{given}' (choose from {', '.join(known)})"
+    )
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,13 +90,13 @@ class Parser(argparse.ArgumentParser):
         """End with a diagnostic and exit code 2."""
         near = list(dict.fromkeys(self._near(message)))
         if near:
-            message = _CHOICES.sub(r"invalid choice: '\g<given>'", message)
+            message = _CHOICES.sub(r"\g<head>", message)
         hint = f"did you mean {', '.join(near)}?" if near else f"see {self.prog} --help"
         self.exit(2, f"{self.prog}: error: {visible(message)}\n  {hint}\n")
 
     def _near(self, message: str) -> Iterator[str]:
         """Return names close to the argument that an error of argparse is about."""
-        from ttxdsl.ir.compat.faults.pipelines import near_names
+        from ttxdsl.ir.near_names import near_names
 
         if (choice := _CHOICES.search(message)) is not None:
             known = [name.strip("'") for name in choice["known"].split(", ")]

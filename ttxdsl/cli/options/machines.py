@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.cli.options.common import unknown_name
 from ttxdsl.costs.chips import CHIPS, Chip, chip_named, chip_of
 from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
 from ttxdsl.diagnostics.display import finite
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
+from ttxdsl.ir.near_names import near_hint
 
 
 def positive(text: str) -> float:
@@ -130,6 +132,8 @@ def chip_of_text(text: str) -> Chip:
             return chip_of(Path(text).read_text())
         return chip_named(text)
     except (OSError, ValueError) as error:
+        if not text.endswith(".json"):
+            raise unknown_name("chip", text, CHIPS) from None
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
@@ -143,6 +147,9 @@ def _count(text: str) -> int:
 def _axis_link(text: str) -> tuple[str, Link]:
     name, _, numbers = text.partition("=")
     parts = numbers.split(":")
+    shapes = [shape.value for shape in Shape]
+    if len(parts) == 3 and parts[2] not in ("", *shapes):
+        raise unknown_name("shape of a link", parts[2], shapes)
     try:
         speed, latency, shape = (*parts, *("", "", "")[len(parts) :])
         return name, Link(
@@ -174,7 +181,7 @@ def require_axes(options: argparse.Namespace, axes: Iterable[tuple[str, int]]) -
         if name not in known:
             raise CompileError(
                 f"--axis-link {visible(name)}=…: no mesh has an axis of that name",
-                hint=f"there is {', '.join(map(visible, larger)) or 'none'}",
+                hint=near_hint([name], map(visible, larger), "axes"),
             )
 
 
@@ -193,7 +200,9 @@ def machine_of_options(options: argparse.Namespace) -> Machine:
             reason = getattr(error, "strerror", None) or str(error)
             raise CompileError(
                 f"'{name}' is no machine: {reason}",
-                hint=f"one of {', '.join(PRESETS)}, or a file of `ttxdsl calibrate`",
+                hint=near_hint(
+                    [name], (*PRESETS, "FILE of `ttxdsl calibrate`"), "machines"
+                ),
             ) from error
     changed: dict[str, Any] = {}
     if options.operations is not None:

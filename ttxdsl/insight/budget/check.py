@@ -24,6 +24,7 @@ from ttxdsl.diagnostics.errors import CompileError, place_text
 from ttxdsl.diagnostics.folding import fold
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.insight.budget.directives import Budget, Limit, parse_budget, parse_limits
+from ttxdsl.ir.near_names import near_hint
 from ttxdsl.loading.program import read_text, split_programs
 from ttxdsl.sharding.devices.mesh import Mesh
 
@@ -90,9 +91,9 @@ def _check_axes(limits: Sequence[Limit], meshes: Sequence[Mesh], source: str) ->
     for limit in limits:
         for axis in limit.axes:
             if axis not in known:
-                names = ", ".join(dict.fromkeys(known)) or "none"
                 raise CompileError(
-                    f"'axis={axis}': the mesh has no such axis; it has {names}",
+                    f"'axis={axis}': the mesh has no such axis",
+                    hint=near_hint([axis], dict.fromkeys(known), "axes"),
                     position=f"{source}:{limit.line}:{limit.column}",
                 )
 

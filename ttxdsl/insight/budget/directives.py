@@ -36,6 +36,7 @@ from dataclasses import dataclass, field, replace
 from ttxdsl.analysis.usage.collectives import RINGS
 from ttxdsl.costs.units import parse_bytes
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.ir.near_names import near_hint
 
 KINDS = tuple(sorted(kind for kind in RINGS if kind.isidentifier()))
 MEMORY = ("memory", "peak")
@@ -206,7 +207,7 @@ class _Reader:
             raise self.error(
                 _Item(quantity, item.start),
                 f"'{quantity}' is nothing that is counted",
-                hint=f"one of {', '.join(('launches', *KINDS, 'bytes', 'memory'))}",
+                hint=near_hint([quantity], QUANTITIES, "quantities"),
             )
         where = _Item(number, item.start + match.start(3))
         is_bytes = quantity in _BYTES or quantity in MEMORY

@@ -2,6 +2,7 @@
 
 from rich.table import Table
 
+from ttxdsl.analysis.usage.device import counted_as
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.units import bytes_text
@@ -13,18 +14,13 @@ def print_memory(
     console: Terminal, profile: MemoryProfile, compiler: Compiler | None = None
 ) -> None:
     """Print what a device holds at its peak, the largest values first, and who says so."""
-    whose = (
-        "an upper bound: every value is a buffer"
-        if compiler is None
-        else f"with what {compiler.name} fuses, as in a plan"
-    )
     point = profile.points[profile.peak] if profile.points else None
     where = (
         "" if point is None else f", at {point.op.name} {place_text(point.position)}"
     )
     console.print(
         f"peak {bytes_text(profile.peak_bytes)} a device{where.rstrip()};"
-        f" arguments {bytes_text(profile.argument_bytes)} ({whose})",
+        f" arguments {bytes_text(profile.argument_bytes)} ({counted_as(compiler)})",
         soft_wrap=True,
     )
     table = Table("held then", "kind", "on a device")

@@ -6,17 +6,23 @@ the parser while it reads.
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from io import StringIO
+from typing import NoReturn
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.analysis.attribution.words import path_of
+from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
 from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.compat.speed.scopes import record_names
+from ttxdsl.ir.near_names import near_hint
 from ttxdsl.ir.traversal import all_ops, operands_of
 from ttxdsl.loading.program import import_foreign_shardings, make_context
 from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of
@@ -115,7 +121,8 @@ class Names:
         """The value of a name; the entry function's goes first.
 
         Args:
-            name: `%42`, `42`, `%5#1`, or `@callee:%42`.
+            name: `%42`, `42`, `%5#1`, `@callee:%42`, or the path of an argument or a result,
+                `p['w']`, `result[0]`.
 
         Raises:
             CompileError: there is none of that name, or several; near ones are named.
@@ -142,7 +149,41 @@ class Names:
                 f"{name} is the name of {len(values)} values, at {', '.join(places)}",
                 hint="give them different names in the text",
             )
-        raise CompileError(f"there is no value {name}", hint=self._hint(wanted, found))
+        if name.startswith(("%", "@")):
+            hint = self._hint(wanted, found)
+            raise CompileError(f"there is no value {name}", hint=hint)
+        return self._of_path(name) or self._unknown_path(name, wanted, found)
+
+    @cached_property
+    def _paths(self) -> dict[str, SSAValue | None]:
+        """Arguments and results of the program by their paths; None for several of one."""
+        entry, block = self.entry, self.entry.body.block
+        named = [
+            (leaf_name(path), argument)
+            for argument in block.args
+            if (path := path_of(unmarked(argument.location)))
+        ]
+        if (end := block.last_op) is not None:
+            pairs = zip(result_names(entry), end.operands, strict=True)
+            named += [(path, value) for path, value in pairs if path]
+        paths: dict[str, SSAValue | None] = {}
+        for path, value in named:
+            paths[path] = None if path in paths else value
+        return paths
+
+    def _of_path(self, name: str) -> SSAValue | None:
+        return self._paths.get(leaf_name(name.replace('"', "'")))
+
+    def _unknown_path(
+        self, name: str, wanted: str, found: dict[str, list[SSAValue]]
+    ) -> NoReturn:
+        hint = self._hint(wanted, found)
+        if self._paths:
+            path = leaf_name(name.replace('"', "'"))
+            arguments = filter(None, map(self.name, self.entry.body.block.args))
+            known = [*self._paths, *arguments]
+            hint = near_hint([path], known, "arguments and results")
+        raise CompileError(f"there is no value {name}", hint=hint)
 
     def _hint(self, wanted: str, found: dict[str, list[SSAValue]]) -> str:
         parts = [own for own in found if own.startswith(f"{wanted}#")]

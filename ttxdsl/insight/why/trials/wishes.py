@@ -2,14 +2,11 @@
 
 import ast
 import re
-from difflib import get_close_matches
 from typing import cast
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from ttxdsl.analysis.attribution.pytree_names import leaf_name
-from ttxdsl.costs.units import listed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change, Counterfactual, WhyNot, WhySharding
@@ -17,6 +14,7 @@ from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals
 from ttxdsl.insight.why.trials.edits import Edit
+from ttxdsl.ir.near_names import near_hint
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -65,7 +63,7 @@ def why_not(
         CompileError: there is no such value or axis, or the value cannot be split so.
     """
     name, spec = parse_wish(wish)
-    value = _find(places, name)
+    value = places.names.find(name)
     mesh_name, mesh = _mesh(places, spec)
     sharding = _sharding(value, spec, mesh_name, mesh)
     given = _is_argument(value, places)
@@ -86,24 +84,6 @@ def why_not(
     return WhyNot(wish, str(edit.change), outcome, now, _against(now, spec))
 
 
-def _find(places: Places, name: str) -> SSAValue:
-    wanted = leaf_name(name.replace('"', "'"))
-    arguments = places.names.entry.body.block.args
-    paths = {argument: places.argument(argument) for argument in arguments}
-    named = [argument for argument, path in paths.items() if path == wanted]
-    if len(named) == 1:
-        return named[0]
-    try:
-        return places.names.find(name)
-    except CompileError as error:
-        near = [path for path in paths.values() if wanted and wanted in path]
-        near = near or get_close_matches(wanted, paths.values(), cutoff=0.6)
-        if name.startswith(("%", "@")) or not near:
-            raise
-        hint = f"did you mean {listed(near[:4], 'or')}?"
-        raise CompileError(error.message, hint=hint) from None
-
-
 def _is_argument(value: SSAValue, places: Places) -> BlockArgument | None:
     owner = sdy.owning_op(value)
     is_own = isinstance(owner, FuncOp) and owner is places.names.entry
@@ -118,10 +98,10 @@ def _mesh(places: Places, spec: Spec) -> tuple[str, Mesh]:
         if mesh.axes and axes <= set(mesh.axis_names):
             return name, mesh
     known = sorted({axis for mesh in meshes.values() for axis in mesh.axis_names})
-    missing = ", ".join(sorted(axes - set(known))) or "these together"
+    missing = sorted(axes - set(known))
     raise CompileError(
-        f"no mesh has the axes {missing}",
-        hint=f"the axes are {', '.join(known)}" if known else "the program has no mesh",
+        f"no mesh has the axes {', '.join(missing) or 'these together'}",
+        hint=near_hint(missing, known, "axes of its meshes"),
     )
 
 

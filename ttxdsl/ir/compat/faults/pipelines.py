@@ -5,22 +5,15 @@ option in a list of all options as Python spells them. The same errors end in wh
 have been meant. Nothing is looked up unless a pipeline is wrong.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from xdsl.passes import ModulePass, PassPipeline, get_pass_option_infos
 from xdsl.utils.arg_spec import parse_pipeline
 
+from ttxdsl.ir.near_names import near_names
+
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
-
-
-def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """Return up to four names that a misspelt one may stand for, the nearest first."""
-    from difflib import get_close_matches
-
-    known = list(names)
-    containing = [other for other in known if len(name) > 2 and name in other]
-    return [*dict.fromkeys((*get_close_matches(name, known, 4), *containing))][:4]
 
 
 def _near_in(passes: Passes, pipeline: str) -> Iterator[str]:
