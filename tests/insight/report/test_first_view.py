@@ -187,6 +187,56 @@ def test_print(page: Page):
     expect(page.locator("#tabs")).to_be_hidden()
 
 
+def test_the_graph_and_whole_tables_are_printed(page: Page):
+    page.evaluate("setTheme('dark')")
+    page.click("#tab-graph")
+    page.wait_for_function("() => graph.drawing !== null")
+    page.emulate_media(media="print")
+    drawing = page.locator(".printed svg")
+    expect(drawing).to_be_visible()
+    box = drawing.bounding_box()
+    assert box and box["width"] > 100 and box["height"] > 100
+    page.wait_for_selector("html[data-theme='light']")
+    page.emulate_media(media="screen")
+    page.wait_for_selector("html[data-theme='dark']")
+    page.click("#tab-collectives")
+    page.emulate_media(media="print")
+    page.wait_for_selector("html[data-theme='light']")
+    rows = page.locator("#view-collectives .table .row").count()
+    assert rows == page.evaluate("data.collectives.length")
+    page.emulate_media(media="screen")
+    page.wait_for_selector("html[data-theme='dark']")
+    assert page.locator(".printed").count() == 0
+
+
+def test_a_table_fits_a_narrow_screen(page: Page):
+    page.set_viewport_size({"width": 375, "height": 800})
+    for view in ("collectives", "memory"):
+        page.click(f"#tab-{view}")
+        cells = page.locator(f"#view-{view} .table .head button:visible")
+        boxes = [cells.nth(at).bounding_box() for at in range(cells.count())]
+        assert len(boxes) >= 2
+        assert all(box and box["x"] + box["width"] <= 375 for box in boxes)
+
+
+def test_parts_of_axes_are_explained(browser: Browser, tmp_path: Path):
+    text = """
+      sdy.mesh @mesh = <["x"=4]>
+      func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {}]>})
+          -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+        return %a : tensor<8x8xf32>
+      }"""
+    file = tmp_path / "parts.html"
+    file.write_text(report_page(ttxdsl.load(text).report_data()), encoding="utf-8")
+    page, said = open_page(browser, file)
+    page.click("#tab-collectives")
+    expect(page.locator("#view-collectives .note")).to_contain_text(
+        "x:(1)2 is a part of x: its 4 devices seen as 2 x 2"
+    )
+    assert said == []
+    page.close()
+
+
 def test_without_debug_info_it_says_how_to_get_it(browser: Browser, tmp_path: Path):
     file = tmp_path / "plain.html"
     file.write_text(report_page(fsdp(False)), encoding="utf-8")

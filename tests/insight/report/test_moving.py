@@ -98,3 +98,18 @@ def test_what_changes_is_painted_at_once(page: Page):
     )
     assert changed > 0
     page.evaluate("() => { select(null); }")
+
+
+def test_a_move_takes_less_than_a_frame(page: Page):
+    """Half of the frames: others wait for whatever else the machine does."""
+    for place in ("fitAll()", "fitAll(true)"):
+        page.evaluate(f"() => {{ {place}; }}")
+        settle(page)
+        milliseconds: list[float] = page.evaluate(
+            """() => Array.from({ length: 60 }, () => {
+                 const begun = performance.now();
+                 (graph.x -= 3), (graph.y -= 2), paint();
+                 return performance.now() - begun;
+               })"""
+        )
+        assert sorted(milliseconds)[30] < 1000 / 60

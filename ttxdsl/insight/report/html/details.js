@@ -65,7 +65,13 @@ function collectiveCard(at) {
     h("b", {}, one.kind), ` along ${one.axes}`,
     h("div", { class: "muted" }, `${bytesText(one.bytes)} sent by each device · ${timeText(one.seconds)}${one.times && ` ${one.times}`} · `, h("span", { class: "mono" }, one.tensor)),
     h("div", { class: "why" }, one.reason),
+    ...notesOnParts(one.axes),
     whyOf(one));
+}
+
+/** What the parts of axes are that texts name. */
+function notesOnParts(...texts) {
+  return partsOfAxes(texts.join(" ")).map((sentence) => h("div", { class: "note" }, sentence));
 }
 
 /** What `ttxdsl why` says of it, and what would help, folded. */
@@ -73,7 +79,7 @@ function whyOf(one) {
   const text = data.whys?.[one.why];
   if (!text) return null;
   const alike = data.collectives.filter((other) => other.why === one.why).length;
-  const head = alike > 1 ? `why, as of ${alike} that are alike: the first of them` : "why, and what would change it";
+  const head = alike > 1 ? `why, and what would change it: one of ${alike} that are alike` : "why, and what would change it";
   return h("details", { class: "reason" }, h("summary", {}, head), h("pre", { class: "code" }, text));
 }
 
@@ -90,6 +96,7 @@ function aboutNode(at) {
       layout && ["on a device", h("code", {}, value.local), ` ${bytesText(value.bytes)}`],
       !layout && value.bytes !== null && ["bytes", bytesText(value.bytes)],
     ));
+    parts.push(...notesOnParts(layout?.text, ...value.partial));
     if (value.partial.length)
       parts.push(h("div", { class: "note" }, `Along ${value.partial.join(", ")} each device has its own part of a sum here; the next op adds them up.`));
     if (layout?.manual.length)
@@ -150,10 +157,10 @@ function aboutProgram() {
   const sum = data.summary;
   return [
     h("h2", {}, "Program"),
-    h("p", { class: "muted" }, "Select an op in the graph, the outline or any table to see which device holds which part of it, where it comes from and what it became."),
+    h("p", { class: "muted on-screen" }, "Select an op in the graph, the outline or any table to see which device holds which part of it, where it comes from and what it became."),
     facts(
       ["file", h("code", {}, data.title)],
-      ...data.meshes.map((mesh) => ["mesh", h("code", {}, `@${mesh.name}`), ` ${mesh.axes.map(([name, size]) => `${name}=${size}`).join(" × ")}`]),
+      ...data.meshes.map((mesh) => [data.meshes.length > 1 ? `mesh ${mesh.name}` : "mesh", meshText(mesh)]),
       ["shown", data.graph.stage === null ? "as read" : `after stage ${data.graph.stage}`],
       ["ops", sum.ops.toLocaleString("en")],
       ["collectives", `${sum.collectives}, ${bytesText(sum.bytes)} sent by each device`],

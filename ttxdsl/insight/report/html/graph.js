@@ -94,7 +94,7 @@ function setUpGraph(view) {
 
 /** All that a box says, also what is cut in it. */
 function boxTitle(box) {
-  if (box.scope !== undefined) return `${scopeLabel(box.scope)}${calledAt(box.scope)}`;
+  if (box.scope !== undefined) return [`${scopeLabel(box.scope)}${calledAt(box.scope)}`, opsText(box.scope), collectivesText(box.scope)].filter(Boolean).join("\n");
   const node = nodes[box.node];
   return [node.kind === "op" ? node.op : node.name, ...node.outputs.map((value) => `${value.name} ${typeText(value)} ${layoutOf(value)?.text ?? ""}`.trim()), shortPlace(sourceOf(node))].filter(Boolean).join("\n");
 }
@@ -327,7 +327,6 @@ function paintNode(c, box, color, kind) {
 }
 
 function paintFolded(c, box, color) {
-  const total = totals[box.scope];
   c.textBaseline = "alphabetic";
   c.textAlign = "left";
   c.fillStyle = color.text;
@@ -335,14 +334,23 @@ function paintFolded(c, box, color) {
   c.fillText(fitText(c, `▸  ${scopeLabel(box.scope)}`, box.width - 22), box.x + 11, box.y + 22);
   c.font = `11.5px ${color.sans}`;
   c.fillStyle = color.muted;
-  const what = ["arguments", "results"].includes(scopes[box.scope].kind) ? scopes[box.scope].kind : "ops";
-  let text = `${total.ops.toLocaleString("en")} ${what}`;
+  const text = opsText(box.scope);
   c.fillText(text, box.x + 28, box.y + 41);
-  if (total.collectives) {
-    const at = box.x + 28 + c.measureText(text).width + 10;
-    c.fillStyle = kindColor("collective");
-    c.fillText(fitText(c, `${total.collectives} collective${total.collectives > 1 ? "s" : ""}, ${sentText(box.scope)}`, box.x + box.width - at - 8), at, box.y + 41);
-  }
+  const at = box.x + 28 + c.measureText(text).width + 10;
+  c.fillStyle = kindColor("collective");
+  c.fillText(fitText(c, collectivesText(box.scope), box.x + box.width - at - 8), at, box.y + 41);
+}
+
+/** How many ops a scope has, or arguments. */
+function opsText(scope) {
+  const { kind } = scopes[scope];
+  return `${totals[scope].ops.toLocaleString("en")} ${["arguments", "results"].includes(kind) ? kind : "ops"}`;
+}
+
+/** How many collectives it has and what they send, empty if it has none. */
+function collectivesText(scope) {
+  const count = totals[scope].collectives;
+  return count ? `${count} collective${count > 1 ? "s" : ""}, ${sentText(scope)}` : "";
 }
 
 function paintArrows(c, view, color, chosen) {

@@ -15,7 +15,7 @@ for (const { scopes: inside } of children) {
   }
   for (const alike of found.values()) {
     if (alike.length < 2) continue;
-    alike.sort((a, b) => totals[a].first - totals[b].first);
+    alike.sort((a, b) => totals[a].middle - totals[b].middle);
     alikeOf.set(alike[0], alike);
     for (const at of alike) firstLike[at] = alike[0];
   }

@@ -71,8 +71,7 @@ function layScope(scope, edges, boxes) {
     boxes.set(box.id, box);
     own.items.push(box);
   }
-  const first = (box) => (box.node !== undefined ? box.node : totals[box.scope].first);
-  own.items.sort((a, b) => first(a) - first(b));
+  own.items.sort((a, b) => placeOf(a) - placeOf(b));
   const inside = [...(edges.get(scope)?.values() ?? [])];
   const layers = layersOf(own.items, inside);
   setPlaces(own, layers);

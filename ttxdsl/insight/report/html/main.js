@@ -3,7 +3,7 @@
 const VIEWS = [
   ["summary", "Summary", setUpSummary, null],
   ["graph", "Graph", setUpGraph, null],
-  ["collectives", "Collectives", setUpCollectives, () => data.collectives.length],
+  ["collectives", "Collectives", setUpCollectives, () => data.summary.collectives],
   ["memory", "Memory", setUpMemory, null],
   ["time", "Time", setUpTime, null],
   ["stages", "Stages", setUpStages, () => data.stages.length - 1],
@@ -44,12 +44,26 @@ function setTheme(theme) {
   changed("theme");
 }
 
+/** On paper everything is light, lists are whole, and the graph is a drawing that fits the page. */
+function setPrinted(printed) {
+  if (printed) onScreen = document.documentElement.dataset.theme;
+  setTheme(printed ? "light" : onScreen);
+  for (const list of VirtualList.all) list.draw(printed);
+  document.querySelector(".printed")?.remove();
+  if (!printed || !graph.drawing) return;
+  const drawing = h("div", { class: "printed" });
+  drawing.innerHTML = graphSvg();
+  document.getElementById("graph-canvas").append(drawing);
+}
+
+let onScreen = "light"; // the theme while the page is printed
+
 function setUpHead() {
   const sum = data.summary;
   document.getElementById("title").textContent = shortPlace(data.title);
   document.getElementById("title").title = data.title;
   document.getElementById("meshes").append(...data.meshes.flatMap((mesh) => [
-    h("span", { class: "chip", title: `@${mesh.name}` }, mesh.axes.map(([name, size]) => `${name}=${size}`).join(" × ") || "one device"), " ",
+    h("span", { class: "chip", title: `mesh ${mesh.name}` }, meshText(mesh)), " ",
   ]));
   const stat = (value, name) => h("div", { class: "stat" }, h("b", {}, value), h("span", {}, name));
   document.getElementById("stats").append(
@@ -116,6 +130,7 @@ setUpOutline();
 setUpDetails();
 document.addEventListener("keydown", onKey);
 addEventListener("message", hearOther);
+matchMedia("print").addEventListener("change", ({ matches }) => setPrinted(matches));
 document.addEventListener("pointerover", tellCut);
 showView("summary");
 requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = Math.round(performance.now()))));

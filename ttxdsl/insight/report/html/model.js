@@ -45,6 +45,16 @@ function timeText(seconds) {
   return seconds < 1 ? `${(seconds * 1e3).toFixed(1)} ms` : `${seconds.toFixed(2)} s`;
 }
 
+/** A mesh in words: `data=4 × model=2`. */
+function meshText(mesh) {
+  return mesh.axes.map(([name, size]) => `${name}=${size}`).join(" × ") || "one device";
+}
+
+/** Sentences on the parts of axes that a text names, as `data:(1)2`. */
+function partsOfAxes(text) {
+  return Object.entries(data.parts_of_axes).filter(([part]) => text.includes(part)).map(([, sentence]) => sentence);
+}
+
 /** Device numbers with runs written short: 0-3,8. */
 function ranges(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -114,14 +124,15 @@ data.collectives.forEach((one, at) => {
 /** The bytes that an op's collectives send. */
 const sentBy = (node) => (collectivesOf.get(node) ?? []).reduce((sum, at) => sum + data.collectives[at].bytes, 0);
 
-/** First node and totals of each scope, all that it contains included. */
-const totals = scopes.map(() => ({ first: Infinity, ops: 0, collectives: 0, bytes: 0, names: new Map() }));
+/** First node, middle of the nodes and totals of each scope, all that it contains included. */
+const totals = scopes.map(() => ({ first: Infinity, middle: 0, ops: 0, collectives: 0, bytes: 0, names: new Map() }));
 nodes.forEach((node, at) => {
   const made = collectivesOf.get(at)?.length ?? 0;
   const bytes = sentBy(at);
   for (let scope = node.scope; scope >= 0; scope = scopes[scope].parent) {
     const total = totals[scope];
     total.first = Math.min(total.first, at);
+    total.middle += (at - total.middle) / (total.ops + 1);
     total.collectives += made;
     total.bytes += bytes;
     total.ops++;
@@ -129,6 +140,9 @@ nodes.forEach((node, at) => {
     total.names.set(name, (total.names.get(name) ?? 0) + 1);
   }
 });
+
+/** Where in the program a node or a scope is; a few of its ops may have moved ahead. */
+const placeOf = ({ node, scope }) => (node !== undefined ? node : totals[scope].middle);
 
 /** Round numbers from 0 to `most`, at most six: steps of 1, 2 or 5 times a power of ten, or powers of two. */
 function roundTicks(most, ofBytes = false) {
@@ -161,6 +175,9 @@ function ancestors(scope) {
 function sourceOf(node) {
   return node.frames.length ? node.frames[0][1] : "";
 }
+
+/** A text in which files have no folders. */
+const shortPlaces = (text) => text.replace(/(?:[^\s\/]*\/)+(?=[^\s\/]+:\d)/g, "");
 
 function shortPlace(place) {
   return place ? place.split("/").pop() : "";
@@ -268,9 +285,13 @@ function find(text) {
 
 // --- lists of any length ---------------------------------------------------------------------
 
+const MOST_PRINTED = 200; // rows of a list on paper
+
 /** A list that makes only the rows that can be seen; rows have one height. */
 class VirtualList {
+  static all = [];
   constructor(element, rowHeight, makeRow) {
+    VirtualList.all.push(this);
     this.element = element;
     this.rowHeight = rowHeight;
     this.makeRow = makeRow;
@@ -290,11 +311,12 @@ class VirtualList {
     this.shown = [-1, -1];
     this.draw();
   }
-  draw() {
+  /** Make the rows in view; for paper the first ones, whatever is in view. */
+  draw(whole = false) {
     const { scrollTop, clientHeight } = this.element;
     if (!clientHeight) return;
-    const start = Math.max(0, Math.floor(scrollTop / this.rowHeight) - 6);
-    const end = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 6);
+    const start = whole ? 0 : Math.max(0, Math.floor(scrollTop / this.rowHeight) - 6);
+    const end = Math.min(this.count, whole ? MOST_PRINTED : Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 6);
     if (start === this.shown[0] && end === this.shown[1]) return;
     this.shown = [start, end];
     const made = [];

@@ -58,8 +58,7 @@ function rebuild() {
   } else {
     const visit = (scope, depth) => {
       const inside = [...shownScopes(scope).map((at) => ({ scope: at })), ...children[scope].nodes.map((at) => ({ node: at }))];
-      const first = (row) => (row.node !== undefined ? row.node : totals[row.scope].first);
-      inside.sort((a, b) => first(a) - first(b));
+      inside.sort((a, b) => placeOf(a) - placeOf(b));
       for (const row of inside) {
         rows.push({ ...row, depth });
         if (row.scope !== undefined && isOpen(row.scope)) visit(row.scope, depth + 1);

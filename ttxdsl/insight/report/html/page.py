@@ -86,25 +86,34 @@ def beside_page(
         lines: which line of the one is which of the other, see `aligned_lines`.
     """
     titles = [str(one["title"]) for one in (left, right)]
-    rows = [("", *titles, "B - A")]
+    names = [title.rpartition("/")[2] for title in titles]
+    heads = [
+        f'<th title="{escape(title)}">{side} <b>{escape(name)}</b></th>'
+        for side, title, name in zip("AB", titles, _apart(names, titles), strict=True)
+    ]
+    rows = [f"<th></th>{''.join(heads)}<th>B - A</th>"]
     for field, name, text in _FIGURES:
         both = [one["summary"][field] for one in (left, right)]
         if None in both:
             continue
         change = both[1] - both[0]
-        sign = "+" if change > 0 else "-"
-        rows.append(
-            (name, *map(text, both), sign + text(abs(change)) if change else "=")
-        )
-    cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        sign, way = ("+", "more") if change > 0 else ("-", "less")
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in (name, *map(text, both)))
+        difference = f'<td class="{way}">{sign}{text(abs(change))}</td>'
+        rows.append(cells + (difference if change else "<td>=</td>"))
     parts = {
         "head": _head(" beside ".join(titles), "beside.css"),
-        "rows": "".join(f"<tr>{row}</tr>" for row in cells),
+        "rows": "".join(f"<tr>{row}</tr>" for row in rows),
         "changes": _changes(left, right, lines),
         "left": escape(report_page(left)),
         "right": escape(report_page(right)),
     }
     return _filled("beside.html", parts)
+
+
+def _apart(names: list[str], titles: list[str]) -> list[str]:
+    """Return the names of two files; their paths where both are called the same."""
+    return names if len(set(names)) == len(names) else titles
 
 
 def _changes(
@@ -118,10 +127,10 @@ def _changes(
     for one in found:
         sign = "slower" if one.seconds > 0 else "faster"
         change = f"{seconds_text(abs(one.seconds))} {sign}" if one.seconds else ""
-        cells = one.where, one.before or "nothing", one.after or "nothing", change
-        rows.append(
-            "".join(("<tr>", *(f"<td>{escape(c)}</td>" for c in cells), "</tr>"))
-        )
+        cells = one.where, one.before or "nothing", one.after or "nothing"
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        way = "more" if one.seconds > 0 else "less"
+        rows.append(f'<tr>{row}<td class="{way}">{escape(change)}</td></tr>')
     if more:
         rows.append(f"<tr><td>and {others(more)}</td></tr>")
     return "".join(rows)

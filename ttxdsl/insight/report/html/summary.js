@@ -21,9 +21,9 @@ function memoryVerdict({ memory }) {
   const chip = (one) => h("span", { class: `chip ${one.fits ? "good" : "bad"}`, title: `${one.name} has ${bytesText(one.bytes)}` }, `${one.fits ? "✓" : "✗"} ${one.name} ${bytesText(one.bytes)}`);
   return h("section", { class: "panel", id: "verdict-memory" },
     h("h2", { class: `big ${fits.length ? "good" : "bad"}` }, head),
-    h("p", {}, h("b", {}, bytesText(memory.peak_bytes)), " at the peak of a device"),
+    h("p", {}, h("b", {}, bytesText(memory.peak_bytes)), " at the peak of a device", h("span", { class: "muted" }, `: ${data.memory.counted}`)),
     h("p", { class: "chips" }, ...memory.chips.map(chip)),
-    h("p", { class: "muted" }, "largest there: ", memory.largest.map((one) => `${one.name} ${bytesText(one.bytes)}`).join(", ")));
+    h("p", { class: "muted" }, "largest there: ", memory.largest.map((one) => `${shortPlaces(one.name)} ${bytesText(one.bytes)}`).join(", ")));
 }
 
 function timeVerdict({ seconds, bound, parts, exposed_seconds: exposed }) {
@@ -58,7 +58,7 @@ function costsOf({ costs }) {
     listen((what) => what === "theme" && paint());
     return h("button", { type: "button", class: "cost", title: `${one.scope || one.place}: show it in the graph`, onclick: () => one.node >= 0 && (showView("graph"), selectNode(one.node)) },
       h("b", { class: "share" }, shareText(one.share)),
-      h("span", { class: "what" }, h("b", {}, one.where || "no line is known"), h("span", { class: "muted" }, ` ${timeText(one.seconds)} of ${BOUNDS[one.bound].label}: ${one.ops.join(", ")}${layers}${phases}`), ...(one.place === one.where ? [] : [h("br"), h("code", {}, one.place)])),
+      h("span", { class: "what" }, h("b", { title: one.where }, shortPlaces(one.where) || "no line is known"), h("span", { class: "muted" }, ` ${timeText(one.seconds)} of ${BOUNDS[one.bound].label}: ${one.ops.join(", ")}${layers}${phases}`), ...(one.place === one.where ? [] : [h("br"), h("code", { title: one.place }, shortPlaces(one.place))])),
       h("span", { class: "meter" }, bar));
   };
   return h("section", { class: "panel", id: "verdict-costs" }, h("h2", {}, costs.length > 1 ? `The ${costs.length === 3 ? "three " : ""}largest costs` : "The largest cost"), ...costs.map(row));
@@ -80,7 +80,8 @@ function adviceOf(advice) {
 function sentOf() {
   const sum = data.summary;
   return h("section", { class: "panel" }, h("h2", {}, sum.collectives ? `What is sent: ${bytesText(sum.bytes)} a device in ${sum.collectives} collectives` : "Nothing is sent"),
-    sum.purposes.length ? h("ul", { class: "purposes" }, ...sum.purposes.map((line) => h("li", {}, line))) : null);
+    sum.purposes.length ? h("ul", { class: "purposes" }, ...sum.purposes.map((line) => h("li", {}, line))) : null,
+    ...notesOnParts(...data.collectives.map((one) => one.axes)));
 }
 
 function linesHint({ no_lines: call }) {

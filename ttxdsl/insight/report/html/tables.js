@@ -7,7 +7,8 @@ class SortedTable {
     this.all = rows;
     this.sort = sort;
     this.descending = true;
-    this.element = h("div", { class: "table", role: "table", style: `--columns:${columns.map((one) => one.width).join(" ")}` });
+    const narrow = columns.filter((one) => one.narrow).map((one) => one.narrow).join(" ");
+    this.element = h("div", { class: "table", role: "table", style: `--columns:${columns.map((one) => one.width).join(" ")};--narrow:${narrow}` });
     this.head = h("div", { class: "head", role: "row" });
     const body = h("div", { class: "virtual", tabindex: "0" });
     this.element.append(this.head, body);
@@ -16,6 +17,7 @@ class SortedTable {
       made.style.height = `${height}px`;
       made.addEventListener("click", () => choose(this.rows[at]));
       made.setAttribute("role", "row");
+      columns.forEach((column, cell) => column.narrow || made.children[cell].classList.add("wide"));
       return made;
     });
     // the head is as wide as the rows, which may have a scroll bar beside them
@@ -48,7 +50,7 @@ class SortedTable {
     });
     this.head.replaceChildren(
       ...this.columns.map((column) => h("button", {
-        type: "button", class: column.number ? "num" : "",
+        type: "button", class: `${column.number ? "num" : ""}${column.narrow ? "" : " wide"}`,
         "aria-sort": column === this.sort ? (this.descending ? "descending" : "ascending") : undefined,
         onclick: () => this.by(column),
       }, column.name, column === this.sort ? (this.descending ? " ▾" : " ▴") : "")));
@@ -69,14 +71,14 @@ function setUpCollectives(view) {
   if (!data.collectives.length) return view.append(h("div", { class: "empty" }, "No device talks to another."));
   const rows = data.collectives.map((one, at) => ({ ...one, at }));
   const largest = Math.max(...rows.map((one) => one.bytes));
-  const column = (name, width, value, number) => ({ name, width, value, number });
+  const column = (name, width, narrow, value, number) => ({ name, width, narrow, value, number });
   const columns = [
-    column("#", "30px", (one) => one.order, true),
-    column("collective, line and why", "minmax(150px, 1.6fr)", (one) => `${one.kind} ${one.reason}`),
-    column("axes", "minmax(60px, .6fr)", (one) => one.axes),
-    column("bytes per device", "130px", (one) => one.bytes, true),
-    column("time", "64px", (one) => one.seconds, true),
-    column("local tensor", "minmax(80px, 1fr)", (one) => one.tensor),
+    column("#", "30px", "22px", (one) => one.order, true),
+    column("collective, line and why", "minmax(150px, 1.6fr)", "minmax(0, 1fr)", (one) => `${one.kind} ${one.reason}`),
+    column("axes", "minmax(60px, .6fr)", "", (one) => one.axes),
+    column("bytes per device", "130px", "94px", (one) => one.bytes, true),
+    column("time", "64px", "58px", (one) => one.seconds, true),
+    column("local tensor", "minmax(80px, 1fr)", "", (one) => one.tensor),
   ];
   const table = new SortedTable({
     columns, rows, sort: columns[3], height: 46,
@@ -84,7 +86,7 @@ function setUpCollectives(view) {
     row: (one) => h("div", { class: `row two${one.node >= 0 && state.selected?.node === one.node ? " selected" : ""}`, "data-bytes": one.bytes },
       h("span", { class: "num faint" }, one.at),
       h("b", { style: `color:${commColor(one.kind)};font-weight:600` }, `${one.kind} ${one.times}`.trim()),
-      h("span", { class: "mono" }, one.axes),
+      h("span", { class: "mono", title: partsOfAxes(one.axes).join("\n") }, one.axes),
       meterOf(one.bytes, largest, commColor(one.kind)), h("span", { class: "num" }, timeText(one.seconds)),
       h("span", { class: "mono", title: one.tensor }, one.tensor),
       h("div", { class: "why", title: [one.scope, one.position, one.reason].filter(Boolean).join("\n") },
@@ -153,7 +155,7 @@ function setUpCollectives(view) {
     return 8 + ((width - 16) * one.order) / last;
   }
   const sum = data.summary;
-  view.append(h("div", { class: "fill" }, ways, chips,
+  view.append(h("div", { class: "fill" }, ways, chips, ...notesOnParts(...rows.map((one) => one.axes)),
     h("div", { class: "panel" }, h("h2", {}, "Over the program"), h("p", { class: "sub" }, `first op left, last right; height is bytes. ${bytesText(sum.bytes)} sent by each device in all; times are of each alone, on ${data.machine}`), timeline.element),
     table.element));
   listen((what) => what === "select" || what === "theme" ? (table.list.refresh(), timeline.draw()) : null);
@@ -270,13 +272,13 @@ function setUpMemory(view) {
   });
   const rows = memory.live.map((one, at) => ({ ...one, at }));
   const largest = Math.max(1, ...rows.map((one) => one.bytes));
-  const column = (name, width, value, number) => ({ name, width, value, number });
+  const column = (name, width, narrow, value, number) => ({ name, width, narrow, value, number });
   const columns = [
-    column("value", "minmax(160px, 2fr)", (one) => one.name),
-    column("what", "90px", (one) => one.kind),
-    column("bytes", "170px", (one) => one.bytes, true),
-    column("on a device", "minmax(110px, 1fr)", (one) => one.type),
-    column("source", "minmax(90px, 1fr)", (one) => one.position ?? ""),
+    column("value", "minmax(160px, 2fr)", "minmax(0, 1fr)", (one) => one.name),
+    column("what", "90px", "", (one) => one.kind),
+    column("bytes", "170px", "110px", (one) => one.bytes, true),
+    column("on a device", "minmax(110px, 1fr)", "", (one) => one.type),
+    column("source", "minmax(90px, 1fr)", "", (one) => one.position ?? ""),
   ];
   const table = new SortedTable({
     columns, rows, sort: columns[2],
@@ -289,7 +291,7 @@ function setUpMemory(view) {
   view.append(h("div", { class: "fill" },
     h("div", { class: "panel" },
       h("div", { class: "facts-row" }, stat(memory.peak_bytes, `peak, at ${memory.names[memory.peak]}`), stat(memory.argument_bytes, "arguments"), memory.donated_bytes ? stat(memory.donated_bytes, "of them given away") : "", stat(memory.constant_bytes, "constants"), stat(memory.result_bytes, "results")),
-      h("p", { class: "sub" }, "One device, op by op, first left: every value is a buffer from the op that makes it to its last use. An upper bound: no fusion."),
+      h("p", { class: "sub" }, `One device, op by op, first left, each value from the op that makes it to its last use: ${memory.counted}.`),
       chart.element),
     h("h2", { style: "font-size:13px;margin:2px 0 8px" }, `There at the peak: ${rows.length} values`),
     table.element));

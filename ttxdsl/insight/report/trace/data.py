@@ -11,6 +11,7 @@ next step changes it in place.
 The keys of the data:
 
 - `title`, `version`, `meshes`, `axes` (of all meshes, also those of size one), `summary`, `machine` (that times stand on);
+- `parts_of_axes`: for the text of each part of an axis a sentence on its devices;
 - `layouts`: see `layouts.py`; a value's `layout` is an index here;
 - `graph`: `stage` (the number of the stage that it shows), `scopes`, `nodes`;
 - `stages`, each with `rows` `[key, text, indent, change, before]`: a line of the listing
@@ -49,7 +50,7 @@ from ttxdsl.analysis.usage.collectives import (
     collective_seconds,
     guesses_text,
 )
-from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, machine_on
+from ttxdsl.analysis.usage.device import DeviceUsage, counted_as, known_chip, machine_on
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.reasons import reason_of, with_arguments
 from ttxdsl.analysis.usage.timeline import Event, Timeline
@@ -149,6 +150,7 @@ class Trace:
             "version": version,
             "meshes": self.layouts.meshes_data(),
             "axes": self.axes,
+            "parts_of_axes": self.layouts.parts_of_axes,
             "summary": self._summary(graph),
             "layouts": self.layouts.layouts,
             "graph": {
@@ -204,6 +206,9 @@ class Trace:
         self.purposes = purposes(self.module, found, roles)
         self.timeline = self._timeline(usage.timeline)
         order = {op: at for at, op in enumerate(self.module.walk())}
+        for _, mesh in self.layouts.meshes:
+            for collective in found:
+                self.layouts.tell_parts(collective.axes or (), mesh)
         self.collectives += [
             {
                 **self._collective(one, op, order[op]),
@@ -279,6 +284,7 @@ class Trace:
                 for point in profile.points
             ],
             "names": [_short(point.op) for point in profile.points],
+            "counted": counted_as(None if self.chip is None else self.chip.compiler),
             "peak": profile.peak,
             "peak_bytes": profile.peak_bytes,
             "argument_bytes": profile.argument_bytes,

@@ -4,10 +4,11 @@ A tensor of any rank on a mesh of any rank: for each device of the mesh the inde
 shard along each dimension. Programs have few layouts and many tensors.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
@@ -15,7 +16,7 @@ from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
 )
 
 
-def axis_names(axes: Axes) -> list[str]:
+def axis_names(axes: Iterable[AxisRef]) -> list[str]:
     """The axes as text without quotes: `x`, and `x:(1)2` for a part of one."""
     return [str(axis).replace('"', "") for axis in axes]
 
@@ -46,6 +47,15 @@ class LayoutTable:
         default_factory=dict[tuple[str, Mesh], int]
     )
     """Of meshes by name, and of the first with its axes by no name."""
+    parts_of_axes: dict[str, str] = field(default_factory=dict[str, str])
+    """For the text of each part of an axis a sentence on its devices."""
+
+    def tell_parts(self, axes: Iterable[AxisRef], mesh: Mesh) -> None:
+        """Note what the parts of axes among some axes are."""
+        for axis in axes:
+            if not axis.is_full and mesh.has_axis(axis.name):
+                (text,) = axis_names([axis])
+                self.parts_of_axes[text] = axis.told_in(mesh)
 
     def mesh(self, name: str, mesh: Mesh) -> int:
         """The number of a mesh; without a name it is the one with the same axes."""
@@ -78,6 +88,9 @@ class LayoutTable:
         number = self._numbers.setdefault(key, len(self.layouts))
         if number == len(self.layouts):
             self.layouts.append(_as_data(at, mesh, sharding, manual))
+            for dim in sharding.dims:
+                self.tell_parts(dim.axes, mesh)
+            self.tell_parts(sharding.unreduced, mesh)
         return number
 
     def meshes_data(self) -> list[dict[str, Any]]:
