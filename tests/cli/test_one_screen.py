@@ -113,7 +113,7 @@ def test_one_screen(
         assert "partial sums: 35 all_reduces of activations over model" in out
         assert re.search(r"memory of a device: \S+ KiB at its peak", out)
     if command == "why":
-        assert re.search(r"test_one_screen\.py:\d+[\s│#\d,…]*in[\s│]*forward", out)
+        assert re.search(r"test_one_screen\.py:\d+[\s│#\d,…]*in[\s│#\d,…]*forward", out)
         assert "partial sums: 35 all_reduces of activations over model" in out
 
 

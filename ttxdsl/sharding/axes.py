@@ -182,6 +182,17 @@ Axes: TypeAlias = tuple[AxisRef, ...]
 """Axis references, major to minor where they shard a dimension."""
 
 
+def parts_of_axes(axes: Iterable[AxisRef], meshes: Iterable[Mesh]) -> list[str]:
+    """Return a sentence for each part of an axis among the axes."""
+    known = list(meshes)
+    parts = dict.fromkeys(axis for axis in axes if not axis.is_full)
+    texts = (
+        next((axis.told_in(mesh) for mesh in known if mesh.has_axis(axis.name)), None)
+        for axis in parts
+    )
+    return [text for text in texts if text is not None]
+
+
 def total_size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
     """The product of the sizes: into how many parts these axes split something."""
     product = 1

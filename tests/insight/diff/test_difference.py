@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import ttxdsl
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.insight.diff.difference import match
 from ttxdsl.sharding.axes import AxisRef
@@ -68,3 +70,16 @@ def test_lines_that_both_programs_have_are_paired_with_themselves():
     assert (gone.sign, changed.sign, changed.right) == ("-", "~", larger)
     # what stands on a line that the other does not have may be what was moved
     assert [pair.sign for pair in match([first], [larger], {})] == ["~"]
+
+
+def test_what_differs_is_told_with_its_annotations():
+    examples = Path(__file__).parents[3] / "examples"
+    before, after = (
+        ttxdsl.load(examples / f"mlp_{name}_parallel.mlir")
+        for name in ("data", "tensor")
+    )
+    found = before.diff(after)
+    differing = [pair for pair in found.pairs if not pair.is_equal]
+    assert differing and all(pair.annotations for pair in differing)
+    assert "from " in str(found)
+    assert not any(pair.annotations for pair in before.diff(before).pairs)

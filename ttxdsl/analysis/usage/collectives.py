@@ -45,7 +45,7 @@ from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devic
 from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, parts_of_axes
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import Groups, axes_of_groups, groups_joined
 
@@ -506,18 +506,9 @@ def sub_axes_texts(
     collectives: Iterable[CountedCollective], meshes: Iterable[Mesh]
 ) -> list[str]:
     """Return a sentence for each part of an axis that collectives run along."""
-    parts = {
-        axis: None
-        for collective in collectives
-        for axis in collective.axes or ()
-        if not axis.is_full
-    }
-    known = list(meshes)
-    texts = (
-        next((axis.told_in(mesh) for mesh in known if mesh.has_axis(axis.name)), None)
-        for axis in parts
+    return parts_of_axes(
+        (axis for collective in collectives for axis in collective.axes or ()), meshes
     )
-    return [text for text in texts if text is not None]
 
 
 def guesses_text(collectives: Iterable[CountedCollective]) -> str | None:

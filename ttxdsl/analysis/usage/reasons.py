@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.usage.collectives import (
@@ -23,12 +24,17 @@ def with_arguments(
         module: the program.
         collectives: all that it has, in order.
     """
+    return with_arguments_of(zip(collectives, collective_ops(module), strict=True))
+
+
+def with_arguments_of(
+    pairs: Iterable[tuple[CountedCollective, Operation]],
+) -> list[CountedCollective]:
+    """Return the same of collectives with their ops."""
     words = Words()
     return [
-        replace(
-            collective, argument=words.argument(op.operands[0]) if op.operands else None
-        )
-        for collective, op in zip(collectives, collective_ops(module), strict=True)
+        replace(collective, argument=words.argument(op.operands[0]) if op.operands else None)
+        for collective, op in pairs
     ]
 
 

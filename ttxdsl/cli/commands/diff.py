@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from rich.table import Table
 
@@ -17,6 +17,7 @@ from ttxdsl.cli.options.common import (
     add_trip_count_option,
     print_json,
     sizes,
+    unknown_name,
 )
 from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_module
@@ -30,6 +31,7 @@ from ttxdsl.insight.diff.annotations import carry_annotations, on_mesh
 from ttxdsl.insight.diff.difference import Difference, Side, difference, side_of
 from ttxdsl.insight.diff.view import difference_data, print_difference
 from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _TROUBLE = 2
 _SWAPPED = ("propagation", "reshards")
@@ -72,6 +74,9 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
             chip=options.chip,
             slices=options.slices,
             original=module,
+            pipeline=TTStableHLOPipelinePass(
+                mesh_shape=shape, **cast("dict[str, Any]", {**usual, **more})
+            ),
         )
 
     def later(
@@ -192,9 +197,7 @@ def _option(text: str) -> tuple[str, str]:
     """`propagation=sdy-op-priority-propagate`."""
     name, mark, value = text.partition("=")
     if not mark or name not in _SWAPPED:
-        raise argparse.ArgumentTypeError(
-            f"'{visible(text)}' is none of {', '.join(f'{option}=PASS' for option in _SWAPPED)}"
-        )
+        raise unknown_name("option to swap", text, (f"{one}=PASS" for one in _SWAPPED))
     return name, value
 
 

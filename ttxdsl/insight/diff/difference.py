@@ -9,7 +9,7 @@ collective is there for, as `CountedCollective.reason` says it.
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.reasons import with_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.causes.aligned import (
     Line,
@@ -34,10 +35,18 @@ from ttxdsl.insight.why.causes.aligned import (
     line_of,
     source_lines,
 )
+from ttxdsl.insight.why.causes.lines import annotations_of
+from ttxdsl.insight.why.explain import Explainer
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 Key = Callable[[CountedCollective], tuple[Hashable, ...]]
 Place = tuple[Line | None, str]
 """A line and a column in it."""
+
+Names = tuple[str, ...]
+
+_LARGEST_TRACED = 20_000
+"""Ops of a program that is compiled again for the annotations of its collectives."""
 
 _STEPS: tuple[Key, ...] = (
     lambda c: (c.kind, c.axes_text, c.tensor, c.reason),
@@ -52,6 +61,8 @@ class Pair:
 
     left: CountedCollective | None
     right: CountedCollective | None
+    annotations: tuple[str, ...] = ()
+    """Those that it comes from, in the right program where that has it."""
 
     @property
     def is_equal(self) -> bool:
@@ -87,6 +98,9 @@ class Side:
     """A line on each part of an axis that collectives run along."""
     hint: str | None = None
     """A line on getting the source's lines and names; None where the text has them."""
+    original: ModuleOp | None = field(default=None, compare=False)
+    """What it was compiled from, and with which options."""
+    pipeline: TTStableHLOPipelinePass | None = None
 
     @property
     def bytes_sent(self) -> int:
@@ -203,6 +217,7 @@ def side_of(
     chip: Chip | str | None = None,
     slices: int = 1,
     original: ModuleOp | None = None,
+    pipeline: TTStableHLOPipelinePass | None = None,
 ) -> Side:
     """Return what is compared of a per-device program.
 
@@ -213,6 +228,7 @@ def side_of(
         chip: whose memory and time; without one nothing is fused, and time is left out.
         slices: of chips with a network each.
         original: what it was compiled from, whose lines are compared.
+        pipeline: with which options; None: with none.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
@@ -223,11 +239,48 @@ def side_of(
     parts = tuple(sub_axes_texts(collectives, sdy.mesh_table(module).values()))
     source: SourceLines = {} if original is None else source_lines(original)
     hint = lines_hint(module)
-    return Side(name, collectives, usage.memory, seconds, source, parts, hint)
+    return Side(
+        *(name, collectives, usage.memory, seconds, source, parts, hint),
+        *(original, pipeline),
+    )
 
 
 def difference(left: Side, right: Side) -> Difference:
     """Two programs side by side."""
     lines = aligned(left.source, right.source)
     pairs = match(left.collectives, right.collectives, lines)
+    if not all(pair.is_equal for pair in pairs):
+        pairs = _with_annotations(pairs, _annotations(left), _annotations(right))
     return Difference(left, right, tuple(pairs))
+
+
+def _with_annotations(
+    pairs: Sequence[Pair], before: Mapping[int, Names], after: Mapping[int, Names]
+) -> list[Pair]:
+    """Return pairs with what they come from; collectives are known by their identity."""
+    told: list[Pair] = []
+    for pair in pairs:
+        sides = after.get(id(pair.right), ()) or before.get(id(pair.left), ())
+        told.append(pair if pair.is_equal else replace(pair, annotations=sides))
+    return told
+
+
+def _annotations(side: Side) -> dict[int, Names]:
+    """Return for each collective of a side, by its identity, the annotations it comes from.
+
+    The program is compiled once more, with notes; a large one is not.
+    """
+    original = side.original
+    if original is None or sum(1 for _ in original.walk()) > _LARGEST_TRACED:
+        return {}
+    try:
+        traced = Explainer(original, pipeline=side.pipeline, tries=0).collectives()
+    except CompileError:
+        return {}  # it came as another form
+    kinds = [(one.kind, one.axes, one.tensor) for one in traced]
+    if kinds != [(one.kind, one.axes_text, one.tensor) for one in side.collectives]:
+        return {}  # it was compiled otherwise than is known here
+    return {
+        id(collective): tuple(dict.fromkeys(annotations_of([one])))
+        for collective, one in zip(side.collectives, traced, strict=True)
+    }

@@ -6,12 +6,17 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.analysis.usage.collectives import CountedCollective, guesses_text, sent_text
+from ttxdsl.analysis.usage.device import UNFUSED
 from ttxdsl.analysis.usage.reasons import lines_of, reason_of
 from ttxdsl.costs.units import bytes_text, seconds_text
 from ttxdsl.diagnostics.folding import fold, unfolded
 from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import Terminal
 from ttxdsl.insight.diff.difference import Difference, Pair, Side
+from ttxdsl.insight.why.layers import annotations_text
+
+_MOST_LINES = 36
+"""Of the table of collectives, so that a screen has all of the difference."""
 
 
 def _summary_table(found: Difference) -> Table:
@@ -85,7 +90,9 @@ def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
         told = [side for side in sides if side]
         bytes_ = _sides_text(map(sent_text, told))
         texts = _sides_text(map(reason_of, told)), _sides_text(map(lines_of, told))
-        why = "\n".join(filter(None, texts))
+        names = annotations_text(name for pair in group for name in pair.annotations)
+        origin = f"from {names}" if names else ""
+        why = "\n".join(filter(None, (*texts, origin)))
         table.add_row(sign, f"{count}{title}", axes, tensor, bytes_, why)
     if rows.hidden:
         table.add_row("", f"{len(rows.hidden)} others, shown by --all")
@@ -99,13 +106,16 @@ def print_difference(
     console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
     console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
     console.print(_summary_table(found))
+    if found.left.seconds is None:
+        console.print(f"memory: {UNFUSED}", soft_wrap=True)
     sides = (guesses_text(side.collectives) for side in (found.left, found.right))
     for guessed in dict.fromkeys(filter(None, sides)):
         console.print(guessed, soft_wrap=True)
     shown = [pair for pair in found.pairs if everything or not pair.is_equal]
     if shown:
         pairs = _pair_table(shown, whole=everything)
-        console.print_table(pairs, ["local tensor", "axis"])
+        lines = None if everything else _MOST_LINES
+        console.print_table(pairs, ["local tensor", "axis"], lines)
         console.print("- only in A, + only in B, ~ changed")
         for text in dict.fromkeys((*found.left.parts, *found.right.parts)):
             console.print(text, soft_wrap=True)
@@ -144,6 +154,7 @@ def difference_data(found: Difference) -> dict[str, Any]:
                 "change": pair.sign,
                 "a": collective(pair.left),
                 "b": collective(pair.right),
+                "annotations": list(pair.annotations),
             }
             for pair in found.pairs
         ],

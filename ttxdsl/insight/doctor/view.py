@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ttxdsl.analysis.usage.collectives import UNKNOWN_LOOPS
+from ttxdsl.analysis.usage.device import counted_on
 from ttxdsl.costs.machines import machine_data
 from ttxdsl.costs.units import bytes_text, listed, seconds_text
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
@@ -225,6 +226,7 @@ def print_diagnosis(
     notes = [
         f"* no other mesh{of} takes less time and less memory",
         f"time: {diagnosis.machine}",
+        f"memory: {counted_on(diagnosis.machine)}",
     ]
     if any(column.header == "shared by" for column in meshes.columns):
         text = "shared by: how many devices' worth of operations the devices share"

@@ -144,7 +144,7 @@ class _Job:
 
 def _mesh_text(candidate: Candidate) -> str:
     sizes = [f"{name}={size}" for name, size in candidate.axes if size > 1]
-    return ", ".join(sizes) or "one device"
+    return " x ".join(sizes) or "one device"
 
 
 def search(

@@ -16,6 +16,7 @@ from ttxdsl.analysis.usage.collectives import (
     sent_text,
     sub_axes_texts,
 )
+from ttxdsl.analysis.usage.device import UNFUSED
 from ttxdsl.analysis.usage.reasons import lines_of, reason_of
 from ttxdsl.costs.units import bytes_text, number_ranges, seconds_text
 from ttxdsl.diagnostics.display import finite
@@ -30,7 +31,7 @@ from ttxdsl.insight.run.comparisons import (
 from ttxdsl.insight.run.engines import ProcessUse
 from ttxdsl.insight.run.outcome import RunOutcome, RunResult
 from ttxdsl.interpreters.compare import Verdict
-from ttxdsl.sharding.devices.mesh import mesh_titles
+from ttxdsl.sharding.devices.mesh import mesh_heading, mesh_titles
 from ttxdsl.transforms.pipeline import Stage
 
 _MOST_LINES = 34
@@ -172,8 +173,8 @@ def print_outcome(
         all_axes: whether to print the mesh's axes of size one, too.
     """
     lowered = outcome.lowered
-    meshes = ", ".join(mesh_titles(lowered.meshes, all_axes=all_axes))
-    head = heading(source, f"  mesh {visible(meshes) or 'none'}")
+    meshes = mesh_heading(mesh_titles(lowered.meshes, all_axes=all_axes))
+    head = heading(source, f"  {visible(meshes)}")
     console.print(head, soft_wrap=True)
     if whole:
         console.print(_stage_table(lowered.stages))
@@ -189,7 +190,9 @@ def print_outcome(
             limit = bytes_text(outcome.chip.memory_bytes)
             step = seconds_text(outcome.step_seconds)
             text += f", of {limit} on {outcome.chip.name}; a step there takes {step}"
-        console.print(text, soft_wrap=True)
+        else:
+            text += f" ({UNFUSED})"
+        console.print(text)
     table = _collective_table(collectives, outcome, whole=whole)
     lines = None if whole else _MOST_LINES
     console.print_table(table, ["local tensor", "axis"], lines)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from ttxdsl.analysis.boundary import TensorLayout
 from ttxdsl.costs.units import number_ranges
-from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.devices.mesh import mesh_positions
 
 MOST_COLUMNS, MOST_ROWS, MOST_GRIDS = 12, 24, 8
 """What is drawn; the rest is counted."""
@@ -89,11 +89,6 @@ def axes_text(layout: TensorLayout) -> str:
     """The axes of each dimension: `[data, -, model+x]`."""
     dims = ("+".join(map(str, axes)).replace('"', "") or "-" for axes in layout.dims)
     return f"[{', '.join(dims)}]"
-
-
-def mesh_text(mesh: Mesh) -> str:
-    """`data=2, model=4`."""
-    return ", ".join(f"{name}={size}" for name, size in mesh.axes)
 
 
 def _drawn(layout: TensorLayout) -> tuple[list[int], int | None, int | None]:

@@ -15,6 +15,7 @@ from ttxdsl.analysis import boundary
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.costs.units import number_ranges
 from ttxdsl.insight.show.grid import axes_text, shards_of
+from ttxdsl.sharding.devices.mesh import mesh_words
 
 _CELL_WIDTH, _CELL_HEIGHT = 66, 26
 _MOST_CELLS = 16
@@ -103,8 +104,7 @@ def _row(value: boundary.BoundaryValue) -> str:
 def _mesh_text(values: Sequence[boundary.BoundaryValue]) -> str:
     for value in values:
         if value.layout is not None:
-            axes = value.layout.mesh.without_size_one_axes().axes
-            return "mesh " + " x ".join(f"{name}={size}" for name, size in axes)
+            return f"mesh {mesh_words(value.layout.mesh)}"
     return "no mesh"
 
 

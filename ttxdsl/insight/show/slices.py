@@ -22,13 +22,17 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.show.grid import (
     axes_text,
     local_shape,
-    mesh_text,
     sharding_grid,
     shards_of,
     summary,
 )
 from ttxdsl.insight.why.names import Names
-from ttxdsl.sharding.devices.mesh import mesh_positions, mesh_titles
+from ttxdsl.sharding.devices.mesh import (
+    mesh_heading,
+    mesh_positions,
+    mesh_titles,
+    mesh_words,
+)
 from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, RESHARDS_STAGE
 
 
@@ -213,7 +217,8 @@ def _print_value(
     if layout is None:
         return
     mesh = layout.mesh if all_axes else layout.mesh.without_size_one_axes()
-    console.print(f"mesh {mesh_text(mesh)}; devices that hold each slice:")
+    words = mesh_words(mesh, all_axes=all_axes)
+    console.print(f"mesh {words}; devices that hold each slice:")
     shape = named.value.shape
     console.print(sharding_grid(layout, shape))
     if not devices:
@@ -240,9 +245,9 @@ def print_picture(
         return
     program = picture.program
     function = entry_function(program.module)
-    meshes = ", ".join(mesh_titles(program.meshes, all_axes=all_axes))
+    meshes = mesh_heading(mesh_titles(program.meshes, all_axes=all_axes))
     stage = f", after {program.stages[-1].name}" if program.stages else ""
-    title = f"@{function.sym_name.data}{stage}, mesh {meshes or 'none'}"
+    title = f"@{function.sym_name.data}{stage}, {meshes}"
     tree = Tree(styled(title, "bold"))
     for name, values in (
         ("arguments", _arguments(function)),

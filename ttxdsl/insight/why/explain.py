@@ -260,6 +260,12 @@ class Explainer:
                 else "the program has none: nothing has to be sent",
             )
         found = self._collectives.of(number)
+        listed, _ = self._collectives.listed[number]
+        if parts := sub_axes_texts(
+            [listed], mesh_table(self._recorded.compiled).values()
+        ):
+            details = (*found.answer.details, *parts)
+            found = replace(found, answer=replace(found.answer, details=details))
         if self._tries <= 0 or found.answer.cause == "written":
             return found.answer
         tried = self._counterfactuals.of(found, jobs=jobs, executor=executor)

@@ -1,13 +1,19 @@
 """Collectives that repeat over the layers of a model, as one with a count."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
+from ttxdsl.costs.units import listed, number_ranges, others
 from ttxdsl.diagnostics.folding import Folded, fold
 from ttxdsl.insight.why.answers import WhyCollective
 
 _NUMBER = re.compile(r"\d+")
+_INDEX = re.compile(r"(?<=[\[_])\d+(?!\w)")
+_VALUE = re.compile(r" ?(?:@[\w.$-]+:)?%[\w.$-]+(?:#\d+)?")
+
+_NAMES = 3
+"""Annotations that are told of what several cause."""
 
 
 def _likeness(one: WhyCollective) -> tuple[object, ...]:
@@ -34,3 +40,34 @@ def fold_collectives(
     found = fold(all_, lambda one: rows[one.number], seconds)
     groups = [sorted(group, key=seconds, reverse=True) for group in found.groups]
     return Folded(groups, found.hidden)
+
+
+def text_of_all(texts: Sequence[str]) -> str | None:
+    """Return texts that differ in numbers only as one, `p[0]` to `p[3]` as `p[0-3]`.
+
+    None if they differ in more. Numbers of values say nothing of several: `%12` is left out.
+    """
+    texts = [_VALUE.sub("", text) for text in texts]
+    if len({_NUMBER.sub("", text) for text in texts}) > 1:
+        return None
+    numbers = zip(*(map(int, _NUMBER.findall(text)) for text in texts), strict=True)
+    ranges = iter([number_ranges(sorted(set(column))) for column in numbers])
+    return _NUMBER.sub(lambda _: next(ranges), texts[0])
+
+
+def names_together(names: Iterable[str]) -> list[str]:
+    """Return names with those of several layers as one, `p[0]` to `p[3]` as `p[0-3]`."""
+    alike: dict[str, dict[str, None]] = {}
+    for name in names:
+        alike.setdefault(_INDEX.sub("", name), {})[name] = None
+    return [
+        (text_of_all(list(group)) if len(group) > 1 else None) or next(iter(group))
+        for group in alike.values()
+    ]
+
+
+def annotations_text(names: Iterable[str]) -> str:
+    """Return `p['w'][0-3], x and 2 others`, empty if there are none."""
+    told = names_together(names)
+    more = len(told) - _NAMES
+    return listed([*told[:_NAMES], *([others(more)] if more > 0 else [])])

@@ -18,7 +18,8 @@ from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.insight.why import answers
 from ttxdsl.insight.why.causes.lines import cost_text
-from ttxdsl.insight.why.layers import fold_collectives
+from ttxdsl.insight.why.layers import fold_collectives, text_of_all
+from ttxdsl.sharding.devices.mesh import mesh_heading
 
 _MOST_LINES = 46
 """Of the table of collectives, so that a screen has all of the answer."""
@@ -313,10 +314,39 @@ def _moved(group: Sequence[answers.WhyCollective]) -> list[str]:
     return [text for text in (kind, ", ".join(axes), *turns) if text]
 
 
+def _reasons(
+    group: Sequence[answers.WhyCollective], *, named: bool, brief: bool
+) -> str:
+    """Return the cell of a row's causes: op and line, then what disagrees and why.
+
+    Args:
+        group: the collectives of the row; if they are unlike it is of the first.
+        named: whether a column of its own says where they are.
+        brief: whether to leave out what disagrees where annotations are known.
+    """
+
+    first = group[0]
+
+    def reasons(one: answers.WhyCollective) -> str:
+        # what it needs was tried for the first of those that are alike
+        needs = [] if first.necessary else _origins(one)
+        site = "" if named and brief else str(one.op)
+        summary = "" if brief and (needs or first.necessary) else one.summary
+        return "\n".join(filter(None, (site, summary, *needs)))
+
+    texts = [reasons(one) for one in group]
+    of_all = text_of_all(texts) if len(texts) > 1 else texts[0]
+    lines = [of_all or f"the slowest: {texts[0]}"]
+    if first.necessary:
+        which = f"#{first.number} " if len(group) > 1 else ""
+        lines += [f"{which}{text}" for text in _origins(first)]
+    return "\n".join(filter(None, lines))
+
+
 def _program_table(
     answer: answers.WhyProgram, *, whole: bool, narrow: bool = False
 ) -> Table:
-    """The collectives; where it is narrow, op and cause are in one column."""
+    """The collectives; where it is narrow, their numbers have no column of their own."""
     rows = (
         unfolded(answer.collectives)
         if whole
@@ -330,8 +360,6 @@ def _program_table(
     table.add_column("time", justify="right", no_wrap=True)
     if answer.by in PLACES:
         table.add_column(answer.by)
-    if not narrow:
-        table.add_column("op")
     table.add_column("why", min_width=30)
     for group in rows.groups:
         one = group[0]
@@ -342,20 +370,16 @@ def _program_table(
         named = ()
         if answer.by in PLACES:
             named = (answer.rows[one.number] or f"no {answer.by} is known",)
-        name = str(one.op).removesuffix(f" ({one.op.shown})")
-        site = f"{name}\n{one.op.shown}".strip()
-        needs = _origins(one)
+        why = _reasons(group, named=bool(named), brief=narrow)
+        moved = _moved(group)
         if narrow:
-            op = "" if named else site.replace("\n", " ")
-            why = "\n".join(filter(None, (op, *(needs or [one.summary]))))
-            cell = f"{' '.join(_moved(group))}\n#{one.number}"
             more = ", …" if len(group) > 1 else ""
-            table.add_row(f"{cell}{more}", *figures, *named, why)
-            continue
-        first = "the slowest of them:" if answer.rows else "the first of them:"
-        why = "\n".join(([first] if len(group) > 1 else []) + [one.summary, *needs])
-        cell = "\n".join(_moved(group))
-        table.add_row(_numbers(group), cell, *figures, *named, site, why)
+            table.add_row(
+                f"{' '.join(moved)}\n#{one.number}{more}", *figures, *named, why
+            )
+        else:
+            cell = "\n".join(moved)
+            table.add_row(_numbers(group), cell, *figures, *named, why)
     blank = () if narrow else ("",)
     if rows.hidden:
         table.add_row(
@@ -454,10 +478,8 @@ def print_answer(
         case answers.Between():
             _print_between(console, answer)
         case answers.WhyProgram():
-            meshes = ", ".join(answer.meshes) or "none"
-            head = visible(
-                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
-            )
+            meshes = mesh_heading(answer.meshes)
+            head = visible(f"{answer.source}  {meshes}; links {machine.links_text}")
             console.print(styled(head), soft_wrap=True)
             for note in answer.notes:
                 console.print(styled(note))

@@ -3,7 +3,7 @@
 Source: Shardy's `MeshAttr`; the sharding representation document.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -110,16 +110,40 @@ class Mesh:
         return f'unknown axis name: "{name}"; the mesh is {self.title}'
 
 
-def mesh_titles(meshes: Mapping[str, Mesh], *, all_axes: bool = False) -> list[str]:
-    """Return the meshes with their names, to print.
+_MOST_IDS = 16
+"""Device ids that are told in words."""
+
+
+def mesh_words(mesh: Mesh, *, all_axes: bool = False) -> str:
+    """Return a mesh in words: `data=2 x model=4`.
 
     Args:
-        meshes: by name.
-        all_axes: whether to print axes of size one, too.
+        mesh: the mesh.
+        all_axes: whether to name axes of size one, too.
     """
-    return [
-        f"@{name} {mesh if all_axes else mesh.title}" for name, mesh in meshes.items()
-    ]
+    axes = [(name, size) for name, size in mesh.axes if all_axes or size > 1]
+    ids = [str(device) for device in mesh.device_ids[:_MOST_IDS]]
+    if len(mesh.device_ids) > _MOST_IDS:
+        ids.append("…")
+    if not axes:
+        return f"device {ids[0]}" if ids else "one device"
+    text = " x ".join(f"{name}={size}" for name, size in axes)
+    return f"{text}, devices in the order {' '.join(ids)}" if ids else text
+
+
+def mesh_titles(meshes: Mapping[str, Mesh], *, all_axes: bool = False) -> list[str]:
+    """Return the meshes of a program in words, of several each with its name."""
+    words = [mesh_words(mesh, all_axes=all_axes) for mesh in meshes.values()]
+    if len(words) < 2:
+        return words
+    return [f"{name}: {text}" for name, text in zip(meshes, words, strict=True)]
+
+
+def mesh_heading(titles: Sequence[str]) -> str:
+    """Return `mesh data=2 x model=4`, of the meshes of a program by `mesh_titles`."""
+    if not titles:
+        return "no mesh"
+    return f"mesh{'es' if len(titles) > 1 else ''} {'; '.join(titles)}"
 
 
 def mesh_positions(mesh: Mesh) -> Iterable[tuple[int, ...]]:

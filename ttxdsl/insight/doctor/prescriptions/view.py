@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+from ttxdsl.analysis.usage.device import counted_on
 from ttxdsl.costs.machines import machine_data
 from ttxdsl.costs.units import bytes_text, others, seconds_text
 from ttxdsl.diagnostics.errors import place_text
@@ -20,6 +21,7 @@ from ttxdsl.insight.doctor.prescriptions.answers import (
 )
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
+from ttxdsl.sharding.devices.mesh import mesh_words
 
 _MOST_INSTEAD = 3
 _LONGEST = 60
@@ -161,10 +163,10 @@ def print_prescriptions(
         all_axes: whether to show axes of size one.
     """
     before = answer.before
-    mesh = str(answer.mesh) if all_axes else answer.mesh.title
+    mesh = mesh_words(answer.mesh, all_axes=all_axes)
     head = heading(
         source,
-        f": {mesh}; a device sends {bytes_text(before.bytes)} in"
+        f": mesh {mesh}; a device sends {bytes_text(before.bytes)} in"
         f" {before.launches} collective{'s' if before.launches != 1 else ''}, a step takes"
         f" {seconds_text(before.program_seconds)} and {_memory_text(before)}",
     )
@@ -196,6 +198,7 @@ def print_prescriptions(
             " and, where links differ, the order of the mesh's axes"
         )
     notes.append(f"time: {answer.machine}")
+    notes.append(f"memory: {counted_on(answer.machine)}")
     if before.guessed is not None:
         notes.append(before.guessed)
     if answer.interrupted:

@@ -19,6 +19,7 @@ from ttxdsl.analysis.usage.collectives import (
     collective_seconds,
     list_collectives,
 )
+from ttxdsl.analysis.usage.reasons import reason_of, with_arguments_of
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.units import listed, others as others_text
 from ttxdsl.dialects import sdy, stablehlo
@@ -502,7 +503,11 @@ class WhyCollectives:
         dims = _own_dims(op)
         name = place.value or place.op
         summary = "computed whole: it has no sharding rule"
-        if rule is None:
+        if isinstance(step, sdy.CollectiveOp):
+            # an optimization moved it away from the op that stage 8 inserted it for
+            (told,) = with_arguments_of([(collective, op)])
+            summary = reason = reason_of([told])
+        elif rule is None:
             reason = (
                 f"{place} has no sharding rule: every device computes all of {name}"
                 " from whole operands"

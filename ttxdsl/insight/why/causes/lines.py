@@ -1,10 +1,9 @@
 """The costs of a program's lines in collectives, and the annotations they come from."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from ttxdsl.costs.units import listed, others
 from ttxdsl.insight.why.answers import (
     Between,
     LineCost,
@@ -12,9 +11,9 @@ from ttxdsl.insight.why.answers import (
     WhyProgram,
 )
 from ttxdsl.insight.why.causes.aligned import Line, line_of
+from ttxdsl.insight.why.layers import annotations_text
 
 _MOST = 5
-_NAMES = 3
 
 
 def line_costs(collectives: Sequence[WhyCollective]) -> tuple[LineCost, ...]:
@@ -45,11 +44,12 @@ def _cost(where: str, group: Sequence[WhyCollective], total: float) -> LineCost:
         sum(one.bytes for one in group),
         seconds,
         seconds / total if total else 0.0,
-        tuple(dict.fromkeys(_annotations(group))),
+        tuple(dict.fromkeys(annotations_of(group))),
     )
 
 
-def _annotations(group: Iterable[WhyCollective]) -> Iterable[str]:
+def annotations_of(group: Iterable[WhyCollective]) -> Iterator[str]:
+    """Yield the annotations that collectives come from, those of the slowest first."""
     for one in sorted(group, key=lambda one: -one.seconds):
         if one.necessary:
             for need in one.necessary:
@@ -65,10 +65,8 @@ def _annotations(group: Iterable[WhyCollective]) -> Iterable[str]:
 def cost_text(cost: LineCost) -> str:
     """Return a cost in a line: `28 %  line 27 of block: 1.0 ms, …, from params['w2']`."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in cost.kinds)
-    names = list(cost.annotations[:_NAMES])
-    if (more := len(cost.annotations) - len(names)) > 0:
-        names.append(others(more))
-    origin = f", from {listed(names)}" if names else ""
+    names = annotations_text(cost.annotations)
+    origin = f", from {names}" if names else ""
     return f"{kinds} over {', '.join(cost.axes)}{origin}"
 
 

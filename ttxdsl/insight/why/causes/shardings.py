@@ -11,6 +11,7 @@ from ttxdsl.insight.why.causes.obstacles import Obstacles
 from ttxdsl.insight.why.places import Places, axis_text, sharding_text
 from ttxdsl.insight.why.trials.recording import Recorded
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.sharding.axes import parts_of_axes
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
@@ -65,7 +66,7 @@ class Shardings:
             final=sharding_text(self._final(first)),
             dims=tuple(self._dim(first, dim) for dim in range(len(shape_of(value)))),
             copies=len(copies),
-            notes=self._notes(value, first),
+            notes=(*self._notes(value, first), *self._parts_of_axes(sharding)),
         )
 
     def result(self, index: int) -> WhySharding:
@@ -120,6 +121,12 @@ class Shardings:
             causes=self.chains.causes(value, dim, axes),
             obstacles=obstacles,
         )
+
+    def _parts_of_axes(self, sharding: TensorSharding | None) -> list[str]:
+        if sharding is None:
+            return []
+        axes = (axis for dim in sharding.dims for axis in dim.axes)
+        return parts_of_axes(axes, sdy.mesh_table(self.recorded.compiled).values())
 
     def _notes(self, original: SSAValue, value: SSAValue) -> tuple[str, ...]:
         notes: list[str] = []
