@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.ir.near_names import near_hint, near_names
+from ttxdsl.diagnostics.hints import near_hint
+from ttxdsl.ir.near_names import near_names
 
 
 def test_the_nearest_is_first():

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.cli.options.common import function_of
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.diagnostics.sanitize import visible
-from ttxdsl.ir.near_names import near_hint
 from ttxdsl.loading.plugins import import_file
 from ttxdsl.loading.program import parse_program, read_text, text_of
 

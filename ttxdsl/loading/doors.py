@@ -87,8 +87,8 @@ class Door(Generic[T]):
             return load(self._ours[name])
         if name not in self:
             from ttxdsl.diagnostics.errors import CompileError
+            from ttxdsl.diagnostics.hints import near_hint
             from ttxdsl.diagnostics.sanitize import visible
-            from ttxdsl.ir.near_names import near_hint
 
             hint = near_hint([name], self, f"{self.kind}s")
             message = f"there is no {self.kind} '{visible(name)}'"

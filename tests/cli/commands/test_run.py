@@ -48,7 +48,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_report(capsys: pytest.CaptureFixture[str]):
     assert main(["run", str(MLP)]) == 0
     out = capsys.readouterr().out
-    assert '@mesh <["data"=2, "model"=4]>' in out
+    assert "mesh data=2 x model=4" in out
     assert re.search(
         r"^15 stages and lowerings [\d.]+ m?s, of it \S+ [\d.]+ m?s$", out, re.M
     )

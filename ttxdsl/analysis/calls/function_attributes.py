@@ -11,8 +11,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.near_names import near_hint
 
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:

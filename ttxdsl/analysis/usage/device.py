@@ -25,9 +25,9 @@ from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
-from ttxdsl.ir.near_names import near_hint
 from ttxdsl.ir.tensors import value_bytes
 
 UNFUSED = "nothing fused; --chip NAME counts as `plan` does"

@@ -197,7 +197,9 @@ def _option(text: str) -> tuple[str, str]:
     """`propagation=sdy-op-priority-propagate`."""
     name, mark, value = text.partition("=")
     if not mark or name not in _SWAPPED:
-        raise unknown_name("option to swap", text, (f"{one}=PASS" for one in _SWAPPED))
+        raise unknown_name(
+            "option to swap", text, (f"{name}=PASS" for name in _SWAPPED)
+        )
     return name, value
 
 

@@ -14,8 +14,8 @@ from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
 from ttxdsl.diagnostics.display import finite
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.diagnostics.sanitize import visible
-from ttxdsl.ir.near_names import near_hint
 
 
 def positive(text: str) -> float:

@@ -22,9 +22,9 @@ from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.display import Displayed, plain_text
 from ttxdsl.diagnostics.errors import CompileError, place_text
 from ttxdsl.diagnostics.folding import fold
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.insight.budget.directives import Budget, Limit, parse_budget, parse_limits
-from ttxdsl.ir.near_names import near_hint
 from ttxdsl.loading.program import read_text, split_programs
 from ttxdsl.sharding.devices.mesh import Mesh
 

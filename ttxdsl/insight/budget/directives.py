@@ -36,7 +36,7 @@ from dataclasses import dataclass, field, replace
 from ttxdsl.analysis.usage.collectives import RINGS
 from ttxdsl.costs.units import parse_bytes
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.ir.near_names import near_hint
+from ttxdsl.diagnostics.hints import near_hint
 
 KINDS = tuple(sorted(kind for kind in RINGS if kind.isidentifier()))
 MEMORY = ("memory", "peak")

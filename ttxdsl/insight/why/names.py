@@ -20,9 +20,9 @@ from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.attribution.words import path_of
 from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
 from ttxdsl.diagnostics.errors import CompileError, source_position
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.compat.speed.scopes import record_names
-from ttxdsl.ir.near_names import near_hint
 from ttxdsl.ir.traversal import all_ops, operands_of
 from ttxdsl.loading.program import import_foreign_shardings, make_context
 from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of

@@ -2,8 +2,7 @@
 
 A collective is followed back through the stages (`recording.py`): to the `sdy` collective
 that became it, to the reshard that this is a step of, and to the op for which stage 8
-inserted the reshard. What that op demanded, and how its tensors were sharded instead, is
-the reason.
+inserted the reshard. The reason is its demand, and how its tensors were sharded instead.
 """
 
 from collections.abc import Sequence
@@ -499,18 +498,14 @@ class WhyCollectives:
             summary = "written in the program"
             story = _Story("written", place, summary, reason, details=details)
             return TracedCollective(self._answer(number, collective, story), op=step)
-        rule = sharding_rule(step)
         dims = _own_dims(op)
-        name = place.value or place.op
         summary = "computed whole: it has no sharding rule"
-        if isinstance(step, sdy.CollectiveOp):
-            # an optimization moved it away from the op that stage 8 inserted it for
-            (told,) = with_arguments_of([(collective, op)])
-            summary = reason = reason_of([told])
-        elif rule is None:
+        if isinstance(step, sdy.CollectiveOp):  # moved away from the op that needs it
+            summary = reason = reason_of(with_arguments_of([(collective, op)]))
+        elif sharding_rule(step) is None:
             reason = (
-                f"{place} has no sharding rule: every device computes all of {name}"
-                " from whole operands"
+                f"{place} has no sharding rule: every device computes all of"
+                f" {place.value or place.op} from whole operands"
             )
         else:
             summary = "not computed from shards alone"

@@ -8,13 +8,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change, Counterfactual, WhyNot, WhySharding
 from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals
 from ttxdsl.insight.why.trials.edits import Edit
-from ttxdsl.ir.near_names import near_hint
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
