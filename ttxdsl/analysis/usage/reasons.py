@@ -33,7 +33,9 @@ def with_arguments_of(
     """Return the same of collectives with their ops."""
     words = Words()
     return [
-        replace(collective, argument=words.argument(op.operands[0]) if op.operands else None)
+        replace(
+            collective, argument=words.argument(op.operands[0]) if op.operands else None
+        )
         for collective, op in pairs
     ]
 
