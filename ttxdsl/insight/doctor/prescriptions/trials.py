@@ -130,7 +130,7 @@ def _estimated(
     graph: PropagationGraph, module: ModuleOp, machine: Machine, trip_count: int | None
 ) -> Estimate:
     runs = Runs(module, trip_count)
-    sent = bits_in_loops(graph, runs)
+    sent = bits_in_loops(graph, lambda op: runs.of(op).count)
     seconds = sent / 8 / machine.link.bytes_per_second
     sizes = {name: dict(mesh.axes) for name, mesh in sdy.mesh_table(module).items()}
     held = sum(

@@ -18,7 +18,6 @@ from typing import Generic, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import (
     Remark,
@@ -40,6 +39,7 @@ from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.traffic import (
     RoughTraffic,
+    Turns,
     bits_in_loops,
     reshard_bytes,
     traffic,
@@ -297,8 +297,8 @@ def _expected(
     """Return by what the second sends the bytes of the first; None of a small program."""
     if len(all_ops(module)) < LARGE:
         return None
-    runs = Runs(module)
-    before, after = (bits_in_loops(each.graph, runs) for each in (first, second))
+    turns = Turns(module)
+    before, after = (bits_in_loops(each.graph, turns) for each in (first, second))
     return after / max(1, before)
 
 

@@ -6,13 +6,14 @@ decides both). The bytes of these are counted op by op, those in a loop once. Th
 is rough: other passes send less than the plans of stage 8.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation
 
-from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.costs.ring import Ring, ring_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import element_bits, element_of, shape_of
@@ -53,12 +54,34 @@ def traffic(graph: PropagationGraph) -> RoughTraffic:
     return RoughTraffic(moved, summed)
 
 
-def bits_in_loops(graph: PropagationGraph, runs: Runs) -> int:
-    """Return the same of all, those in loops as often as these turn."""
+def bits_in_loops(graph: PropagationGraph, turns: Callable[[Operation], int]) -> int:
+    """Return the same of all, where each op runs so many times."""
     return sum(
-        runs.of(node.op).count * (moved + summed)
+        turns(node.op) * (moved + summed)
         for node, moved, summed in traffic_of_nodes(graph)
     )
+
+
+class Turns:
+    """How often ops run in the loops around them; one of unknown count turns once.
+
+    Unlike `Runs` it reads nothing but these loops, and counts all branches.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self._trip_counts = TripCounts(module)
+        self._of: dict[Block | None, int] = {None: 1}
+
+    def __call__(self, op: Operation) -> int:
+        """Return how often an op runs."""
+        block = op.parent
+        if block not in self._of:
+            around = op.parent_op()
+            turns = 1 if around is None else self(around)
+            if isinstance(around, stablehlo.WhileOp):
+                turns *= self._trip_counts.of(around) or 1
+            self._of[block] = turns
+        return self._of[block]
 
 
 def traffic_of_nodes(graph: PropagationGraph) -> Iterator[tuple[Node, int, int]]:
@@ -90,7 +113,7 @@ def reshard_bytes(module: ModuleOp) -> int:
 
     Loops count as often as they turn.
     """
-    mesh_of, runs = mesh_lookup(module), Runs(module)
+    mesh_of, turns = mesh_lookup(module), Turns(module)
     known: dict[object, int] = {}
     bits = 0
     for op in ops_of_type(module, sdy.ReshardOp, sdy.AllReduceOp):
@@ -110,7 +133,7 @@ def reshard_bytes(module: ModuleOp) -> int:
                 if isinstance(op, sdy.AllReduceOp)
                 else _resharded(now, wanted, mesh, shape)
             )
-        bits += known[key] * element_bits(element_of(moved)) * runs.of(op).count
+        bits += known[key] * element_bits(element_of(moved)) * turns(op)
     return bits // 8
 
 
