@@ -24,7 +24,7 @@ from xdsl.ir import Operation
 
 import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.fusion import Fusion, flops
+from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects.traits import Collective
@@ -82,7 +82,7 @@ What is off and why:
   gradient is, as a whole where its sum is no loop. We plan it behind wherever the gradient is
   scattered and not added to that of the embedding, and for heads that are the embedding where
   the loop holds more that was saved than the logits' gradient has
-  (`ttxdsl/analysis/usage/order.py`, with what it is wrong about): too much for Qwen 3 30B among
+  (`ttxdsl/analysis/usage/buffers/order.py`, with what it is wrong about): too much for Qwen 3 30B among
   256, too little for Gemma 3 4B (`g3_4_v6e16`: 2 GiB).
 - products of gradients of layers among the devices of a tensor axis run late in a turn and
   hold what they are made of (`l8_v6e32_tp`).

@@ -166,7 +166,10 @@ FAMILIES = {"cli/commands", "bridges/tt_mlir/legalize"}
 def test_a_folder_can_be_taken_in_at_a_glance():
     """At the top, and in the rooms that people ask."""
     many: dict[str, int] = {}
-    rooms = ("api", "bridges", "cli", "diagnostics", "insight", "loading")
+    rooms = (
+        *("analysis/usage", "api", "bridges", "cli", "costs", "diagnostics"),
+        *("insight", "loading", "sharding"),
+    )
     folders = [ROOT, *(one for room in rooms for one in (ROOT / room).rglob("*/"))]
     folders += [ROOT / room for room in rooms]
     for folder in folders:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.analysis.usage.fusion import flops
+from ttxdsl.analysis.usage.buffers.fusion import flops
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
     features,

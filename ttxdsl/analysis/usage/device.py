@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.host import offloads
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     device_runs,
     list_collectives,
 )
-from ttxdsl.analysis.usage.fusion import Fusion
-from ttxdsl.analysis.usage.host import offloads
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named

@@ -1,6 +1,6 @@
 """The memory that a program needs, op by op: an upper bound, or with what XLA fuses.
 
-With fusion, fused values are no buffers (`ttxdsl.analysis.usage.fusion`), arguments and
+With fusion, fused values are no buffers (`ttxdsl.analysis.usage.buffers.fusion`), arguments and
 outputs are there throughout, and an output of a donated argument takes its place. Without,
 every value that an op makes is a buffer. What the figures stand on:
 
@@ -43,7 +43,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
-from ttxdsl.analysis.usage.buffers import (
+from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
     BufferStep,
@@ -54,28 +54,28 @@ from ttxdsl.analysis.usage.buffers import (
     peak_of,
     sweep,
 )
-from ttxdsl.analysis.usage.entry import (
-    entry_of,
-    is_donated,
-    is_partitioned,
-    local_type,
-)
-from ttxdsl.analysis.usage.fusion import (
+from ttxdsl.analysis.usage.buffers.fusion import (
     Fusion,
     keeps_operand,
     shares_bytes,
     writes_part,
     written_in_place,
 )
-from ttxdsl.analysis.usage.gathers import repeated_gathers
-from ttxdsl.analysis.usage.host import host_values, placement
-from ttxdsl.analysis.usage.kernels import scratch_types
-from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
-from ttxdsl.analysis.usage.order import (
+from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
+from ttxdsl.analysis.usage.buffers.host import host_values, placement
+from ttxdsl.analysis.usage.buffers.kernels import scratch_types
+from ttxdsl.analysis.usage.buffers.layouts import Layouts, stored_shape
+from ttxdsl.analysis.usage.buffers.order import (
     on_demand,
     repeating_loop,
     scheduled,
     stored_late,
+)
+from ttxdsl.analysis.usage.entry import (
+    entry_of,
+    is_donated,
+    is_partitioned,
+    local_type,
 )
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed

@@ -22,13 +22,13 @@ from xdsl.ir import Block, Operation, OpResult
 
 from ttxdsl.analysis.calls.call_graph import called_by
 from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     collective_ops,
     device_runs,
     list_collectives,
 )
-from ttxdsl.analysis.usage.fusion import Fusion, flops
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
     computes,

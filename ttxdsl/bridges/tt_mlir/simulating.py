@@ -23,7 +23,7 @@ from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ttxdsl.analysis.usage.reductions import summed_numbers
+from ttxdsl.analysis.values.reductions import summed_numbers
 from ttxdsl.bridges.tt_mlir.compiler import Answer
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy

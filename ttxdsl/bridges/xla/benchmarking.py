@@ -22,7 +22,7 @@ from ttxdsl.analysis.calls.function_attributes import (
     set_argument_attributes,
 )
 from ttxdsl.analysis.usage.memory import MemoryParts
-from ttxdsl.analysis.usage.reductions import summed_numbers
+from ttxdsl.analysis.values.reductions import summed_numbers
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
 from ttxdsl.analysis.usage.memory import MemoryParts, memory_profile
-from ttxdsl.analysis.usage.reductions import summed_numbers
+from ttxdsl.analysis.values.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
 from ttxdsl.bridges.xla.execute import Shard, run_with_xla

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
-from ttxdsl.analysis.usage.reductions import summed_by
+from ttxdsl.analysis.values.reductions import summed_by
 from ttxdsl.dialects.traits import Elementwise, RoundsOnce
 from ttxdsl.interpreters.compare import Comparison, compare, root_mean_square
 from ttxdsl.interpreters.kernels.elements import epsilon, is_complex, is_float, widen

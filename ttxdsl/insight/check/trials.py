@@ -16,7 +16,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from ttxdsl.analysis.usage.reductions import summed_numbers
+from ttxdsl.analysis.values.reductions import summed_numbers
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.dialects.traits import RoundsOnce, ops_with
 from ttxdsl.insight.check.rounding import RoundedRuns

@@ -1,7 +1,7 @@
 """The plan of a step on chips: memory by what it is for, time by what bounds it.
 
 Memory is the peak of the per-device program with what XLA fuses
-(`ttxdsl.analysis.usage.fusion`), time a schedule of what is left on the chip's published
+(`ttxdsl.analysis.usage.buffers.fusion`), time a schedule of what is left on the chip's published
 figures (`ttxdsl.costs.chips`). docs/evidence/plan.md has the errors of both, as measured
 against the TPU's own compiler.
 """
@@ -18,11 +18,11 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.usage.buffers.fusion import flops, is_product, uses
+from ttxdsl.analysis.usage.buffers.order import depends_on_carried
 from ttxdsl.analysis.usage.device import known_chip, usage_on
-from ttxdsl.analysis.usage.fusion import flops, is_product, uses
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
-from ttxdsl.analysis.usage.order import depends_on_carried
 from ttxdsl.analysis.usage.timeline import Event
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.analysis.values.state import results_of_arguments

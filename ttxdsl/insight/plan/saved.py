@@ -6,7 +6,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
-from ttxdsl.analysis.usage.fusion import shares_bytes, uses
+from ttxdsl.analysis.usage.buffers.fusion import shares_bytes, uses
 from ttxdsl.diagnostics.errors import source_position
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes

@@ -14,7 +14,7 @@ from ttxdsl.analysis.calls.function_attributes import result_names
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.analysis.usage.reasons import with_arguments
-from ttxdsl.analysis.usage.reductions import summed_numbers
+from ttxdsl.analysis.values.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed

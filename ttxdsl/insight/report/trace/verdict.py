@@ -19,7 +19,7 @@ from ttxdsl.analysis.attribution.authored import (
     path_text,
 )
 from ttxdsl.analysis.attribution.words import Words
-from ttxdsl.analysis.usage.fusion import flops
+from ttxdsl.analysis.usage.buffers.fusion import flops
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.needs import other_lines_of, place_of
 from ttxdsl.analysis.usage.timeline import Event, Timeline

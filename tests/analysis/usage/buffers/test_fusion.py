@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ttxdsl.analysis.usage.fusion import Fusion, flops
+from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import (
     TPU,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ttxdsl.analysis.usage.gathers import repeated_gathers
+from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import TPU, Compiler
 from ttxdsl.dialects import stablehlo

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ttxdsl.analysis.usage.kernels import scratch_types
-from ttxdsl.analysis.usage.layouts import Layouts, stored_shape
+from ttxdsl.analysis.usage.buffers.kernels import scratch_types
+from ttxdsl.analysis.usage.buffers.layouts import Layouts, stored_shape
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo

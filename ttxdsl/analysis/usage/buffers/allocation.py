@@ -10,7 +10,7 @@ from typing import Literal
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ttxdsl.analysis.usage.heap import Heap
+from ttxdsl.analysis.usage.buffers.heap import Heap
 
 Kind = Literal["argument", "constant", "result", "value"]
 """Kinds of buffers; a constant has different elements, a result leaves the program."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ttxdsl.analysis.usage.fusion import shares_bytes
+from ttxdsl.analysis.usage.buffers.fusion import shares_bytes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops

@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.kernels import RUN, is_one_hot, softmax_product
-from ttxdsl.analysis.usage.narrow import narrowed
+from ttxdsl.analysis.usage.buffers.kernels import RUN, is_one_hot, softmax_product
+from ttxdsl.analysis.usage.buffers.narrow import narrowed
 from ttxdsl.analysis.usage.work import is_function, multiply_adds, operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
-from ttxdsl.analysis.usage.fusion import Fusion, shares_bytes
+from ttxdsl.analysis.usage.buffers.fusion import Fusion, shares_bytes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
 

@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects.builtin import bf16, f32
 from xdsl.ir import Attribute
 
-from ttxdsl.analysis.usage.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import TPU, XLA_CPU, Compiler
 from ttxdsl.dialects import stablehlo

@@ -7,16 +7,16 @@ from pathlib import Path
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
-from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
-from ttxdsl.analysis.usage.fusion import Fusion
-from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.order import (
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
     on_demand,
     repeating_loop,
     scheduled,
     stored_late,
 )
+from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
+from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
