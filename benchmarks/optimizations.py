@@ -44,6 +44,9 @@ from ttxdsl.transforms.stages.even_islands import KEEP_ISLANDS_WHOLE  # noqa: E4
 from ttxdsl.transforms.stages.frame_uneven_values import (  # noqa: E402
     FrameUnevenValuesPass,
 )
+from ttxdsl.transforms.stages.gather_before_slices import (  # noqa: E402
+    GatherBeforeSlicesPass,
+)
 from ttxdsl.transforms.stages.pad_carries import PadCarriesPass  # noqa: E402
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (  # noqa: E402
     ShardyCCLCanonicalizationPass,
@@ -61,6 +64,7 @@ EARLIER = (
     FrameUnevenValuesPass.name,
     KEEP_ISLANDS_WHOLE,
     SumDynamicSlicesPass.name,
+    GatherBeforeSlicesPass.name,
 )
 """Those that change the program before it has collectives."""
 
@@ -206,7 +210,7 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         "## Alone",
         "",
         "Each by itself behind stage 11, `shardy-ccl-canonicalization` behind stage 10; the"
-        " first six are passes before stages 2, 6 and 8 and behind it, and are added to the"
+        " first seven are passes before stages 2, 6 and 8 and behind it, and are added to the"
         " pipeline without the others.",
         "",
         *head,

@@ -75,6 +75,7 @@ PASSES: dict[str, str] = {
     "reoutline-composites": f"{_STAGES}.reoutline_composites:ReoutlineCompositesPass",
     "constant-places": f"{_STAGES}.constant_places:ConstantPlacesPass",
     "frame-uneven-values": f"{_STAGES}.frame_uneven_values:FrameUnevenValuesPass",
+    "gather-before-slices": f"{_STAGES}.gather_before_slices:GatherBeforeSlicesPass",
     "keep-partial-products": f"{_STAGES}.keep_partial_products:KeepPartialProductsPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
     "sum-dynamic-slices": f"{_STAGES}.sum_dynamic_slices:SumDynamicSlicesPass",

@@ -38,7 +38,8 @@ passes that prepare for them or clean up:
   before it carries of loops grow to what their axes divide (`pad-carries`), values
   between even ones are computed in frames (`frame-uneven-values`), and slices at
   computed starts become sums of parts (`sum-dynamic-slices`), each where that sends
-  less. After it, ops share reshards (`simplify-reshards`).
+  less. After it, slices share a gather (`gather-before-slices`) and ops a reshard
+  (`simplify-reshards`).
 - Stage 10 takes the collectives that send least. After it run Shardy's rewrites of
   collectives (`shardy-ccl-canonicalization`), after 11 ours (`optimize-collectives`).
 
@@ -158,6 +159,7 @@ from ttxdsl.transforms.stages.even_out_shardings import (
 )
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.stages.frame_uneven_values import FrameUnevenValuesPass
+from ttxdsl.transforms.stages.gather_before_slices import GatherBeforeSlicesPass
 from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
 from ttxdsl.transforms.stages.pad_carries import PadCarriesPass
@@ -622,7 +624,8 @@ class Version:
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
-                return [even_out(pipeline), SimplifyReshardsPass()]
+                gathers = optional(pipeline, GatherBeforeSlicesPass())
+                return [even_out(pipeline), *gathers, SimplifyReshardsPass()]
             case 10:
                 return optional(pipeline, ShardyCCLCanonicalizationPass())
             case 11:

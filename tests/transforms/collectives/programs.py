@@ -428,6 +428,16 @@ POSITIONS = _function(
     f"return %7 : {S}",
 )
 
+CORNER = _function(
+    [_t("8x8", "", "y"), "tensor<i32>"],
+    "tensor<4x6xf32>",
+    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    "%1 = stablehlo.constant dense<2> : tensor<i32>",
+    "%2 = stablehlo.dynamic_slice %0, %1, %b, sizes = [4, 6]"
+    f" : ({S}, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>",
+    "return %2 : tensor<4x6xf32>",
+)
+
 _WINDOWS = (
     "window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, 1>,"
     " padding = dense<0> : tensor<2x2xi64>"
@@ -486,6 +496,18 @@ COMBINED_BEFORE = _function(
     f"return %1, %5 : {S}, tensor<8xf32>",
 )
 """A sum that is needed whole behind a broadcast, and is a term of one that is combined later."""
+
+BIAS = _function(
+    [_t("8x8", "y", ""), _t("8", "y")],
+    _t("8x8", "y", ""),
+    "%0 = stablehlo.negate %b : tensor<8xf32>",
+    "%1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> " + S,
+    f"%2 = stablehlo.exponential %1 : {S}",
+    f"%3 = stablehlo.maximum %2, %1 : {S}",
+    f"%4 = stablehlo.add %a, %3 : {S}",
+    f"return %4 : {S}",
+)
+"""A vector that is split as the rows of what it is added to are."""
 
 TWO_WEIGHTS = _function(
     [_t("8x8", "", "y"), _t("8x8", "y", ""), _t("8x8", "y", "")],
@@ -582,9 +604,11 @@ CHEAPER = {
     "rows of a transform": (ROWS_TRANSFORMED, 528, 480),
     "a scattered gradient": (gradient(4, 8, "y", ""), 384, 120),
     "the same along the other side": (gradient(4, 8, "", "y"), 384, 120),
+    "a bias": (BIAS, 48, 24),
     "a term is combined before": (COMBINED_BEFORE, 432, 96),
     "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),
+    "corner": (CORNER, 192, 96),
     "pooled": (POOLED, 192, 0),
 }
 """Programs with what is sent without the optimizations and with all of them."""

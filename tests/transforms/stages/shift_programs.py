@@ -98,6 +98,13 @@ COMPUTED_START = _program(
 )
 """Two rows, none of them of the first five."""
 
+SLICES = _program(
+    _X,
+    ", ".join([f"tensor<16x4xf32> {{{WHOLE}}}"] * 4),
+    *(_slice(str(at), 16 * at, 16 * at + 16) for at in range(4)),
+    f"return %0, %1, %2, %3 : {', '.join(['tensor<16x4xf32>'] * 4)}",
+)
+
 HALVES = _program(
     f"%x: tensor<4x128xf32> {{{COLUMNS}}}",
     f"tensor<4x64xf32> {{{COLUMNS}}}",

@@ -28,6 +28,7 @@ SENT = {
     "KERNEL_GRADIENT": (896, 53, "frame-uneven-values"),
     "WHOLE_UPDATE": (160, 16, "constant-places"),
     "CARRY": (7056, 1760, "pad-carries"),
+    "SLICES": (1088, 896, "gather-before-slices"),
     "HALVES": (512, 384, "combine-collective-permutes"),
 }
 """Bytes without an optimization and with it."""

@@ -26,6 +26,7 @@ from ttxdsl.ir.compat.speed import (
     operations,
     printing,
     scopes,
+    traits,
     types,
     walking,
 )
@@ -51,6 +52,7 @@ _MENDS = (
     walking.mend,
     linear.mend,
     canonicalizing.mend,
+    traits.mend,
 )
 _applied = False
 
