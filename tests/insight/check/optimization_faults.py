@@ -49,7 +49,6 @@ from ttxdsl.transforms.stages import (
     constant_places,
     frame_sources,
     frames,
-    gather_before_slices,
     pad_carries,
     sum_dynamic_slices,
 )
@@ -98,16 +97,6 @@ _AT_ONCE = DeviceProgram.all_gather_at_once
 
 def _minor_axes_first(self: Any, value: SSAValue, like: Any, axes: Axes, *rest: Any):
     return _AT_ONCE(self, value, like, tuple(reversed(axes)), *rest)
-
-
-_GATHER = gather_before_slices._gather  # pyright: ignore[reportPrivateUsage]
-
-
-def _first_slices(value: SSAValue, dim: int, slices: Any, sharding: Any) -> None:
-    _GATHER(value, dim, slices, sharding)
-    for one in slices:
-        one.op.start_indices = slices[0].op.start_indices
-        one.op.limit_indices = slices[0].op.limit_indices
 
 
 _PADDING = frame_sources.Windowed.padding
@@ -325,12 +314,6 @@ _BEFORE: list[tuple[str, str, Plant, str]] = [
         "pad-carries: what was added is read",
         shift_programs.CARRY,
         _instead(pad_carries.Emitter, "slice", _last_places),
-        "8 sdy-insert-explicit-reshards",
-    ),
-    (
-        "gather-before-slices: a slice of another",
-        shift_programs.SLICES,
-        _instead(gather_before_slices, "_gather", _first_slices),
         "8 sdy-insert-explicit-reshards",
     ),
 ]

@@ -83,11 +83,6 @@ READ = {
     "xdsl.traits:IsolatedFromAbove.verify": "8fd113120422",
     "xdsl.transforms.dead_code_elimination:LiveSet": "67d118011252",
     "xdsl.transforms.dead_code_elimination:region_dce": "4aaf7f90b482",
-    # compat/traits.py
-    "xdsl.ir.core:OpTraits": "d39fd1ca3524",
-    "xdsl.ir:Operation.has_trait": "a13ef93da42e",
-    "xdsl.ir:Operation.get_trait": "8ac4a1462aca",
-    "xdsl.ir:Operation.get_traits_of_type": "468a48546126",
     # compat/aliases.py
     "xdsl.parser:Parser._parse_alias_def": "880cab42892f",
     # ir/verify_once.py

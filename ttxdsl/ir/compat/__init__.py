@@ -26,7 +26,6 @@ from ttxdsl.ir.compat.speed import (
     operations,
     printing,
     scopes,
-    traits,
     types,
     walking,
 )
@@ -52,7 +51,6 @@ _MENDS = (
     walking.mend,
     linear.mend,
     canonicalizing.mend,
-    traits.mend,
 )
 _applied = False
 

@@ -38,8 +38,8 @@ from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagateP
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.traffic import (
+    Iterations,
     RoughTraffic,
-    Turns,
     bits_in_loops,
     reshard_bytes,
     traffic,
@@ -297,7 +297,7 @@ def _expected(
     """Return by what the second sends the bytes of the first; None of a small program."""
     if len(all_ops(module)) < LARGE:
         return None
-    turns = Turns(module)
+    turns = Iterations(module)
     before, after = (bits_in_loops(each.graph, turns) for each in (first, second))
     return after / max(1, before)
 

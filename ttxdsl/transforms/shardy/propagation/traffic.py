@@ -62,8 +62,8 @@ def bits_in_loops(graph: PropagationGraph, turns: Callable[[Operation], int]) ->
     )
 
 
-class Turns:
-    """How often ops run in the loops around them; one of unknown count turns once.
+class Iterations:
+    """The iterations of the loops around ops; one of unknown count is one.
 
     Unlike `Runs` it reads nothing but these loops, and counts all branches.
     """
@@ -113,7 +113,7 @@ def reshard_bytes(module: ModuleOp) -> int:
 
     Loops count as often as they turn.
     """
-    mesh_of, turns = mesh_lookup(module), Turns(module)
+    mesh_of, turns = mesh_lookup(module), Iterations(module)
     known: dict[object, int] = {}
     bits = 0
     for op in ops_of_type(module, sdy.ReshardOp, sdy.AllReduceOp):
