@@ -145,8 +145,8 @@ def add_command(commands: Any) -> None:
         "--tries",
         type=int,
         metavar="N",
-        help="changes to compile for a collective (16 of a small program, 3 of a large"
-        " one); 0 for none",
+        help="changes to compile for a collective (16 of a small program, of a large"
+        " one up to 3, in 3 s); 0 for none",
     )
     parser.add_argument(
         "--show", type=int, default=3, metavar="N", help="changes to show (3)"
