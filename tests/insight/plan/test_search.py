@@ -23,7 +23,7 @@ def test_frontier():
     (same,) = (
         choice
         for choice in found.choices
-        if (choice.mesh, choice.batch) == ("data=2, model=4", Fraction(1))
+        if (choice.mesh, choice.batch) == ("data=2 x model=4", Fraction(1))
     )
     assert same.peak_bytes == own.memory.peak_bytes
     assert same.step_s == pytest.approx(own.time.step_s)

@@ -13,7 +13,7 @@ from ttxdsl.analysis.calls.execution_counts import ONCE, Times
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.costs.units import listed
 from ttxdsl.diagnostics.display import Displayed
-from ttxdsl.diagnostics.errors import place_text
+from ttxdsl.diagnostics.errors import Frame, line_text, place_text
 from ttxdsl.diagnostics.remarks import Remark
 
 
@@ -76,6 +76,9 @@ class Origin:
             return self.place.scope or name or f"argument {self.index}"
         if self.kind == "result":
             return f"result {self.index}"
+        if self.kind == "constraint" and self.place.position and self.place.function:
+            line = line_text(Frame(self.place.function, self.place.position))
+            return f"constraint at {line}"
         known = self.place.words if self.kind == "manual computation" else None
         return known or (f"{self.kind} {name}" if name else self.kind)
 

@@ -15,12 +15,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
+from ttxdsl.analysis.calls.call_graph import called_by
+from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import Communication, communication_of
 from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
 from ttxdsl.dialects.traits import Collective
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import (
@@ -51,7 +53,7 @@ def replace_meshes(module: ModuleOp, replaced: Mapping[sdy.MeshOp, Mesh]) -> Non
     change = next((c for c in changes if _numbers(c[0]) != _numbers(c[1])), None)
     if change is None:
         return
-    for op in all_ops(module):
+    for op in _per_device_ops(module):
         if isinstance(op, stablehlo.PartitionIdOp):
             raise UnsupportedError(
                 "what is computed of a device's number holds for one mesh", op
@@ -66,6 +68,25 @@ def replace_meshes(module: ModuleOp, replaced: Mapping[sdy.MeshOp, Mesh]) -> Non
             _write(op, "source_target_pairs", _renumbered(op, pairs, *change))
         elif op.has_trait(Collective):
             _renumber_groups(op, *change)
+
+
+def _per_device_ops(module: ModuleOp) -> list[Operation]:
+    """Return the ops of manual computations, and of functions that those call.
+
+    Outside, a collective is of the whole program: its devices are those that it lists.
+    """
+    functions = Symbols(module).functions
+    ops: list[Operation] = []
+    left: list[Operation] = [*ops_of_type(module, sdy.ManualComputationOp)]
+    seen: set[Operation] = set(left)
+    while left:
+        inside = all_ops(left.pop())
+        ops += inside
+        for op in inside:
+            callees = [functions[name] for name in called_by(op) if name in functions]
+            left += [callee for callee in callees if callee not in seen]
+            seen.update(callees)
+    return list(dict.fromkeys(ops))  # one may lie inside another
 
 
 def _renumber_groups(op: Operation, old: Mesh, new: Mesh) -> None:

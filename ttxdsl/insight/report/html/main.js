@@ -52,7 +52,8 @@ function setPrinted(printed) {
   document.querySelector(".printed")?.remove();
   if (!printed || !graph.drawing) return;
   const drawing = h("div", { class: "printed" });
-  drawing.innerHTML = graphSvg();
+  const svg = new DOMParser().parseFromString(graphSvg(), "image/svg+xml");
+  drawing.append(document.importNode(svg.documentElement, true));
   document.getElementById("graph-canvas").append(drawing);
 }
 

@@ -10,7 +10,7 @@ from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import result_names
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import ValueFlow, bits
-from ttxdsl.diagnostics.errors import source_position
+from ttxdsl.diagnostics.errors import line_text, source_frame, source_position
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change, Origin
 from ttxdsl.insight.why.places import Places, sharding_text
@@ -146,7 +146,10 @@ class Annotations:
             if isinstance(op, sdy.ShardingConstraintOp) and _names_axis(
                 op.sharding.data, name
             ):
+                frame = source_frame(op.location)
                 called = self.places.names.name(op.result) or "on a value"
+                if frame is not None and frame.function:
+                    called = f"at {line_text(frame)}"
                 yield f"constraint {called}", self.removal(op)
         for argument in reversed(self._function.body.block.args):
             edit = next(self.of_argument(argument.index, name), None)
