@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.plan.variants import Origin
 
 STEP = """
 sdy.mesh @mesh = <["fsdp"=4]>
@@ -38,6 +40,17 @@ def test_a_device_sends_what_it_does_in_xla(rows: str):
     beside = program.compare_xla(static=True, version="xla")
     assert beside.bytes[0] == beside.bytes[1]
     assert beside.launches == (1, 1)
+
+
+def test_what_compiles_as_the_stages_do_alone_is_planned_so(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refuse(*_: object) -> None:
+        raise CompileError("not without optimizations")
+
+    monkeypatch.setattr(Origin, "compiled", refuse)
+    plan = ttxdsl.load(STEP).plan("v5e", variants=False)
+    assert plan.memory.peak_bytes < WHOLE
 
 
 def test_a_plan_for_an_xla_chip_is_of_its_program():

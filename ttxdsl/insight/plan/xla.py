@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.compilers import TT_MLIR
 from ttxdsl.costs.units import bytes_text
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseUnaryOp
 from ttxdsl.insight.plan.plan import StepPlan, plan_step
@@ -61,8 +62,11 @@ def plan_as_xla(
         as_xla = origin_as_xla(module, origin, plan.memory.peak_bytes)
     if as_xla is None:
         return plan, module, origin
-    other = as_xla.compiled(as_xla.module)
-    again = plan_step(other, chip, **options)
+    try:
+        other = as_xla.compiled(as_xla.module)
+        again = plan_step(other, chip, **options)
+    except CompileError:  # it compiles with the optimizations of the stages alone
+        return plan, module, origin
     if again.memory.peak_bytes <= plan.memory.peak_bytes:
         return plan, module, origin
     told = (

@@ -16,6 +16,7 @@ from ttxdsl.analysis.usage.memory import type_bytes
 from ttxdsl.analysis.usage.work import computes, operations
 from ttxdsl.costs.compilers import TT_MLIR, Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.prescriptions.candidates.layouts import links_moved
@@ -61,7 +62,10 @@ class Meter:
         origin = Origin(whole, self.pipeline)
         if (as_xla := origin_as_xla(compiled, origin, figures.peak_bytes)) is None:
             return figures
-        other = self._measured(as_xla.compiled(whole), whole)
+        try:
+            other = self._measured(as_xla.compiled(whole), whole)
+        except CompileError:  # it compiles with the optimizations of the stages alone
+            return figures
         return max(figures, other, key=lambda side: side.peak_bytes or 0)
 
     def _measured(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
