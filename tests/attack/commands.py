@@ -226,11 +226,15 @@ def _words(rng: random.Random, command: str) -> list[str]:
             some = ["--ignore-shardings"] if rng.random() < 0.3 else []
             devices = rng.choice(("1", "2", "4", "8", "3", "0"))
             return [*some, *json_, "--devices", devices, "--candidates", "2", "--jobs", "1"]  # fmt: skip
+        case "plan":
+            chip = rng.choice(("v5e", "v5p", "h100", "n300", "v5x"))
+            some += ["--slices", rng.choice("0123")] if rng.random() < 0.1 else []
+            return [*some, *json_, "--chip", chip]
         case _:
             return json_
 
 
-IN_PROCESS = ("run", "compile", "check", "interpret", "report", "why", "show", "diff", "doctor", "budget")  # fmt: skip
+IN_PROCESS = ("run", "compile", "check", "interpret", "report", "why", "show", "diff", "doctor", "budget", "plan")  # fmt: skip
 
 
 def words_of(seed: int, commands: Sequence[str] = IN_PROCESS) -> list[str]:

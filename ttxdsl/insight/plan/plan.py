@@ -40,7 +40,7 @@ from ttxdsl.insight.plan.saved import (
     saved_activations,
     saved_values,
 )
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.ir.traversal import all_ops
 
 MEMORY_ERROR = 0.2
@@ -410,7 +410,8 @@ def _tokens(module: ModuleOp) -> int | None:
     sizes = [
         prod(shape_of(argument))
         for argument in entry_function(module).body.block.args
-        if isinstance(element_of(argument), IntegerType)
+        if is_tensor(argument)
+        and isinstance(element_of(argument), IntegerType)
         and len(shape_of(argument)) == 2
     ]
     return max(sizes, default=None)

@@ -16,9 +16,7 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
@@ -615,8 +613,14 @@ def _behind_converts(value: SSAValue) -> SSAValue:
 
 
 def _group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
-    groups = cast("DenseIntOrFPElementsAttr[IntegerType]", op.replica_groups)
-    return groups.get_shape()[1]
+    """Return among how many devices a collective works, by the sizes of its values."""
+    if isinstance(op, stablehlo.AllGatherOp):
+        whole, part = op.outputs[0], op.inputs[0]
+        dim = op.all_gather_dim.value.data
+    else:
+        whole, part = op.operand, op.result
+        dim = op.scatter_dimension.value.data
+    return shape_of(whole)[dim] // max(1, shape_of(part)[dim])
 
 
 def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
