@@ -67,7 +67,8 @@ def _slice_of(op: stablehlo.DynamicSliceOp, mesh_of: MeshOf) -> _Slice | None:
         return None
     if not isinstance(element_of(op.operand), IntegerType | AnyFloat):
         return None
-    if element_of(op.start_indices[0]) == IntegerType(64, Signedness.UNSIGNED):
+    starts = op.start_indices  # of a scalar there is none
+    if not starts or element_of(starts[0]) == IntegerType(64, Signedness.UNSIGNED):
         return None  # positions are signed
     mesh = mesh_of(shardings[0])
     if mesh.is_maximal or any(
