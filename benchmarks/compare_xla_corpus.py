@@ -115,7 +115,7 @@ def compile_each(folder: Path, answer: Callable[[str, CompileText], Any]) -> Non
     from ttxdsl.bridges.xla import worker
 
     jax.config.update("jax_enable_x64", True)
-    compile_text: Any = worker._compiled  # pyright: ignore[reportPrivateUsage]
+    compile_text: Any = worker.compile_text
     for path in sorted(folder.glob("*.mlir")):
         text = path.read_text()
         path.rename(path.with_suffix(".begun"))

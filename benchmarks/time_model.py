@@ -178,7 +178,7 @@ def runner(module: Any) -> Callable[[], Any]:
     function = entry_function(module)
     types = [one.type for one in function.body.block.args]
     text = program_text(export_manual_sharding(module).module)
-    executable = worker._compiled(text, DEVICES)  # pyright: ignore[reportPrivateUsage]
+    executable = worker.compile_text(text, DEVICES)
     chance = np.random.default_rng(0)
     values = [
         chance.standard_normal(one.get_shape(), dtype=np.float32) / 16 for one in types

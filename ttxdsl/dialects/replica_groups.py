@@ -68,6 +68,19 @@ def device_groups(op: Operation, devices: int, partitions: int | None = None) ->
     return device_lists
 
 
+def set_device_groups(op: Operation, groups: Groups) -> None:
+    """List the process ids of each group of a collective; short groups end in -1.
+
+    Of a `collective_permute` they are its (source, target) pairs.
+    """
+    width = max(map(len, groups), default=0)
+    ids = [i for group in groups for i in (*group, *[-1] * (width - len(group)))]
+    is_permute = isinstance(op, stablehlo.CollectivePermuteOp)
+    name = "source_target_pairs" if is_permute else REPLICA_GROUPS
+    type_ = TensorType(i64, [len(groups), width])
+    op.properties[name] = DenseIntOrFPElementsAttr.from_list(type_, ids)
+
+
 def counts_replicas(module: ModuleOp) -> bool:
     """Whether a program was exported for several replicas of one partition."""
     return (

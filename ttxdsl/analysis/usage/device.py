@@ -31,7 +31,7 @@ from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.ir.tensors import value_bytes
 
 UNFUSED = "nothing fused; --chip NAME counts as `plan` does"
-"""How memory is counted where no chip is named, in a note beside the figure."""
+"""The note beside a figure of memory where no chip is named."""
 
 
 def counted_as(compiler: Compiler | None) -> str:

@@ -24,7 +24,7 @@ from typing import Any, cast
 import numpy as np
 
 
-def _compiled(text: str, devices: int) -> Any:
+def compile_text(text: str, devices: int) -> Any:
     """Return the executable that XLA makes of a text, partitioned by Shardy."""
     ir: Any = import_module("jaxlib.mlir.ir")
     mlir: Any = import_module("jax._src.interpreters.mlir")
@@ -79,7 +79,7 @@ class _Program:
     def __init__(self, folder: Path, signature: Any, devices: int) -> None:
         self.folder, self.signature, self.devices = folder, signature, devices
         text = (folder / "program.mlir").read_text(encoding="utf-8")
-        self.executable = _compiled(text, devices)
+        self.executable = compile_text(text, devices)
         modules = self.executable.hlo_modules()
         hlo = "\n".join(module.to_string() for module in modules)
         (folder / "program.hlo").write_text(hlo, encoding="utf-8")

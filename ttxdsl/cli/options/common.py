@@ -64,7 +64,7 @@ def _folder(text: str) -> str:
 _CHOICES = re.compile(
     r"(?P<head>.*'(?P<given>.*)'.*) \(choose from (?P<known>.*)\)", re.DOTALL
 )
-"""How argparse, and `unknown_name`, refuse a command or the value of an option."""
+"""A refusal of a command or of an option's value, by argparse or `unknown_name`."""
 
 
 def unknown_name(

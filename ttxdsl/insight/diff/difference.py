@@ -99,7 +99,7 @@ class Side:
     hint: str | None = None
     """A line on getting the source's lines and names; None where the text has them."""
     original: ModuleOp | None = field(default=None, compare=False)
-    """What it was compiled from, and with which options."""
+    """The program as it was loaded; `pipeline` has the options that it was compiled with."""
     pipeline: TTStableHLOPipelinePass | None = None
 
     @property

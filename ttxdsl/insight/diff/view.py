@@ -16,7 +16,7 @@ from ttxdsl.insight.diff.difference import Difference, Pair, Side
 from ttxdsl.insight.why.layers import annotations_text
 
 _MOST_LINES = 36
-"""Of the table of collectives, so that a screen has all of the difference."""
+"""Rows of the table of collectives: a screen then has all of the difference."""
 
 
 def _summary_table(found: Difference) -> Table:

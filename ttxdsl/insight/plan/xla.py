@@ -27,7 +27,7 @@ from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropa
 
 VERSION = "xla"
 _WORTH_A_COMPILATION = 0.05
-"""Of the peak, that the largest whole result has at least."""
+"""The part of the peak from which on the largest whole result has XLA's program planned."""
 
 
 def plan_as_xla(

@@ -22,7 +22,7 @@ from ttxdsl.insight.why.layers import fold_collectives, text_of_all
 from ttxdsl.sharding.devices.mesh import mesh_heading
 
 _MOST_LINES = 46
-"""Of the table of collectives, so that a screen has all of the answer."""
+"""Rows of the table of collectives: a screen then has all of the answer."""
 _STEPS_SHOWN = 6
 """Steps of a chain that are printed without `--all`, the first and the last ones."""
 

@@ -6,12 +6,7 @@ that it lowered for; lowered for the other mesh they would list others.
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    ModuleOp,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
@@ -20,7 +15,11 @@ from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import Communication, communication_of
-from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
+from ttxdsl.dialects.replica_groups import (
+    REPLICA_GROUPS,
+    device_groups,
+    set_device_groups,
+)
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.sharding.axes import AxisRef
@@ -65,7 +64,7 @@ def replace_meshes(module: ModuleOp, replaced: Mapping[sdy.MeshOp, Mesh]) -> Non
             raise UnsupportedError("its devices are those of one mesh", op)
         if isinstance(op, stablehlo.CollectivePermuteOp):
             pairs = device_groups(op, change[0].total_size)
-            _write(op, "source_target_pairs", _renumbered(op, pairs, *change))
+            set_device_groups(op, _renumbered(op, pairs, *change))
         elif op.has_trait(Collective):
             _renumber_groups(op, *change)
 
@@ -96,9 +95,9 @@ def _renumber_groups(op: Operation, old: Mesh, new: Mesh) -> None:
     listed = device_groups(op, old.total_size)
     axes = axes_of_groups(old, listed)
     if axes is not None and listed == groups_along(old, axes):
-        _write(op, REPLICA_GROUPS, groups_along(new, axes))
+        set_device_groups(op, groups_along(new, axes))
     else:  # in an order of their own
-        _write(op, REPLICA_GROUPS, _renumbered(op, listed, old, new))
+        set_device_groups(op, _renumbered(op, listed, old, new))
 
 
 def _numbers(mesh: Mesh) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
@@ -120,12 +119,3 @@ def _renumbered(op: Operation, groups: Groups, old: Mesh, new: Mesh) -> Groups:
     return tuple(
         tuple(device_at[places[0][device]] for device in group) for group in groups
     )
-
-
-def _write(op: Operation, name: str, groups: Groups) -> None:
-    width = max(map(len, groups), default=0)
-    ids = [
-        device for group in groups for device in (*group, *[-1] * (width - len(group)))
-    ]
-    type_ = TensorType(i64, [len(groups), width])
-    op.properties[name] = DenseIntOrFPElementsAttr.from_list(type_, ids)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
+from ttxdsl.dialects.replica_groups import device_groups, set_device_groups
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.ir.traversal import ops_of_type
 
@@ -31,18 +31,8 @@ def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
     count = len(renumbered)
     for op in ops_of_type(module, *_WITH_DEVICES):
         groups = device_groups(op, count)
-        width = max(map(len, groups), default=0)
-        ids: list[int] = []
-        for group in groups:
-            ids += [renumbered[device] for device in group]
-            ids += [-1] * (width - len(group))
-        key = (
-            "source_target_pairs"
-            if isinstance(op, stablehlo.CollectivePermuteOp)
-            else REPLICA_GROUPS
-        )
-        type_ = TensorType(i64, [len(groups), width])
-        op.properties[key] = DenseIntOrFPElementsAttr.from_list(type_, ids)
+        renamed = (tuple(renumbered[i] for i in group) for group in groups)
+        set_device_groups(op, tuple(renamed))
     back = [0] * count
     for old, new in renumbered.items():
         back[new] = old
