@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -13,7 +15,7 @@ import pytest
 import ttxdsl
 from tests.insight.why import programs
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.loading.processes import in_processes, on_executor, spread
+from ttxdsl.loading.processes import in_processes, on_executor, processes, spread
 
 
 @pytest.fixture(scope="module", params=["threads", "processes"])
@@ -104,6 +106,20 @@ def test_a_process_that_dies_is_one_error():
     with pytest.raises(CompileError, match="ended before it was done"):
         next(in_processes(1, [partial(os._exit, 3)]))
     assert {*multiprocessing.active_children()} == before
+
+
+def test_what_was_cancelled_does_not_disturb_the_end():
+    """The pool's thread had an error of its own, which was printed."""
+    errors: list[object] = []
+    hook, threading.excepthook = threading.excepthook, errors.append
+    try:
+        with pytest.raises(KeyError), processes(1) as executor:
+            futures = [executor.submit(time.sleep, 60) for _ in range(6)]
+            futures[-1].cancel()
+            raise KeyError
+    finally:
+        threading.excepthook = hook
+    assert not errors
 
 
 def test_processes_start_clean_and_end_at_once(

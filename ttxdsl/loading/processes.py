@@ -97,6 +97,19 @@ def on_executor(
             future.cancel()
 
 
+class _Cancellable(Future[Answer]):
+    """A future that a pool may give up when it is cancelled already.
+
+    Python 3.11's pool, whose processes were ended, tells all futures of it; of a
+    cancelled one this is an error there, in a thread of its own, and the pool hangs.
+    """
+
+    def set_exception(self, exception: BaseException | None) -> None:
+        """Set an error, unless the future is cancelled."""
+        if not self.cancelled():
+            super().set_exception(exception)
+
+
 class _Processes(Executor):
     """A pool of processes that are started as work comes, and start clean."""
 
@@ -107,7 +120,9 @@ class _Processes(Executor):
         self, fn: Callable[..., Answer], /, *args: Any, **kwargs: Any
     ) -> Future[Answer]:
         with _starting():
-            return self._pool.submit(fn, *args, **kwargs)
+            future = self._pool.submit(fn, *args, **kwargs)
+        future.__class__ = _Cancellable
+        return future
 
 
 @contextmanager
@@ -132,7 +147,6 @@ def processes(count: int) -> Generator[Executor]:
     try:
         yield _Processes(pool)
     except BaseException:
-        # Python 3.11 fails if the rest is cancelled then
         for child in {*multiprocessing.active_children()} - children:
             child.terminate()
         raise

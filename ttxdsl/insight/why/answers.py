@@ -295,6 +295,7 @@ ChangeKind = Literal[
     "donate argument",
     "lay out mesh",
     "respell",
+    "store argument",
 ]
 
 
@@ -340,6 +341,9 @@ class Change:
                 return f"@{self.value} as {self.sharding}"
             case "respell":
                 return f"{self.value} said otherwise"
+            case "store argument":
+                name = listed(self.called or (self.value, *self.alike))
+                return f"{name} stored with dimensions of its parts"
 
 
 _HARDLY, _REPEATED = 0.01, 0.25

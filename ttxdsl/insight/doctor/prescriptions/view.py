@@ -110,7 +110,8 @@ def _code(number: int, prescription: Prescription) -> list[str]:
             lines = [f"# {number}: the mesh, of the same devices"]
         case "spelling":
             where = place_text(first.position, first.function) or first.name
-            lines = [f"# {number}: at {where} ({first.name}, {first.op})"]
+            values = f" ({first.name}, {first.op})" if first.op else ""
+            lines = [f"# {number}: at {where}{values}"]
         case "donation":
             lines = [f"# {number}: the state is not needed after the step"]
     lines += prescription.write.split("\n")

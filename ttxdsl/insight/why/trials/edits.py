@@ -16,9 +16,12 @@ from ttxdsl.analysis.values.state import BUFFER_DONOR
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.trials.spellings import respell
+from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.other_meshes import replace_meshes
+from ttxdsl.transforms.shardy.split_dimensions import SharedDimensions
+from ttxdsl.transforms.stages.inline import InlinePass
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Edit:
     value: SSAValue | None = None
     sharding: TensorSharding | None = None
     index: int | None = None
+    """Of an argument or result; of the part that gets the axes of a stored one."""
     user: Operation | None = None
     operand: int = 0
     arguments: tuple[int, ...] = ()
@@ -38,6 +42,10 @@ class Edit:
     """What all meshes of several devices become."""
     spelling: str | None = None
     """Of what makes the value."""
+    stored: tuple[int, ...] = ()
+    """Sizes that dimensions of arguments become."""
+    dims: tuple[int, ...] = ()
+    """Those dimensions, one for each argument."""
 
     def make(self, module: ModuleOp, mapped: dict[SSAValue, SSAValue]) -> None:
         """Change a copy of the program.
@@ -80,6 +88,16 @@ class Edit:
             case "respell":
                 assert isinstance(value, OpResult) and self.spelling is not None
                 respell(value.op, self.spelling)
+            case "store argument":
+                assert self.index is not None
+                InlinePass().apply(make_context(), module)
+                inputs = function.body.block.args
+                starts = [
+                    (inputs[index], dim)
+                    for index, dim in zip(self.arguments, self.dims, strict=True)
+                ]
+                shared = SharedDimensions(module, function)
+                shared.split(starts, self.stored, self.index)
             case "donate argument":
                 entries = argument_attributes(function)
                 for index in self.arguments:
@@ -103,7 +121,8 @@ def changed(
     module = original.clone(mapped)
     if prepare is not None:
         prepare(module)
-    for edit in edits:
+    # values are other ones once functions are inlined
+    for edit in sorted(edits, key=lambda edit: bool(edit.stored)):
         edit.make(module, mapped)
     return module
 

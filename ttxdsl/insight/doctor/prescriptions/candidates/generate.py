@@ -35,6 +35,7 @@ from ttxdsl.insight.doctor.prescriptions.candidates.lines import (
     Lines,
     SourcePlace,
 )
+from ttxdsl.insight.doctor.prescriptions.candidates.storage import storages
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.names import Names
@@ -195,7 +196,8 @@ class Candidates:
         meshes = iter(()) if self._keep else layouts(*own)
         kinds = [meshes]
         if not is_solved(self._module):  # else what is inside is not ours to change
-            kinds = [self.constraints(), self.arguments(), meshes, self.spellings()]
+            kinds = [self.constraints(), self.arguments(), meshes]
+            kinds += [self.spellings(), self.storage()]
         for turn in zip_longest(*kinds):
             for candidate in turn:
                 if candidate is None or (candidate.write, candidate.places) in known:
@@ -275,6 +277,11 @@ class Candidates:
             )
             write = spelling_code(ops[0])
             yield Candidate("spelling", write, places, edits, (*results, *parts))
+
+    def storage(self) -> Iterator[Candidate]:
+        """Yield arguments stored with the dimensions that reshapes make of products."""
+        if not self._keep:
+            yield from storages(self._module)
 
     def donations(self) -> Iterator[Candidate]:
         """Yield the donation of all state that is not donated."""

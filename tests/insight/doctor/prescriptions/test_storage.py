@@ -1,0 +1,75 @@
+"""Weights stored with the dimensions of heads: which, as what, and what it changes."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+import ttxdsl
+from tests.insight.doctor.prescriptions.test_prescribe import (
+    applied,
+    candidates,
+    compiled,
+)
+from tests.transforms.shardy.test_split_dimensions import MESH, PROGRAMS
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+
+
+def stored(text: str) -> list[Candidate]:
+    return [
+        c for c in candidates(text) if c.write.startswith('"') and "of shape" in c.write
+    ]
+
+
+def test_the_weight_is_stored_by_heads():
+    text, _ = PROGRAMS["attention"]
+    (candidate,) = stored(text)
+    assert candidate.kind == "spelling"
+    first, *rest = candidate.write.split("\n")
+    assert first == (
+        '"arg0": of shape (16, 2, 4), P(None, None, "model"),'
+        '  # was (16, 8), P(None, "model")'
+    )
+    assert "einsum" in "\n".join(rest)
+    before, after = compiled(text), compiled(applied(text, [candidate]))
+    assert after.bytes < before.bytes
+
+
+def test_each_part_that_the_axes_divide_is_tried():
+    text, _ = PROGRAMS["fused training"]
+    writes = [candidate.write.split("\n")[0] for candidate in stored(text)]
+    assert [write.split(",  #")[0] for write in writes] == [
+        '"arg0": of shape (16, 3, 4, 2), P(None, None, "model")',
+        '"arg0": of shape (16, 3, 4, 2), P(None, None, None, "model")',
+    ]
+
+
+def test_layers_are_stored_alike_and_all_weights_together():
+    def loss(p: Any, x: Any) -> Any:
+        for layer in p:
+            y = (x @ layer["up"]).reshape(*x.shape[:2], 2, 4)
+            x = x + (y * y).reshape(*x.shape[:2], 8) @ layer["down"]
+        return (x**2).mean()
+
+    def of(shape: tuple[int, ...], *spec: str | None) -> jax.ShapeDtypeStruct:
+        placed = NamedSharding(MESH, P(*spec))
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=placed)
+
+    layer = {"up": of((16, 8), None, "model"), "down": of((8, 16), "model")}
+    x = of((4, 8, 16), "data")
+    text = jax.jit(jax.grad(loss)).lower([layer] * 2, x).as_text(debug_info=True)
+    together, *kinds = stored(text)
+    names = [place.name for place in together.places]
+    assert names == ["p[0]['down']", "p[0]['up']", "p[1]['down']", "p[1]['up']"]
+    assert [[place.name for place in kind.places] for kind in kinds] == [
+        ["p[0]['down']", "p[1]['down']"],
+        ["p[0]['up']", "p[1]['up']"],
+    ]
+
+
+def test_given_shardings_are_kept():
+    text, _ = PROGRAMS["attention"]
+    answer = ttxdsl.load(text).doctor(seconds=20, keep=True)
+    tried = [*answer.prescriptions, *answer.tried]
+    assert tried and not any("of shape" in change.write for change in tried)
