@@ -16,12 +16,13 @@ from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.diagnostics.errors import source_frame
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate, spec_text
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.shardy.split_dimensions import SharedDimensions, split_sharding
 from ttxdsl.transforms.stages.inline import InlinePass
@@ -61,6 +62,8 @@ def storages(module: ModuleOp) -> Iterator[Candidate]:
     Args:
         module: the program before stage 1; it is not changed.
     """
+    if not _may_be_stored(module):
+        return
     inlined = module.clone()
     InlinePass().apply(make_context(), inlined)
     function = entry_function(inlined)
@@ -71,6 +74,25 @@ def storages(module: ModuleOp) -> Iterator[Candidate]:
     for choices in kinds:
         for stored in choices:
             yield _candidate(inlined, function, stored)
+
+
+def _may_be_stored(module: ModuleOp) -> bool:
+    """Return False at once for most programs: no reshape splits a size that is sharded."""
+    function = entry_function(module)
+    sharded = {
+        size
+        for argument, sharding in zip(
+            function.body.block.args, sdy.func_argument_shardings(function), strict=True
+        )
+        if sharding is not None
+        for size, dim in zip(shape_of(argument), sharding.dims, strict=True)
+        if dim.axes
+    }
+    return any(
+        size in sharded
+        for op in ops_of_type(module, stablehlo.ReshapeOp)
+        for size in set(shape_of(op.operand)) ^ set(shape_of(op.result))
+    )
 
 
 def _kinds(module: ModuleOp, function: FuncOp) -> Iterator[list[list[_Stored]]]:
