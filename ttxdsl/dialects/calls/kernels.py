@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 from typing import Any, cast
 
@@ -99,6 +100,18 @@ def _estimated(op: stablehlo.CustomCallOp, figure: str) -> int | None:
     except (TypeError, ValueError):
         return None
     return value if value > 0 else None
+
+
+def scale_estimate(op: stablehlo.CustomCallOp, factor: Fraction) -> None:
+    """Let a kernel's estimate be so many times what its author gave, if it has one."""
+    text = op.backend_config
+    if not isinstance(text, StringAttr) or "cost_estimate" not in _config(op):
+        return
+    config = json.loads(text.data)
+    estimate = config["custom_call_config"]["cost_estimate"]
+    for figure, value in estimate.items():
+        estimate[figure] = int(value * factor)
+    op.backend_config = StringAttr(json.dumps(config))
 
 
 def _config(op: stablehlo.CustomCallOp) -> Mapping[str, Any]:

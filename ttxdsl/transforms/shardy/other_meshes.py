@@ -1,7 +1,8 @@
-"""Another mesh of the same axes for a program, with the device numbers that it lists.
+"""Another mesh of the same axes for a program, with what it says of each device.
 
 Collectives of manual computations list devices by number, as JAX writes them for the mesh
-that it lowered for; lowered for the other mesh they would list others.
+that it lowered for, and values there have the shapes of that mesh's shards; lowered for the
+other mesh they would list and have others.
 """
 
 from collections.abc import Mapping
@@ -11,8 +12,9 @@ from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.calls.call_graph import called_by
+from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.calls.symbols import Symbols
-from ttxdsl.diagnostics.errors import UnsupportedError
+from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.custom import Communication, communication_of
 from ttxdsl.dialects.replica_groups import (
@@ -22,6 +24,7 @@ from ttxdsl.dialects.replica_groups import (
 )
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import (
@@ -30,6 +33,8 @@ from ttxdsl.sharding.devices.replica_groups import (
     groups_along,
     indices_along,
 )
+from ttxdsl.transforms.shardy.scaled_dimensions import ScaledDimensions
+from ttxdsl.transforms.stages.inline import InlinePass
 
 _BY_NUMBER = Communication.RAGGED, Communication.UNPRICED
 """Calls whose devices are named in a configuration."""
@@ -45,6 +50,7 @@ def replace_meshes(module: ModuleOp, replaced: Mapping[sdy.MeshOp, Mesh]) -> Non
     Raises:
         UnsupportedError: an op asks for its device's number, or lists devices that are no
             groups along axes of the old mesh.
+        CompileError: an op of a manual computation counts on the shape of a shard.
     """
     for op, new in replaced.items():
         Rewriter.replace_op(op, sdy.MeshOp(op.sym_name.data, new))
@@ -67,6 +73,30 @@ def replace_meshes(module: ModuleOp, replaced: Mapping[sdy.MeshOp, Mesh]) -> Non
             set_device_groups(op, _renumbered(op, pairs, *change))
         elif op.has_trait(Collective):
             _renumber_groups(op, *change)
+    _resize_shards(module, *change)
+
+
+def _resize_shards(module: ModuleOp, old: Mesh, new: Mesh) -> None:
+    """Give values in manual computations the shapes of the new mesh's shards."""
+
+    def scaled(root: Operation) -> ScaledDimensions:
+        dims = ScaledDimensions("a shard", (old, new))
+        for op in ops_of_type(root, sdy.ManualComputationOp):
+            dims.add_shards(op)
+        return dims
+
+    if not scaled(module).dims:
+        return
+    InlinePass().apply(make_context(), module)
+    for function in entry_functions(module):
+        change = scaled(function)
+        change.follow()
+        arguments = {*function.body.block.args}
+        if any(value in arguments for value, _ in change.dims):
+            raise CompileError(
+                "an argument has less than one element a device", function
+            )
+        change.rewrite(function)
 
 
 def _per_device_ops(module: ModuleOp) -> list[Operation]:

@@ -122,7 +122,7 @@ def changed(
     if prepare is not None:
         prepare(module)
     # values are other ones once functions are inlined
-    for edit in sorted(edits, key=lambda edit: bool(edit.stored)):
+    for edit in sorted(edits, key=lambda edit: bool(edit.stored or edit.mesh)):
         edit.make(module, mapped)
     return module
 
