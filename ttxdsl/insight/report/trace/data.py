@@ -62,7 +62,6 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
-from ttxdsl.insight.report.advice import advice
 from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
@@ -229,7 +228,13 @@ class Trace:
         except CompileError as error:
             self.no_memory = error.message
         self.verdict = verdict(
-            self.module, usage.timeline, self.machine, profile, self._node, self.chip
+            self.module,
+            usage.timeline,
+            self.machine,
+            profile,
+            self._node,
+            self.chip,
+            self._words,
         )
 
     def _collective(
@@ -509,7 +514,12 @@ def trace_program(
     remarks += told
     shown = [(each.severity, each.message, each.position) for each in remarks]
     data = trace.data(__version__, shown)
-    data["advice"] = None if seconds is None else advice(program, seconds, machine)
+    data["advice"] = None
+    if seconds is not None:
+        # searching imports as much again as the report does
+        from ttxdsl.insight.report.advice import advice
+
+        data["advice"] = advice(program, seconds, machine)
     return data if tries is None else {**data, "whys": whys}
 
 

@@ -62,6 +62,7 @@ def verdict(
     profile: MemoryProfile | None,
     node_of: Callable[[Operation], int],
     chip: Chip | None = None,
+    words: Words | None = None,
 ) -> dict[str, Any]:
     """Return the verdict on a program of one device, as plain data.
 
@@ -72,6 +73,7 @@ def verdict(
         profile: what it holds, None where that is not known.
         node_of: the number of the node that stands for an op.
         chip: the chip that is asked about; all that are known if None.
+        words: in which the author knows the program.
     """
     seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
@@ -109,7 +111,7 @@ def verdict(
         ],
         "memory": None
         if profile is None
-        else _memory_data(profile, [chip] if chip else [*CHIPS.values()], Words()),
+        else _memory_data(profile, [chip] if chip else [*CHIPS.values()], words or Words()),
         "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
     }
 
