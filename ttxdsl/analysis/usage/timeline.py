@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, OpResult
 
-from ttxdsl.analysis.calls.call_graph import called_by
+from ttxdsl.analysis.calls.call_graph import CALLING, called_by, callees
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
 from ttxdsl.analysis.usage.collectives import (
@@ -151,7 +151,7 @@ def timeline(
         collectives = list_collectives(module, runs=runs)
     planner = _Planner(module, machine, runs, collectives, trip_count, fusion)
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    called = {name for op in all_ops(module) for name in called_by(op)}
+    called = set(callees(module))
     entries = [
         function for function in functions if function.sym_name.data not in called
     ]
@@ -312,6 +312,8 @@ class _Planner:
 
     def _inner(self, op: Operation) -> tuple[Timeline | None, int]:
         """Return the timeline of an op's regions or callees, and the number of runs."""
+        if not (op.regions or CALLING[type(op)]):
+            return None, 1
         if isinstance(op, stablehlo.WhileOp):
             body, cond = (self.of_block(region.block) for region in (op.body, op.cond))
             turns = self.runs.turns(op)
