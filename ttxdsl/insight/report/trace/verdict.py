@@ -111,7 +111,9 @@ def verdict(
         ],
         "memory": None
         if profile is None
-        else _memory_data(profile, [chip] if chip else [*CHIPS.values()], words or Words()),
+        else _memory_data(
+            profile, [chip] if chip else [*CHIPS.values()], words or Words()
+        ),
         "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
     }
 
