@@ -341,9 +341,10 @@ class Trace:
                 nodes[key] = at
                 by_source.setdefault(self._stacks.source_chain(op), at)
         for op, key in self._log.keys.items():
-            chain = self._stacks.source_chain(op)
-            if key not in nodes and chain in by_source:
-                nodes[key] = by_source[chain]
+            if key not in nodes:
+                chain = self._stacks.source_chain(op)
+                if chain in by_source:
+                    nodes[key] = by_source[chain]
         count = 1 + max(self._log.keys.values(), default=-1)
         return [nodes.get(key, -1) for key in range(count)]
 
@@ -458,9 +459,9 @@ def trace_program(
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 
-    def explain(watching: _Watch | None) -> Explainer:
+    def explain(module: ModuleOp, watching: _Watch | None) -> Explainer:
         return Explainer(
-            program.module,
+            module,
             source=program.source,
             pipeline=pipeline,
             machine=machine,
@@ -482,16 +483,16 @@ def trace_program(
     has_reasons = (
         tries is not None and program.form == "stablehlo" and not program.is_partitioned
     )
-    if has_reasons and sdy.mesh_table(program.module):
+    if has_reasons and sdy.mesh_table(original := program.module):
         try:
-            explainer = explain(watch)
+            explainer = explain(original, watch)
             remarks.extend(explainer.remarks)
         except CompileError:
             compile_plainly()  # which says why, if it is no fault of the reasons
     else:
         with suppress(CompileError):
             # asked before the stages change the module
-            explainer = explain(None) if has_reasons else None
+            explainer = explain(program.module, None) if has_reasons else None
         compile_plainly()
     whys: list[str] = []
     trace = watch.trace

@@ -39,6 +39,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ttxdsl.ir.memo import by_identity
+
 _ALIAS_LINE = re.compile(r"^(#[\w.$-]+)\s*=\s*loc\(", re.MULTILINE)
 
 
@@ -209,6 +211,7 @@ def own_frame(frames: Iterable[Frame]) -> Frame | None:
     return first
 
 
+@by_identity
 def source_frame(location: Attribute) -> Frame | None:
     """Return the frame that a location leads to, or None if it leads nowhere.
 
