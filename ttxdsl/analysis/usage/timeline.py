@@ -42,6 +42,7 @@ from ttxdsl.costs.schedule import Lane, Schedule, Task, schedule
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.captures import Captures
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.rules.registry import Signatures
 
 _AROUND = (sdy.ManualComputationOp, sdy.NamedComputationOp, stablehlo.AsyncStartOp)
 
@@ -196,6 +197,7 @@ class _Planner:
         }
         self._known: dict[Block, Timeline] = {}
         self._captures = Captures()
+        self._signatures = Signatures()
         self._entered: list[str] = []
 
     def of_function(self, function: FuncOp) -> Timeline:
@@ -297,11 +299,11 @@ class _Planner:
             return _Planned(Lane.NONE, 0.0, name, [op])
         if self.fusion:
             seconds = self.machine.seconds(
-                flops(op) // 2, self.fusion.bytes_touched(op)
+                flops(op, self._signatures) // 2, self.fusion.bytes_touched(op)
             )
             return _Planned(Lane.COMPUTE, seconds, name, [op])
         seconds = self.machine.seconds(
-            operations(op),
+            operations(op, self._signatures),
             bytes_touched(op),
             is_function=is_function(op),
             features=features(op),
