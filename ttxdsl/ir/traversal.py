@@ -56,8 +56,8 @@ class _AreOf(dict[type[Any], bool]):
         return answer
 
 
-_are_of = lru_cache(maxsize=256)(_AreOf)
-_ALL = _are_of((Operation,))
+are_of = lru_cache(maxsize=256)(_AreOf)
+_ALL = are_of((Operation,))
 
 
 def all_ops(root: Operation) -> list[Operation]:
@@ -75,14 +75,14 @@ def all_ops_inside_out(root: Operation) -> list[Operation]:
 
 def ops_of_type(root: Operation, *classes: type[_OperationT]) -> list[_OperationT]:
     """Return the ops of `all_ops` that are of one of the classes."""
-    return cast(list[_OperationT], chosen_ops(root, _are_of(classes)))
+    return cast(list[_OperationT], chosen_ops(root, are_of(classes)))
 
 
 def ops_of_type_inside_out(
     root: Operation, *classes: type[_OperationT]
 ) -> list[_OperationT]:
     """Return the ops of `all_ops_inside_out` that are of one of the classes."""
-    return cast(list[_OperationT], _chosen_ops_inside_out(root, _are_of(classes)))
+    return cast(list[_OperationT], _chosen_ops_inside_out(root, are_of(classes)))
 
 
 def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:

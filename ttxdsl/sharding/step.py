@@ -479,6 +479,9 @@ class OpBehaviour(NamedTuple):
 Directions = tuple[PropagationDirection, ...]
 """One direction a factor."""
 
+FullStep = tuple[StepSignature, tuple[TensorSharding | None, ...]]
+"""What a step depends on, and the shardings of operands and results."""
+
 Updates = tuple[tuple[int, int], ...]
 """Index of a tensor (operands, then results) and number of its new sharding."""
 
@@ -510,6 +513,7 @@ class StepMemo:
         ]
         self._signature_numbers: dict[tuple[int, Strategy, Directions], int] = {}
         self._steps: list[dict[tuple[int, ...], Updates]] = [{}]
+        self._full: dict[tuple[int, tuple[int, ...]], FullStep | None] = {}
 
     def number(self, sharding: TensorSharding | None) -> int:
         """Return the number of a sharding."""
@@ -577,11 +581,15 @@ class StepMemo:
             updates = known[numbers] = self._compute(signature, numbers)
         return updates
 
-    def in_full(
-        self, signature: int, numbers: tuple[int, ...]
-    ) -> tuple[StepSignature, list[TensorSharding | None]] | None:
-        """Return the step that numbers mean; None if it changes nothing."""
-        shardings = [self._shardings[number] for number in numbers]
+    def in_full(self, signature: int, numbers: tuple[int, ...]) -> FullStep | None:
+        """Return the step that numbers mean, always the same; None if it changes nothing."""
+        key = signature, numbers
+        if key not in self._full:
+            self._full[key] = self._in_full(signature, numbers)
+        return self._full[key]
+
+    def _in_full(self, signature: int, numbers: tuple[int, ...]) -> FullStep | None:
+        shardings = tuple(self._shardings[number] for number in numbers)
         mesh = common_mesh(shardings, self._meshes)
         if signature == self.INERT or mesh is None or mesh[1].is_maximal:
             return None
@@ -598,7 +606,7 @@ class StepMemo:
         return complete, shardings
 
     def _compute(self, signature: int, numbers: tuple[int, ...]) -> Updates:
-        full = self.in_full(signature, numbers)
+        full = self._in_full(signature, numbers)
         if full is None:
             return ()
         complete, shardings = full

@@ -62,9 +62,10 @@ def data_of(page: str) -> Any:
             else:
                 rows += [[*row[:3], 0] for row in before[first : first + second]]
         before = stage["rows"] = rows
-    kinds = found.pop("kinds")
+    kinds, shared = found.pop("kinds"), found.pop("shared")
     for node in found["graph"]["nodes"]:
         node["outputs"] = [{"name": n, **kinds[kind]} for n, kind in node["outputs"]]
+        node["frames"], node["path"] = shared[node["frames"]], shared[node["path"]]
     return found
 
 

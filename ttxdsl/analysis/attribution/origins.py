@@ -246,19 +246,30 @@ class Origins:
         return next(iter(self.origins(op)), None)
 
     def _numbers(self, location: Attribute) -> tuple[Numbers, Numbers]:
-        known = self._read.get(id(location))
+        """The numbers of calls, and those of the op itself, the last first."""
+        read = self._read
+        known = read.get(id(location))
+        if known is not None:
+            return known
+        inner, prefix = location, self._prefix
+        last: list[int] = []
+        while known is None and type(inner) is NameLoc:
+            text = inner.desc.data
+            if text.startswith(prefix):
+                last.append(int(text[len(prefix) :]))
+            inner = inner.location
+            known = read.get(id(inner))
         if known is None:
-            known = self._read.keep(id(location), self._look(location), location)
-        return known
+            known = self._look(inner)
+            if inner is not location:
+                read.keep(id(inner), known, inner)
+        if last:
+            known = known[0], (*last, *known[1])
+        return read.keep(id(location), known, location)
 
     def _look(self, location: Attribute) -> tuple[Numbers, Numbers]:
-        """The numbers of calls, and those of the op itself, the last first."""
+        """Return the numbers of a location that is no name."""
         match location:
-            case NameLoc():
-                calls, own = self._numbers(location.location)
-                if location.desc.data.startswith(self._prefix):
-                    own = int(location.desc.data.removeprefix(self._prefix)), *own
-                return calls, own
             case CallSiteLoc():
                 outer, caller = self._numbers(location.caller)
                 calls, own = self._numbers(location.callee)

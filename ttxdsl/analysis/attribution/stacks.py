@@ -108,6 +108,7 @@ class Stacks:
         self.origins = Origins()
         self._read = self.origins.mark(module.walk())
         self._nodes: dict[int, int] = {}
+        self._node_of = IdentityMemo[int | None]()
         self._chains = IdentityMemo[tuple[int, ...]]()
         self._frames = IdentityMemo[list[Frame]]()
 
@@ -116,11 +117,16 @@ class Stacks:
         there = [(at, op) for at, op in enumerate(nodes) if op is not None]
         numbers = self.origins.mark(op for _, op in there)
         self._nodes.update(zip(numbers, (at for at, _ in there), strict=True))
+        self._node_of.clear()
 
     def node(self, op: Operation) -> int | None:
         """Return the node of `mark_nodes` that the op was made of, or None."""
-        numbers = self.origins.chain(op)
-        return next((self._nodes[n] for n in numbers if n in self._nodes), None)
+        location = op.location
+        if id(location) in self._node_of:
+            return self._node_of[id(location)]
+        nodes = self._nodes
+        node = next((nodes[n] for n in self.origins.chain(op) if n in nodes), None)
+        return self._node_of.keep(id(location), node, location)
 
     def source_chain(self, op: Operation) -> tuple[int, ...]:
         """Return the numbers that it had when it was read, or of what it was made of."""

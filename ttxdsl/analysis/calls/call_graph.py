@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.ir.traversal import are_of, chosen_ops, ops_of_type
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -38,8 +38,19 @@ def callers(module: ModuleOp) -> dict[str, list[Operation]]:
     return calls_by_name
 
 
+CALLING = are_of((CallOp, stablehlo.CompositeOp, stablehlo.CustomCallOp))
+"""The classes of ops that `called_by` has an answer for."""
+
+
+def callees(root: Operation) -> list[str]:
+    """Return the functions that the ops in an op run, by name, as often as they do."""
+    return [name for op in chosen_ops(root, CALLING) for name in called_by(op)]
+
+
 def called_by(op: Operation) -> list[str]:
     """Return the functions that an op runs, by name."""
+    if not CALLING[type(op)]:
+        return []
     match op:
         case CallOp():
             return [op.callee.string_value()]

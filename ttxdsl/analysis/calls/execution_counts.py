@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from ttxdsl.analysis.calls.call_graph import called_by
+from ttxdsl.analysis.calls.call_graph import called_by, callees
 from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out, ops_of_type
@@ -216,6 +216,8 @@ class _Weights:
             weight = self._price(op)
             for name in called_by(op):
                 weight = _plus(weight, self._functions.get(name, (0, 0)))
+            if not op.regions and weight == (0, 0):
+                continue
             regions = [self.of_region(region.blocks) for region in op.regions]
             match op:
                 case stablehlo.WhileOp():
@@ -247,11 +249,7 @@ def _callees_first(module: ModuleOp) -> list[tuple[FuncOp, list[str]]]:
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     calls = {
-        name: list(
-            dict.fromkeys(
-                called for op in all_ops(function) for called in called_by(op)
-            )
-        )
+        name: list(dict.fromkeys(callees(function)))
         for name, function in functions.items()
     }
     order: dict[str, None] = {}

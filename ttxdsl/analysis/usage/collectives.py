@@ -44,7 +44,7 @@ from ttxdsl.dialects.calls.custom import (
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.ir.tensors import shape_of, value_bytes
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import are_of, chosen_ops
 from ttxdsl.sharding.axes import Axes, parts_of_axes
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import Groups, axes_of_groups, groups_joined
@@ -62,6 +62,7 @@ UNKNOWN_LOOPS = (
 )
 
 _OPS = frozenset(ops_with(Collective, stablehlo.StableHLO))
+_MAY_SEND = are_of((*_OPS, stablehlo.CustomCallOp))
 
 _UNPRICED = {
     Communication.UNPRICED: "sends what the program does not say: not counted",
@@ -83,7 +84,7 @@ def collective_ops(module: ModuleOp) -> list[Operation]:
     """Return the ops that `list_collectives` lists, in its order."""
     return [
         op
-        for op in all_ops(module)
+        for op in chosen_ops(module, _MAY_SEND)
         if type(op) in _OPS or _communication(op) is not Communication.NONE
     ]
 

@@ -43,6 +43,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
+from ttxdsl.analysis.calls.call_graph import CALLING
 from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
@@ -511,6 +512,8 @@ def _is_carried(value: SSAValue) -> bool:
 
 
 def _makes_results_inside(op: Operation) -> bool:
+    if not (op.regions or CALLING[type(op)]):
+        return False
     if isinstance(op, stablehlo.WhileOp):
         return False
     return isinstance(op, _PROGRAMS) or _callee(op) is not None

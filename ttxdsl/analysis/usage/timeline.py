@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, OpResult
 
-from ttxdsl.analysis.calls.call_graph import called_by
+from ttxdsl.analysis.calls.call_graph import CALLING, called_by, callees
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
 from ttxdsl.analysis.usage.collectives import (
@@ -42,6 +42,7 @@ from ttxdsl.costs.schedule import Lane, Schedule, Task, schedule
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.captures import Captures
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.rules.registry import Signatures
 
 _AROUND = (sdy.ManualComputationOp, sdy.NamedComputationOp, stablehlo.AsyncStartOp)
 
@@ -151,7 +152,7 @@ def timeline(
         collectives = list_collectives(module, runs=runs)
     planner = _Planner(module, machine, runs, collectives, trip_count, fusion)
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    called = {name for op in all_ops(module) for name in called_by(op)}
+    called = set(callees(module))
     entries = [
         function for function in functions if function.sym_name.data not in called
     ]
@@ -196,6 +197,7 @@ class _Planner:
         }
         self._known: dict[Block, Timeline] = {}
         self._captures = Captures()
+        self._signatures = Signatures()
         self._entered: list[str] = []
 
     def of_function(self, function: FuncOp) -> Timeline:
@@ -297,11 +299,11 @@ class _Planner:
             return _Planned(Lane.NONE, 0.0, name, [op])
         if self.fusion:
             seconds = self.machine.seconds(
-                flops(op) // 2, self.fusion.bytes_touched(op)
+                flops(op, self._signatures) // 2, self.fusion.bytes_touched(op)
             )
             return _Planned(Lane.COMPUTE, seconds, name, [op])
         seconds = self.machine.seconds(
-            operations(op),
+            operations(op, self._signatures),
             bytes_touched(op),
             is_function=is_function(op),
             features=features(op),
@@ -312,6 +314,8 @@ class _Planner:
 
     def _inner(self, op: Operation) -> tuple[Timeline | None, int]:
         """Return the timeline of an op's regions or callees, and the number of runs."""
+        if not (op.regions or CALLING[type(op)]):
+            return None, 1
         if isinstance(op, stablehlo.WhileOp):
             body, cond = (self.of_block(region.block) for region in (op.body, op.cond))
             turns = self.runs.turns(op)

@@ -28,7 +28,7 @@ from ttxdsl.dialects.traits import Collective, Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.rules.registry import Signatures, sharding_rule
 
 _FREE = frozenset(
     f"stablehlo.{name}"
@@ -86,8 +86,13 @@ def computes(op: Operation) -> bool:
     return _COMPUTES[type(op)]
 
 
-def operations(op: Operation) -> int:
-    """Multiply-adds of a product, and elements of everything else that computes."""
+def operations(op: Operation, signatures: Signatures | None = None) -> int:
+    """Multiply-adds of a product, and elements of everything else that computes.
+
+    Args:
+        op: any op.
+        signatures: of the module, for who asks for many ops.
+    """
     if isinstance(op, _TAKES_PARTS):
         return sum(prod(shape_of(result)) for result in op.results)
     kernel = kernel_work(op)
@@ -99,7 +104,7 @@ def operations(op: Operation) -> int:
     window = _window(op)
     if window is not None:
         return window * prod(shape_of(op.results[0]))
-    rule = sharding_rule(op)
+    rule = sharding_rule(op) if signatures is None else signatures.of(op).rule
     if rule is not None:
         return prod(rule.factor_sizes)
     return sum(prod(shape_of(result)) for result in op.results)

@@ -20,6 +20,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Collective, Elementwise
 from ttxdsl.ir.data_flow import DataFlowTrait, data_flow_of
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import are_of
 
 
 class Flow(IntEnum):
@@ -43,29 +44,44 @@ class Flow(IntEnum):
 Edge = tuple[int, int, Flow]
 """From a value to a value, by their numbers."""
 
-_MOVES = (
-    stablehlo.BitcastConvertOp,
-    stablehlo.ConvertOp,
-    stablehlo.DynamicReshapeOp,
-    stablehlo.DynamicSliceOp,
-    stablehlo.GetTupleElementOp,
-    stablehlo.PadOp,
-    stablehlo.RealDynamicSliceOp,
-    stablehlo.ReducePrecisionOp,
-    stablehlo.ReshapeOp,
-    stablehlo.ReverseOp,
-    stablehlo.SliceOp,
-    stablehlo.TransposeOp,
+_MOVE = are_of(
+    (
+        stablehlo.BitcastConvertOp,
+        stablehlo.ConvertOp,
+        stablehlo.DynamicReshapeOp,
+        stablehlo.DynamicSliceOp,
+        stablehlo.GetTupleElementOp,
+        stablehlo.PadOp,
+        stablehlo.RealDynamicSliceOp,
+        stablehlo.ReducePrecisionOp,
+        stablehlo.ReshapeOp,
+        stablehlo.ReverseOp,
+        stablehlo.SliceOp,
+        stablehlo.TransposeOp,
+    )
 )
 """Their first operand is moved, the others say where to."""
 
-_BROADCASTS = (
-    stablehlo.BroadcastInDimOp,
-    stablehlo.BroadcastOp,
-    stablehlo.DynamicBroadcastInDimOp,
+_BROADCAST = are_of(
+    (
+        stablehlo.BroadcastInDimOp,
+        stablehlo.BroadcastOp,
+        stablehlo.DynamicBroadcastInDimOp,
+    )
 )
-_JOINS = (stablehlo.ConcatenateOp, stablehlo.TupleOp)
-_ANSWERS = (stablehlo.CompareOp, stablehlo.IsFiniteOp)
+_JOIN = are_of((stablehlo.ConcatenateOp, stablehlo.TupleOp))
+_OF_THEIR_OWN = are_of(
+    (
+        stablehlo.DynamicUpdateSliceOp,
+        stablehlo.ScatterOp,
+        stablehlo.GatherOp,
+        stablehlo.ReduceOp,
+        stablehlo.CompositeOp,
+        stablehlo.SelectOp,
+    )
+)
+"""Ops whose operands flow as those of no others."""
+_ANSWER = are_of((stablehlo.CompareOp, stablehlo.IsFiniteOp))
 """Elementwise, but a result is a property of the operands and no form of them."""
 
 _SLICE = "sdy.all_slice"
@@ -255,7 +271,7 @@ class ValueFlow:
                 at = self.number[result]
                 self.edges.append((at, at, Flow.MADE))
         moved = [value for value, _, flow in flows if flow is Flow.MOVED]
-        if len(op.results) == 1 and moved and not isinstance(op, _JOINS):
+        if len(op.results) == 1 and moved and not _JOIN[type(op)]:
             at = self.number[op.results[0]]
             self.likeness[at] = self.likeness[self.number[moved[0]]]
 
@@ -264,7 +280,28 @@ class ValueFlow:
 
         Operands that only give indices flow nowhere.
         """
-        operands = range(len(op.operands))
+        if _OF_THEIR_OWN[type(op)] and (own := [*self._own_flows(op)]):
+            yield from own
+        elif op.get_trait(Collective) is not None:
+            yield from ((at, at, Flow.MOVED) for at in range(len(op.results)))
+        elif _MOVE[type(op)]:
+            yield 0, 0, Flow.MOVED
+        elif _JOIN[type(op)]:
+            yield from ((at, 0, Flow.MOVED) for at in range(len(op.operands)))
+        elif _BROADCAST[type(op)]:
+            grows = _size(op.operands[0]) != _size(op.results[0])
+            yield 0, 0, Flow.SPREAD if grows else Flow.MOVED
+        elif not _ANSWER[type(op)] and op.get_trait(Elementwise):
+            size = _size(op.results[0])
+            for at, operand in enumerate(op.operands):
+                fits = _size(operand) == size
+                yield at, 0, Flow.WORKED if fits else Flow.SPREAD
+        else:
+            for result in range(len(op.results)):
+                yield from ((at, result, Flow.USED) for at in range(len(op.operands)))
+
+    def _own_flows(self, op: Operation) -> Iterator[tuple[int, int, Flow]]:
+        """Yield the same for ops whose operands flow as those of no others."""
         match op:
             case stablehlo.DynamicUpdateSliceOp():
                 # a place in a cache is overwritten by something else
@@ -294,23 +331,8 @@ class ValueFlow:
                 yield 0, 0, Flow.MOVED
             case stablehlo.SelectOp():
                 yield from ((0, 0, Flow.USED), (1, 0, Flow.WORKED), (2, 0, Flow.WORKED))
-            case _ if op.get_trait(Collective) is not None:
-                yield from ((at, at, Flow.MOVED) for at in range(len(op.results)))
-            case _ if isinstance(op, _MOVES):
-                yield 0, 0, Flow.MOVED
-            case _ if isinstance(op, _JOINS):
-                yield from ((at, 0, Flow.MOVED) for at in operands)
-            case _ if isinstance(op, _BROADCASTS):
-                grows = _size(op.operands[0]) != _size(op.results[0])
-                yield 0, 0, Flow.SPREAD if grows else Flow.MOVED
-            case _ if not isinstance(op, _ANSWERS) and op.get_trait(Elementwise):
-                size = _size(op.results[0])
-                for at, operand in enumerate(op.operands):
-                    fits = _size(operand) == size
-                    yield at, 0, Flow.WORKED if fits else Flow.SPREAD
             case _:
-                for result in range(len(op.results)):
-                    yield from ((at, result, Flow.USED) for at in operands)
+                pass
 
     def _written(self, base: SSAValue, update: SSAValue) -> Flow:
         """Return how a base and the update of a part of it flow into the whole.
@@ -383,7 +405,7 @@ def _unmoved(value: SSAValue) -> SSAValue:
         op = value.op
         if isinstance(op, stablehlo.OptimizationBarrierOp) or op.get_trait(Collective):
             value = op.operands[value.index]
-        elif isinstance(op, _MOVES):
+        elif _MOVE[type(op)]:
             value = op.operands[0]
         else:
             break

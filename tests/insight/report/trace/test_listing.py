@@ -285,3 +285,18 @@ def test_functions_are_printed_once_a_listing(monkeypatch: pytest.MonkeyPatch) -
     )
     log_of(module)
     assert len(printed) == 1
+
+
+def test_a_line_that_stays_is_the_same_row():
+    """Sixteen listings of a large program have their rows in common."""
+    module = parse_program(SMALL)
+    log = log_of(module)
+    Rewriter.erase_op(ops(module)["negate"])
+    log.record(1, "dead code", module)
+    log.record(2, "nothing", module)
+    first, second, third = (
+        [row for row in stage.rows if row.change != REMOVED] for stage in log.stages
+    )
+    assert len(first) == 1 + len(second)
+    assert {*map(id, second)} < {*map(id, first)}
+    assert [*map(id, second)] == [*map(id, third)]

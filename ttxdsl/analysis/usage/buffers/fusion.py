@@ -34,6 +34,7 @@ from ttxdsl.ir.tensors import (
     shape_of,
     value_bytes,
 )
+from ttxdsl.rules.registry import Signatures
 
 _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
@@ -537,26 +538,30 @@ def _may_hide(op: Operation) -> bool:
     )
 
 
-def flops(op: Operation) -> int:
+def flops(op: Operation, signatures: Signatures | None = None) -> int:
     """Return floating-point operations as XLA counts them: two for each multiply-add.
 
     What only moves elements takes none, and neither do functions, which XLA counts by
     themselves; a logistic function is three operations beside its exponential.
+
+    Args:
+        op: any op.
+        signatures: of the module, for who asks for many ops.
     """
     if isinstance(op, stablehlo.ConvolutionOp):
         return 2 * multiply_adds(op)
     if isinstance(op, _PRODUCTS):
-        return 2 * operations(op)
+        return 2 * operations(op, signatures)
     if isinstance(op, stablehlo.CustomCallOp):
         return (kernel_flops(op) or 0) if is_kernel(op) else 0
     if isinstance(op, stablehlo.LogisticOp):
-        return 3 * operations(op)
+        return 3 * operations(op, signatures)
     if isinstance(op, _FUNCTIONS) or is_function(op):
         return 0
     if isinstance(op, stablehlo.ReduceWindowOp):  # a running sum is made of short ones
-        return min(operations(op), RUN * sum(map(_elements, op.results)))
+        return min(operations(op, signatures), RUN * sum(map(_elements, op.results)))
     if op.get_trait(Elementwise) is not None or isinstance(op, _COMBINES):
-        return operations(op) if op.get_trait(MovesData) is None else 0
+        return operations(op, signatures) if op.get_trait(MovesData) is None else 0
     return 0
 
 

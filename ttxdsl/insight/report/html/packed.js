@@ -13,6 +13,8 @@ function unpacked(packed) {
   });
   for (const node of packed.graph.nodes) {
     node.outputs = node.outputs.map(([name, kind]) => ({ name, ...packed.kinds[kind] }));
+    node.frames = packed.shared[node.frames];
+    node.path = packed.shared[node.path];
   }
   return packed;
 }

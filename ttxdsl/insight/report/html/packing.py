@@ -9,7 +9,8 @@ values. `packed` says such a thing once:
 - `rows` of a stage: a row, its op and its text counted from those of the row above, or
   `[from, count]` for so many rows of the stage before, which are as they were;
 - `outputs` of a node: `[name, kind]`, and all that a value has beside its name in
-  `kinds`.
+  `kinds`;
+- `frames` and `path` of a node: numbers of those in `shared`.
 """
 
 import re
@@ -27,9 +28,16 @@ _LINE = itemgetter(0, 1, 2)
 def packed(data: dict[str, Any]) -> dict[str, Any]:
     """The data as `packed.js` takes it; what it was is left alone."""
     kinds: dict[tuple[Any, ...], tuple[int, dict[str, Any]]] = {}
+    shared: dict[tuple[Any, ...], int] = {}
     graph = data["graph"]
     nodes = [
-        {**node, "outputs": [_output(one, kinds) for one in node["outputs"]]}
+        {
+            **node,
+            "outputs": [_output(one, kinds) for one in node["outputs"]],
+            # a line has many ops
+            "frames": shared.setdefault(tuple(map(tuple, node["frames"])), len(shared)),
+            "path": shared.setdefault(tuple(node["path"]), len(shared)),
+        }
         for node in graph["nodes"]
     ]
     before: Sequence[Row] = ()
@@ -41,6 +49,7 @@ def packed(data: dict[str, Any]) -> dict[str, Any]:
         **data,
         "graph": {**graph, "nodes": nodes},
         "kinds": [kind for _, kind in kinds.values()],
+        "shared": list(shared),
         "stages": stages,
         "texts": _texts(data["texts"]),
     }

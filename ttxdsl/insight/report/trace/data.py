@@ -62,7 +62,6 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
-from ttxdsl.insight.report.advice import advice
 from ttxdsl.insight.report.reasons import add_reasons
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
@@ -229,7 +228,13 @@ class Trace:
         except CompileError as error:
             self.no_memory = error.message
         self.verdict = verdict(
-            self.module, usage.timeline, self.machine, profile, self._node, self.chip
+            self.module,
+            usage.timeline,
+            self.machine,
+            profile,
+            self._node,
+            self.chip,
+            self._words,
         )
 
     def _collective(
@@ -336,9 +341,10 @@ class Trace:
                 nodes[key] = at
                 by_source.setdefault(self._stacks.source_chain(op), at)
         for op, key in self._log.keys.items():
-            chain = self._stacks.source_chain(op)
-            if key not in nodes and chain in by_source:
-                nodes[key] = by_source[chain]
+            if key not in nodes:
+                chain = self._stacks.source_chain(op)
+                if chain in by_source:
+                    nodes[key] = by_source[chain]
         count = 1 + max(self._log.keys.values(), default=-1)
         return [nodes.get(key, -1) for key in range(count)]
 
@@ -453,9 +459,9 @@ def trace_program(
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 
-    def explain(watching: _Watch | None) -> Explainer:
+    def explain(module: ModuleOp, watching: _Watch | None) -> Explainer:
         return Explainer(
-            program.module,
+            module,
             source=program.source,
             pipeline=pipeline,
             machine=machine,
@@ -477,16 +483,16 @@ def trace_program(
     has_reasons = (
         tries is not None and program.form == "stablehlo" and not program.is_partitioned
     )
-    if has_reasons and sdy.mesh_table(program.module):
+    if has_reasons and sdy.mesh_table(original := program.module):
         try:
-            explainer = explain(watch)
+            explainer = explain(original, watch)
             remarks.extend(explainer.remarks)
         except CompileError:
             compile_plainly()  # which says why, if it is no fault of the reasons
     else:
         with suppress(CompileError):
             # asked before the stages change the module
-            explainer = explain(None) if has_reasons else None
+            explainer = explain(program.module, None) if has_reasons else None
         compile_plainly()
     whys: list[str] = []
     trace = watch.trace
@@ -509,7 +515,12 @@ def trace_program(
     remarks += told
     shown = [(each.severity, each.message, each.position) for each in remarks]
     data = trace.data(__version__, shown)
-    data["advice"] = None if seconds is None else advice(program, seconds, machine)
+    data["advice"] = None
+    if seconds is not None:
+        # searching imports as much again as the report does
+        from ttxdsl.insight.report.advice import advice
+
+        data["advice"] = advice(program, seconds, machine)
     return data if tries is None else {**data, "whys": whys}
 
 

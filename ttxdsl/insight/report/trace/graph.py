@@ -123,6 +123,7 @@ class GraphBuilder:
         self.sources: dict[SSAValue, tuple[int, int]] = {}
         self._alike = IdentityMemo[Value]()
         """Values by their types and shardings, of which layers share most."""
+        self._equal: dict[tuple[object, ...], Value] = {}
         self.words = words
         self._regions: set[str] = set()
         """The names of the scopes that stand for regions."""
@@ -377,7 +378,10 @@ class GraphBuilder:
         key = id(type_), id(sharding), id(mesh), manual, partial
         known = self._alike.get(key)
         if known is None:
-            known = self._new_value(type_, sharding, mesh, manual, partial)
+            equal = type_, sharding, mesh, manual, partial
+            known = self._equal.get(equal)
+            if known is None:
+                known = self._equal[equal] = self._new_value(*equal)
             self._alike.keep(key, known, type_, sharding, mesh)
         return known._replace(name=name)
 

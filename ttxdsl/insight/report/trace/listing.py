@@ -7,7 +7,7 @@ that reads the same says the same.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from operator import is_
@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from ttxdsl.analysis.attribution.origins import Numbers, Origins
 from ttxdsl.dialects.sdy import ManualComputationOp
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import all_ops, operands_of
+from ttxdsl.ir.traversal import all_ops, are_of, operands_of
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
 """What a stage did to a line."""
@@ -65,11 +65,13 @@ class _PatternPrinter(Printer):
 _patterns: dict[tuple[object, ...], _Pattern | None] = {}
 """By class, names of attributes, numbers of attributes and types, and which operands
 are the same; the same of ops in regions. None of those that take several lines."""
+_identical = IdentityMemo[_Pattern | None]()
+"""The same of ops without regions, by the identities of attributes and types."""
 _numbers = IdentityMemo[int]()
 """Of attributes: equal ones have the same, so that layers that are alike share patterns."""
 _equal: dict[object, int] = {}
 _MOST_KEPT = 1 << 15
-_SEVERAL_LINES = (FuncOp, ManualComputationOp, ModuleOp, UnregisteredOp)
+_SEVERAL_LINES = are_of((FuncOp, ManualComputationOp, ModuleOp, UnregisteredOp))
 """Ops that never are one line, or (unregistered ones) may print as anything."""
 _LONGEST_BODY = 4
 """Ops in a region that may be printed on the line of its op (`applies stablehlo.add`)."""
@@ -81,12 +83,19 @@ _State = tuple[object, ...]
 
 def _pattern_of(op: Operation) -> _Shape:
     """Return how an op that takes one line is printed, and the values that it names."""
-    if op.successors or isinstance(op, _SEVERAL_LINES):
+    if _SEVERAL_LINES[type(op)] or op.successors:
         return None
     numbers: dict[SSAValue, int] = {}
     objects: list[object] = []
     key = _key_of(op, numbers, objects)
     values = list(numbers)
+    same: tuple[object, ...] | None = None
+    if not op.regions:
+        # most ops have the very attributes of others
+        same = (*key, *map(id, objects))
+        if same in _identical:
+            pattern = _identical[same]
+            return None if pattern is None else (pattern, values)
     for region in op.regions:
         body = _body_key(region, numbers, objects)
         if body is None:
@@ -97,6 +106,8 @@ def _pattern_of(op: Operation) -> _Shape:
         pattern = _patterns[key]
     except KeyError:
         pattern = _patterns[key] = _new_pattern(op)
+    if same is not None:
+        _identical.keep(same, pattern, *objects)
     return None if pattern is None else (pattern, values)
 
 
@@ -110,8 +121,8 @@ def _number_of(attribute: object) -> int:
 
 def _forget_patterns() -> None:
     """Let go of what no longer pays; not while an op is being looked up."""
-    if max(map(len, (_patterns, _numbers))) > _MOST_KEPT:
-        for memo in (_patterns, _numbers, _equal):
+    if max(map(len, (_patterns, _identical, _numbers))) > _MOST_KEPT:
+        for memo in (_patterns, _identical, _numbers, _equal):
             memo.clear()
 
 
@@ -119,16 +130,18 @@ def _key_of(
     op: Operation, numbers: dict[SSAValue, int], objects: list[object]
 ) -> tuple[object, ...]:
     """Number the values of an op, add its attributes; return what else it says."""
-    named = [*op.results, *operands_of(op)]
+    results = op.results
+    named = [*results, *operands_of(op)]
     properties, attributes = op.properties, op.attributes
     objects += [value.type for value in named]
     objects += properties.values()
     objects += attributes.values()
-    key = (type(op), len(op.results), *properties, "", *attributes)
+    key = (type(op), len(results), *properties, "", *attributes)
     told = bool(numbers) or len(set(named)) < len(named)
     for value in named:
-        numbers.setdefault(value, len(numbers))
-    return (*key, *(numbers[value] for value in named)) if told else key
+        if value not in numbers:
+            numbers[value] = len(numbers)
+    return (*key, *[numbers[value] for value in named]) if told else key
 
 
 def _body_key(
@@ -207,43 +220,115 @@ class _Printed:
 
 
 class _FollowingPrinter(Printer):
-    """Prints what is not on lines of its own, and remembers where ops began.
+    """Prints the rows of a module, by place: the key of an op and the line of it.
 
-    A line that holds a whole op is left out but for its indentation: `lines` has the
-    number of its text.
+    Only what takes several lines is printed; a line that holds a whole op is looked up.
     """
 
     attributes_as_ever = True
 
-    def __init__(self, log: "StageLog"):
+    def __init__(self, log: "StageLog", module: ModuleOp):
         self.text = StringIO()
         super().__init__(stream=self.text)
-        self.spans: list[tuple[Operation, int, int]] = []
-        self.lines: dict[int, int] = {}
+        self.rows: dict[int, ListingRow] = {}
         self._log = log
+        self._before = log.before
         self._first = not log.stages
         self._names = log.names
         self._ssa_values = log.names.of
         self._defined: list[dict[str, SSAValue]] = [{}]
         self._renamed: set[SSAValue] = set()
+        self._around: list[Operation] = []
+        self._owner: Operation = module
+        """The op that the line being printed belongs to: the last that began there."""
+        self._is_open = True
+        """Whether a line is being printed."""
+        self._parts: dict[int, int] = defaultdict(int)
+        self.print_op(module)
+        self._end_line()
 
     def print_op(self, op: Operation) -> None:
-        start, at = self._current_line, len(self.spans)
-        self.spans.append((op, start, start))
         printed = self._log.printed[op]
+        if printed.shape is not None:
+            self._is_open = False
+            self._whole_line(op, printed, len(self._taken_text()))
+            return
+        self._owner = op
         for result in op.results:
             self._define(result)
-        if printed.shape is None:
-            super().print_op(op)
-            self.spans[at] = op, start, self._current_line
+        self._around.append(op)
+        super().print_op(op)
+        self._around.pop()
+
+    def print_block(
+        self,
+        block: Block,
+        print_block_args: bool = True,
+        print_block_terminator: bool = True,
+    ) -> None:
+        if print_block_args or not print_block_terminator:
+            super().print_block(block, print_block_args, print_block_terminator)
             return
-        if printed.line < 0 or not self._renamed.isdisjoint(operands_of(op)):
+        printed_ops = self._log.printed
+        with self.indented():
+            indent = self._indent * self.indent_num_spaces
+            for op in block.ops:
+                printed = printed_ops[op]
+                if printed.shape is None:
+                    self._print_new_line()
+                    self.print_op(op)
+                    continue
+                if self._is_open:
+                    self._end_line()
+                self._whole_line(op, printed, indent)
+
+    def _whole_line(self, op: Operation, printed: _Printed, indent: int) -> None:
+        """Add the row of an op that takes one line."""
+        names, defined = self._ssa_values, self._defined[-1]
+        for result in op.results:
+            name = names.get(result)
+            if name is None or defined.setdefault(name, result) is not result:
+                self._define(result)
+        if printed.line < 0 or (
+            self._renamed and not self._renamed.isdisjoint(operands_of(op))
+        ):
+            assert printed.shape is not None
             pattern, values = printed.shape
             text = ""
             for piece, slot in zip(pattern.pieces, pattern.slots, strict=False):
                 text += piece + self._name(values[slot])
             printed.line = self._log.number(text + pattern.pieces[-1])
-        self.lines[start] = printed.line
+        key = self._log.keys[op]
+        self._add_row(key, key, printed.line, indent)
+
+    def _add_row(self, place: int, key: int, text: int, indent: int) -> None:
+        old = self._before.get(place)
+        if self._first or (old is not None and old.text == text):
+            if old is None or old.change != SAME or old.indent != indent:
+                old = ListingRow(key, text, indent, SAME)
+            self.rows[place] = old
+        elif old is not None:
+            self.rows[place] = ListingRow(key, text, indent, CHANGED, old.text)
+        else:
+            self.rows[place] = ListingRow(key, text, indent, ADDED)
+
+    def _taken_text(self) -> str:
+        """Return what has been printed since the last line."""
+        text = self.text.getvalue()
+        self.text.seek(0)
+        self.text.truncate()
+        return text
+
+    def _end_line(self) -> None:
+        """Add the row of the line that has been printed."""
+        self._is_open = False
+        key = self._log.keys[self._owner]
+        for text in self._taken_text().split("\n"):
+            stripped = text.lstrip(" ")
+            place = key + self._parts[key] * _LINE_OF_OP
+            self._parts[key] += 1
+            indent = len(text) - len(stripped)
+            self._add_row(place, key, self._log.number(stripped), indent)
 
     def print_ssa_value(self, value: SSAValue) -> str:
         name = self._name(value)
@@ -253,10 +338,12 @@ class _FollowingPrinter(Printer):
     def _print_new_line(
         self, indent: int | None = None, print_message: bool = True
     ) -> None:
+        if self._is_open:
+            self._end_line()
         indent = self._indent if indent is None else indent
-        self._current_line += 1
+        self._is_open, self._owner = True, self._around[-1]
         self._current_column = indent * self.indent_num_spaces
-        self.text.write("\n" + " " * self._current_column)
+        self.text.write(" " * self._current_column)
 
     def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
         self._define(arg)
@@ -297,6 +384,9 @@ class _FollowingPrinter(Printer):
         self._ssa_values[value] = name
         return name
 
+
+_LINE_OF_OP = 1 << 40
+"""A place is the key of an op and this times the number of its line."""
 
 _ByMarks = dict[tuple[Numbers, str], list[Operation]]
 
@@ -344,10 +434,8 @@ class StageLog:
         default_factory=dict[Operation, _Printed]
     )
     _numbers: dict[str, int] = field(default_factory=dict[str, int])
-    _before: dict[tuple[int, int], ListingRow] = field(
-        default_factory=dict[tuple[int, int], ListingRow]
-    )
-    """The lines of the last listing, by op and place in the op."""
+    before: dict[int, ListingRow] = field(default_factory=dict[int, ListingRow])
+    """The lines of the last listing, by place."""
     _states: dict[Operation, _State] = field(default_factory=dict[Operation, _State])
     """All that the last listing was printed of."""
     _ops: dict[int, Operation] = field(default_factory=dict[int, Operation])
@@ -391,69 +479,43 @@ class StageLog:
 
     def _compared(self, module: ModuleOp) -> list[ListingRow]:
         """Return the lines of a module, and those that are not there any more."""
-        first, before = not self.stages, self._before
-        rows: list[ListingRow] = []
-        now: dict[tuple[int, int], ListingRow] = {}
-        lines = self._lines(module)
-        gone = self._gone({at for at, _, _ in lines})
-        rows.extend(gone.pop(None, ()))
-        for at, text, indent in lines:
-            old = before.get(at)
-            if first or (old is not None and old.text == text):
-                row = ListingRow(at[0], text, indent, SAME)
-            elif old is not None:
-                row = ListingRow(at[0], text, indent, CHANGED, old.text)
-            else:
-                row = ListingRow(at[0], text, indent, ADDED)
-            rows.append(row)
-            now[at] = row
-            rows.extend(gone.pop(at, ()))
-        self._before = now
-        return rows
-
-    def _lines(self, module: ModuleOp) -> list[tuple[tuple[int, int], int, int]]:
-        """Print a module; return op and place in it, text and indentation of each line."""
         _forget_patterns()
-        printer = _FollowingPrinter(self)
-        printer.print_op(module)
+        now = _FollowingPrinter(self, module).rows
         self.names.reserve()
-        texts = printer.text.getvalue().split("\n")
-        owners: list[Operation] = [module] * len(texts)
-        # ops come in the order in which they start: inner ones after outer ones
-        for op, start, end in printer.spans:
-            owners[start : end + 1] = [op] * (end + 1 - start)
-        parts: dict[int, int] = defaultdict(int)
-        lines: list[tuple[tuple[int, int], int, int]] = []
-        for at, (op, text) in enumerate(zip(owners, texts, strict=True)):
-            key = self.keys[op]
-            number = printer.lines.get(at)
-            if number is not None:
-                lines.append(((key, 0), number, len(text)))
-                continue
-            stripped = text.lstrip(" ")
-            place = key, parts[key]
-            lines.append((place, self.number(stripped), len(text) - len(stripped)))
-            parts[key] += 1
-        return lines
+        gone = self._gone(now)
+        self.before = now
+        if not gone:
+            return list(now.values())
+        rows = gone.pop(None, [])
+        for place, row in now.items():
+            rows.append(row)
+            if place in gone:
+                rows += gone[place]
+        return rows
 
     def _as_before(self) -> list[ListingRow]:
         """Return the rows of a stage that changes nothing."""
         return [
-            ListingRow(row.key, row.text, row.indent, SAME)
-            for row in self._before.values()
+            row
+            if row.change == SAME
+            else ListingRow(row.key, row.text, row.indent, SAME)
+            for row in self.before.values()
         ]
 
     def _gone(
-        self, there: set[tuple[int, int]]
-    ) -> dict[tuple[int, int] | None, list[ListingRow]]:
-        """Lines that are not there any more, by the line that they stood behind."""
-        gone: dict[tuple[int, int] | None, list[ListingRow]] = defaultdict(list)
-        last: tuple[int, int] | None = None
-        for at, row in self._before.items():
-            if at in there:
-                last = at
+        self, there: Mapping[int, ListingRow]
+    ) -> dict[int | None, list[ListingRow]]:
+        """Lines that are not there any more, by the place that they stood behind."""
+        gone: dict[int | None, list[ListingRow]] = {}
+        if self.before.keys() <= there.keys():
+            return gone
+        last: int | None = None
+        for place, row in self.before.items():
+            if place in there:
+                last = place
             else:
-                gone[last].append(ListingRow(row.key, row.text, row.indent, REMOVED))
+                old = ListingRow(row.key, row.text, row.indent, REMOVED)
+                gone.setdefault(last, []).append(old)
         return gone
 
     def number(self, text: str) -> int:
@@ -471,7 +533,9 @@ class StageLog:
         """Give every op a key: its old one, that of the op it replaces, or a new one."""
         kept = {self.keys[op] for op in there if op in self.keys}
         fresh = [op for op in there if op not in self.keys]
-        lost = dict.fromkeys(key for key, _ in self._before if key not in kept)
+        lost = dict.fromkeys(
+            row.key for row in self.before.values() if row.key not in kept
+        )
         gone = [self._ops[key] for key in lost]
         fresh, gone = self._pair(fresh, gone, _kind)
         fresh, _ = self._pair(fresh, gone, _nothing)

@@ -29,6 +29,7 @@ from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import line_text, place_text
 from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.rules.registry import Signatures
 
 _COSTS = 3
 _LARGEST = 3
@@ -47,11 +48,17 @@ class _Cost:
     phases: dict[str, None] = field(default_factory=dict[str, None])
 
 
-def bound_of(event: Event, machine: Machine) -> str:
-    """Return what an event waits for: `network`, `compute` or `memory`."""
+def bound_of(event: Event, machine: Machine, signatures: Signatures) -> str:
+    """Return what an event waits for: `network`, `compute` or `memory`.
+
+    Args:
+        event: of the module's timeline.
+        machine: what it runs on.
+        signatures: of the module.
+    """
     if event.lane is Lane.LINK:
         return "network"
-    compute = flops(event.ops[0]) / 2 / machine.operations_per_second
+    compute = flops(event.ops[0], signatures) / 2 / machine.operations_per_second
     return "compute" if compute > 0.5 * event.seconds else "memory"
 
 
@@ -62,6 +69,7 @@ def verdict(
     profile: MemoryProfile | None,
     node_of: Callable[[Operation], int],
     chip: Chip | None = None,
+    words: Words | None = None,
 ) -> dict[str, Any]:
     """Return the verdict on a program of one device, as plain data.
 
@@ -72,13 +80,15 @@ def verdict(
         profile: what it holds, None where that is not known.
         node_of: the number of the node that stands for an op.
         chip: the chip that is asked about; all that are known if None.
+        words: in which the author knows the program.
     """
     seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
+    signatures = Signatures()
     for event in time.events:
         if event.lane is Lane.BOTH or not event.ops or not event.times:
             continue
-        bound = bound_of(event, machine)
+        bound = bound_of(event, machine, signatures)
         seconds[bound] += event.seconds * event.times
         for op, spent in _parts(event, bound):
             frame = place_of(op)
@@ -109,7 +119,9 @@ def verdict(
         ],
         "memory": None
         if profile is None
-        else _memory_data(profile, [chip] if chip else [*CHIPS.values()], Words()),
+        else _memory_data(
+            profile, [chip] if chip else [*CHIPS.values()], words or Words()
+        ),
         "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
     }
 

@@ -58,6 +58,8 @@ class Wholes:
 
     def of(self, value: SSAValue, name: str) -> Value | None:
         """Return the whole that a local value is a part of, None where that is not known."""
+        if self._origins is None:
+            return None
         owner, index = value.owner, value.index if isinstance(value, OpResult) else 0
         if isinstance(owner, Block):
             # what a loop carries is split as what it returns

@@ -6,7 +6,7 @@ off the step itself.
 """
 
 from math import prod
-from typing import Literal
+from typing import Literal, TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -84,6 +84,41 @@ def preference_text(
     )
 
 
+_Rivals = list[tuple[int, str]]
+"""Other factors that want an axis, each with why it does not get it."""
+
+_KeyT = TypeVar("_KeyT")
+_AnswerT = TypeVar("_AnswerT")
+
+
+def _of_step(
+    memo: IdentityMemo[dict[_KeyT, _AnswerT]], step: Advance
+) -> dict[_KeyT, _AnswerT]:
+    """Return what is known of a step, wherever it is taken."""
+    key = id(step.signature), id(step.shardings)
+    known = memo.get(key)
+    return memo.keep(key, {}, step) if known is None else known
+
+
+def _new_rivals(step: Advance, tensor: int, factor: int, axis: AxisRef) -> _Rivals:
+    """Return the factors that lose an axis on a tensor to a factor."""
+    signature = step.signature
+    before = project(signature.mesh, signature.rule, step.shardings)
+    found: _Rivals = []
+    for rival, own in before.tensors[tensor].factors.items():
+        wanted = axes_to_propagate(before, rival, signature.directions[rival])
+        if rival == factor or not any(one.overlaps(axis) for one in wanted):
+            continue
+        if any(one.overlaps(axis) for one in own.axes):
+            continue
+        if signature.strategy is Strategy.AGGRESSIVE:
+            text = preference_text(signature, before, factor, rival)
+        else:
+            text = "basic strategy: the factor that comes first in the op"
+        found.append((rival, text))
+    return found
+
+
 class Chains:
     """Finds and words the causes of shardings of one compiled program."""
 
@@ -92,6 +127,9 @@ class Chains:
         self.places = places
         # chains of values that follow each other share their hops
         self._steps = IdentityMemo[ChainStep]()
+        # layers that are alike share their steps, see `StepMemo.in_full`
+        self._factors = IdentityMemo[dict[tuple[int, AxisRef], int]]()
+        self._rivals_of = IdentityMemo[dict[tuple[int, int, AxisRef], _Rivals]]()
 
     def cause(self, value: SSAValue, dim: int, axis: AxisRef) -> AxisCause:
         """Why an axis splits a dimension of a value (of stage 6)."""
@@ -255,6 +293,12 @@ class Chains:
 
     def _factor(self, step: Advance, tensor: int, axis: AxisRef) -> int:
         """The factor along which an axis came to a tensor in a step."""
+        factors = _of_step(self._factors, step)
+        if (tensor, axis) not in factors:
+            factors[tensor, axis] = self._new_factor(step, tensor, axis)
+        return factors[tensor, axis]
+
+    def _new_factor(self, step: Advance, tensor: int, axis: AxisRef) -> int:
         signature = step.signature
         before = project(signature.mesh, signature.rule, step.shardings)
         after = project(signature.mesh, signature.rule, step.shardings)
@@ -270,24 +314,16 @@ class Chains:
         self, step: Advance, tensor: int, factor: int, axis: AxisRef
     ) -> tuple[Conflict, ...]:
         """Return conflicts over the axis on this tensor, or over the factor."""
-        signature = step.signature
-        rule = signature.rule
-        before = project(signature.mesh, rule, step.shardings)
-        found: list[Conflict] = []
         if isinstance(step.op, FuncOp):
             return ()
-        for rival, own in before.tensors[tensor].factors.items():
-            wanted = axes_to_propagate(before, rival, signature.directions[rival])
-            if rival == factor or not any(one.overlaps(axis) for one in wanted):
-                continue
-            if any(one.overlaps(axis) for one in own.axes):
-                continue
-            if signature.strategy is Strategy.AGGRESSIVE:
-                text = preference_text(signature, before, factor, rival)
-            else:
-                text = "basic strategy: the factor that comes first in the op"
-            found.append(self._conflict(step, axis, factor, rival, text))
-        return tuple(found)
+        rivals = _of_step(self._rivals_of, step)
+        key = tensor, factor, axis
+        if key not in rivals:
+            rivals[key] = _new_rivals(step, tensor, factor, axis)
+        return tuple(
+            self._conflict(step, axis, factor, rival, text)
+            for rival, text in rivals[key]
+        )
 
     def _conflict(
         self, step: Advance, axis: AxisRef, factor: int, rival: int, text: str

@@ -84,11 +84,11 @@ class StepRecorder(History):
         op: Operation,
         values: Sequence[SSAValue | None],
         signature: StepSignature,
-        shardings: Sequence[TensorSharding | None],
+        shardings: tuple[TensorSharding | None, ...],
     ) -> None:
         """Keep the step."""
         self.steps[self._next_step] = Advance(
-            self._next_step, op, tuple(values), signature, tuple(shardings), self.run
+            self._next_step, op, tuple(values), signature, shardings, self.run
         )
         super().record(op, values, signature, shardings)
 

@@ -39,6 +39,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ttxdsl.ir.memo import by_identity
+
 _ALIAS_LINE = re.compile(r"^(#[\w.$-]+)\s*=\s*loc\(", re.MULTILINE)
 
 
@@ -166,26 +168,26 @@ def source_frames(location: Attribute) -> Iterator[Frame]:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        match part:  # names around positions are most of what there is
-            case NameLoc():
-                name = part.desc.data
-                function = name if inside and "/" not in name else ""
-                pending.append((part.location, function, True))
-            case ParsedLoc():
-                yield Frame("", part.position)
-            case FileLineColLoc() | FileLineColRange():
-                file, line, column = part.filename, part.line, part.column
-                end = None
-                if isinstance(part, FileLineColRange):
-                    end = f"{part.end_line.data}:{part.end_column.data}"
-                yield Frame(function, f"{file.data}:{line.data}:{column.data}", end)
-            case CallSiteLoc():
-                pending += ((part.caller, "", True), (part.callee, "", True))
-            case FusedLoc():
-                parts = cast(ArrayAttr[Attribute], part.locations)
-                pending += ((each, function, inside) for each in reversed(parts.data))
-            case _:
-                continue
+        kind = type(part)  # of every op, often: no `isinstance` of a class with an ABC
+        if kind is NameLoc:
+            name = cast(NameLoc, part).desc.data
+            function = name if inside and "/" not in name else ""
+            pending.append((cast(NameLoc, part).location, function, True))
+        elif kind is CallSiteLoc:
+            call = cast(CallSiteLoc, part)
+            pending += ((call.caller, "", True), (call.callee, "", True))
+        elif kind is ParsedLoc:
+            yield Frame("", cast(ParsedLoc, part).position)
+        elif kind is FileLineColLoc or kind is FileLineColRange:
+            at = cast(FileLineColLoc, part)
+            end = None
+            if isinstance(part, FileLineColRange):
+                end = f"{part.end_line.data}:{part.end_column.data}"
+            position = f"{at.filename.data}:{at.line.data}:{at.column.data}"
+            yield Frame(function, position, end)
+        elif kind is FusedLoc:
+            parts = cast(ArrayAttr[Attribute], cast(FusedLoc, part).locations)
+            pending += ((each, function, inside) for each in reversed(parts.data))
 
 
 @lru_cache(maxsize=4096)
@@ -209,6 +211,7 @@ def own_frame(frames: Iterable[Frame]) -> Frame | None:
     return first
 
 
+@by_identity
 def source_frame(location: Attribute) -> Frame | None:
     """Return the frame that a location leads to, or None if it leads nowhere.
 

@@ -26,6 +26,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 )
 from ttxdsl.diagnostics.errors import place_text, source_frame
 from ttxdsl.dialects import sdy
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
@@ -96,6 +97,7 @@ class History:
         self._arrivals: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
         self._arrived = 0  # orders arrivals: of one step, those through groups are last
         self._hops: dict[Operation, list[Hop]] = {}
+        self._moves = IdentityMemo[list[_Move]]()
         self._names: dict[Operation, str] = {}
         self._sharded_ops: dict[Operation, str] = {}
         self._next_step = _steps_before(module)
@@ -196,7 +198,7 @@ class History:
         op: Operation,
         values: Sequence[SSAValue | None],
         signature: StepSignature,
-        shardings: Sequence[TensorSharding | None],
+        shardings: tuple[TensorSharding | None, ...],
     ) -> None:
         """Take note of one step that changes a sharding, before it is applied.
 
@@ -206,28 +208,17 @@ class History:
             signature: what else the step depends on.
             shardings: of operands, then results.
         """
-        rule = signature.rule
-        before = project(signature.mesh, rule, shardings)
-        after = project(signature.mesh, rule, shardings)
-        spread(signature, after)
+        key = id(signature), id(shardings)
+        moves = self._moves.get(key)
+        if moves is None:  # the steps of layers that are alike are one
+            moves = _moves(signature, shardings)
+            self._moves.keep(key, moves, signature, shardings)
         step, self._next_step = self._next_step, self._next_step + 1
         moved: list[Hop] = []
-        for index, value in enumerate(values):
-            if value is None:
-                continue
-            axes = _new_axes(
-                signature.mesh,
-                rule.tensors[index],
-                before.tensors[index],
-                after.tensors[index],
-                before.tensors,
-            )
-            target = _reference(rule, index)
-            for axis, source in axes.items():
-                from_value = values[source]
-                if from_value is not None:
-                    origin = _reference(rule, source)
-                    moved.append(Hop(step, op, axis, origin, target, from_value, value))
+        for axis, source, index, origin, target in moves:
+            from_value, value = values[source], values[index]
+            if from_value is not None and value is not None:
+                moved.append(Hop(step, op, axis, origin, target, from_value, value))
         self._hops.setdefault(op, []).extend(moved)
         for hop in moved:
             self._arrive(hop)
@@ -393,6 +384,31 @@ def _reference(rule: OpShardingRule, index: int) -> sdy.EdgeValueRef:
     if index < count:
         return sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, index)
     return sdy.EdgeValueRef(sdy.EdgeNodeType.RESULT, index - count)
+
+
+_Move = tuple[AxisRef, int, int, sdy.EdgeValueRef, sdy.EdgeValueRef]
+"""An axis, and the tensors that it goes from and to: their numbers, then as references."""
+
+
+def _moves(
+    signature: StepSignature, shardings: Sequence[TensorSharding | None]
+) -> list[_Move]:
+    """Return the axes that a step brings to tensors, in the order of these."""
+    rule = signature.rule
+    before = project(signature.mesh, rule, shardings)
+    after = project(signature.mesh, rule, shardings)
+    spread(signature, after)
+    return [
+        (axis, source, index, _reference(rule, source), _reference(rule, index))
+        for index, mapping in enumerate(rule.tensors)
+        for axis, source in _new_axes(
+            signature.mesh,
+            mapping,
+            before.tensors[index],
+            after.tensors[index],
+            before.tensors,
+        ).items()
+    ]
 
 
 def _new_axes(
