@@ -228,9 +228,7 @@ class Trace:
             self.memory = self._memory(profile)
         except CompileError as error:
             self.no_memory = error.message
-        self.verdict = verdict(
-            self.module, usage.timeline, self.machine, profile, self._node, self.chip
-        )
+        self.verdict = verdict(usage, profile, self._node, self.chip)
 
     def _collective(
         self, one: CountedCollective, op: Operation, order: int
