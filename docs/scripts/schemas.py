@@ -75,7 +75,10 @@ QUESTIONS: dict[str, dict[str, Question]] = {
             [BLOCK, "--between", SCANNED],
         ],
     },
-    "show": {"a value": [[path, "--argument", "0"] for path in PROGRAMS]},
+    "show": {
+        "a program": _each(),
+        "a value": [[path, "--argument", "0"] for path in PROGRAMS],
+    },
     "diff": {
         "two programs": [
             [DATA, TENSOR],

@@ -29,6 +29,7 @@ PROGRAMS = [
     )
 ]
 ATTENTION, PREDICT, *_ = PROGRAMS
+STEP = "examples/mlp_train_step.mlir"
 
 LINES = [
     *(
@@ -41,17 +42,18 @@ LINES = [
             ["report"],
             ["why"],
             ["plan", "--chip", "h100"],
-            ["doctor", "--seconds", "1"],
+            ["show"],
             ["show", "--argument", "0"],
         )
     ),
-    *(["why", "--collective", number, ATTENTION] for number in ("0", "1")),
+    *(["doctor", "--seconds", "1", path] for path in (PREDICT, STEP)),
+    *(["why", "--collective", number, STEP] for number in ("0", "1")),
     ["why", "--argument", "1", ATTENTION],
     ["why", "--between", PREDICT, ATTENTION],
     ["diff", ATTENTION, PREDICT],
     ["doctor", "--devices", "2", "--candidates", "3", ATTENTION],
-    ["plan", "--chip", "v6e", "--search", ATTENTION],
-    ["compare-xla", "--static", "examples/mlp_train_step.mlir"],
+    ["plan", "--chip", "v6e", "--search", STEP],
+    ["compare-xla", "--static", STEP],
 ]
 
 
@@ -72,7 +74,9 @@ def test_every_command_that_prints_json_has_a_schema():
 def test_output_is_as_its_schema_says(line: list[str]):
     """If this fails for something new: `python docs/scripts/schemas.py COMMAND`."""
     command, *words = line
-    for answer in schemas.answers(command, [words]):
+    answers = schemas.answers(command, [words])
+    assert answers, "an error is no answer"
+    for answer in answers:
         found = jsonschema.exceptions.best_match(validator(command).iter_errors(answer))
         assert found is None, f"{found.json_path}: {found.message[:500]}"
 

@@ -9,8 +9,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttxdsl.diagnostics.errors import CompileError
@@ -105,8 +105,8 @@ class _Cancellable(Future[Answer]):
     """
 
     def set_exception(self, exception: BaseException | None) -> None:
-        """Set an error, unless the future is cancelled."""
-        if not self.cancelled():
+        """Set an error, unless the future is cancelled, if only this moment."""
+        with suppress(InvalidStateError):
             super().set_exception(exception)
 
 

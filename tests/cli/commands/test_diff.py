@@ -44,7 +44,7 @@ def test_equal(a: str, capsys: pytest.CaptureFixture[str]):
     assert main(["diff", a, a]) == 0
     out = capsys.readouterr().out
     assert "no difference" in out
-    assert "1 collectives are the same: --all" in out
+    assert "1 collective is the same: --all" in out
     assert main(["diff", a, a, "--all"]) == 0
     assert "│ = │ all_reduce" in capsys.readouterr().out
 

@@ -79,6 +79,8 @@ def test_a_value(capsys: pytest.CaptureFixture[str], shared: Path):
 
 def test_arguments_and_results(capsys: pytest.CaptureFixture[str], shared: Path):
     assert as_json(capsys, shared, "--arg", "1")["name"] == "%y"
+    # not short for --argument-types
+    assert as_json(capsys, shared, "--argument", "1")["name"] == "%y"
     assert as_json(capsys, shared, "--result", "1")["name"] == "%second"
 
 

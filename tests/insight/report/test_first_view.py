@@ -92,6 +92,54 @@ def test_the_graph_opens_whole_and_legible(page: Page):
     )
 
 
+def test_forward_and_backward_are_beside_each_other(page: Page):
+    """A layer and its gradient at one height, the optimizer apart, below both."""
+    page.click("#tab-graph")
+    page.wait_for_function("() => graph.drawing !== null")  # in the next frame
+
+    def boxes(*path: str) -> list[dict[str, float]]:
+        """Return the boxes of the scopes that are called so, where they are drawn."""
+        found = page.evaluate(
+            """(path) => [...graph.drawing.boxes.values()].filter(({ scope }) =>
+                 scope > 0 && scopes[scope].name === path.at(-1)
+                 && (path.length < 2 || scopes[scopes[scope].parent].name === path[0])
+               ).map(({ x, y, width, height, open }) => ({ x, y, width, height, open }))""",
+            list(path),
+        )
+        assert found, path
+        return found
+
+    def assert_apart() -> tuple[dict[str, float], dict[str, float]]:
+        ((forward,), (backward,), (optimizer,)) = (
+            boxes(name) for name in ("forward", "backward", "optimizer")
+        )
+        assert forward["x"] + forward["width"] < backward["x"]
+        assert forward["y"] < backward["y"] + backward["height"]
+        assert backward["y"] < forward["y"] + forward["height"]
+        assert optimizer["y"] >= forward["y"] + forward["height"]
+        assert optimizer["y"] >= backward["y"] + backward["height"]
+        return forward, backward
+
+    forward, backward = assert_apart()
+    assert forward["open"] and backward["open"]
+    for layer in range(4):  # one by one
+        page.evaluate(
+            """(name) => scopes.forEach((one, at) => one.name === name && state.split.add(firstLike[at]))""",
+            f"block {layer}",
+        )
+    page.evaluate("changed('fold')")
+    page.wait_for_function("() => graph.drawing.boxes.size > 12")
+    tops = [boxes("forward", f"block {layer}")[0]["y"] for layer in range(4)]
+    assert tops == sorted(tops)
+    gradients = [boxes("backward", f"block {layer}")[0]["y"] for layer in range(4)]
+    assert gradients == pytest.approx(tops)
+    # folded they are beside each other too
+    page.click("#fold-all")
+    page.wait_for_function("() => graph.drawing.boxes.size < 8")
+    forward, backward = assert_apart()
+    assert forward["y"] == backward["y"]
+
+
 def test_one_program_in_all_of_it(page: Page):
     """Header, table, search and graph count the same collectives."""
     count = page.evaluate("data.collectives.length")

@@ -107,3 +107,20 @@ def test_a_shard_map_is_called_by_its_line():
     assert Origin("manual computation", "", place, 0).name == words
     nameless = replace(place, words=None, function=None)
     assert Origin("manual computation", "", nameless, 0).name == "manual computation %0"
+
+
+def test_results_are_called_by_their_paths():
+    kind = "tensor<64x64xf32>"
+    answer = ttxdsl.load(f"""
+sdy.mesh @mesh = <["a"=2, "b"=4]>
+func.func @main(%p: {kind} {{sdy.sharding = #sdy.sharding<@mesh, [{{"a", "b"}}, {{}}]>}} loc("p")) -> ({kind} {{sdy.sharding = #sdy.sharding<@mesh, [{{"b"}}, {{}}]>, jax.result_info = "result['w']"}}) {{
+  %0 = stablehlo.tanh %p : {kind}
+  return %0 : {kind}
+}}
+""").why()
+    assert isinstance(answer, WhyProgram)
+    named = {name for cost in answer.causes for name in cost.annotations}
+    assert "result['w']" in named and not any(" 0" in name for name in named)
+    assert "result 0" not in str(answer)
+    summaries = [one.summary for one in answer.collectives]
+    assert "needs %0 on other devices" in summaries

@@ -10,6 +10,9 @@ import pytest
 import ttxdsl
 from tests.transforms.run_pass import run_passes
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
 T = "tensor<8x16xf32>"
 
@@ -115,7 +118,8 @@ def test_numbers_stay(case: str):
     a = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
     (wanted,) = whole.simulate(a)
     parts = whole.partition()
-    assert all("nothing is sharded" in one.message for one in parts.remarks)
+    warnings = [one for one in parts.remarks if one.severity == "warning"]
+    assert all("nothing is sharded" in one.message for one in warnings)
     assert len(parts.meshes) == 1
     for form in (parts, parts.lower("ttnn")):
         np.testing.assert_allclose(form.simulate(a)[0], wanted, rtol=1e-5)
@@ -388,3 +392,19 @@ def test_calls_whose_results_are_needed():
     ttxdsl.load(calling("", noticed)).partition()
     with pytest.raises(CompileError, match="on one device only: it has a side effect"):
         ttxdsl.load(calling(TWO, noticed, SPLIT)).partition()
+
+
+def test_what_axes_are_called_is_told():
+    text = program(
+        TWO,
+        SPLIT,
+        f'%r = sdy.sharding_constraint %a <@z, [{{"z"}}, {{}}]> : {T}',
+    )
+    module = parse_program(text)
+    with collect_remarks() as remarks:
+        UnifyMeshesPass().apply(make_context(), module)
+        UnifyMeshesPass().apply(make_context(), module)
+    (remark,) = remarks
+    assert remark.severity == "remark"
+    assert '@z = <["z"=8]>' in remark.message
+    assert remark.message.endswith("z is x x y")

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.buffers.host import offloads
+from ttxdsl.analysis.usage.buffers.host import transfers
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     device_runs,
@@ -54,7 +54,6 @@ class DeviceUsage:
         machine: what times are modelled with.
         compiler: whose fusions time and memory have; without one nothing is fused.
         trip_count: how often loops turn of which the program does not say it.
-        host_bytes_per_second: to and from the host's memory; 0: it costs nothing.
         offloaded: values that are in the host's memory, as the program does not say.
     """
 
@@ -62,7 +61,6 @@ class DeviceUsage:
     machine: Machine = GENERIC
     compiler: Compiler | None = None
     trip_count: int | None = None
-    host_bytes_per_second: float = 0.0
     offloaded: Collection[SSAValue] = ()
 
     @cached_property
@@ -98,7 +96,7 @@ class DeviceUsage:
             CompileError: see `memory_profile`.
         """
         first = self._memory(self.fusion)
-        chip = self.machine.chip if isinstance(self.machine, ChipMachine) else None
+        chip = self._chip
         if self.compiler is None or chip is None:
             return first
         if first.peak_bytes <= chip.memory_bytes:
@@ -116,20 +114,33 @@ class DeviceUsage:
         )
 
     @property
+    def _chip(self) -> Chip | None:
+        return self.machine.chip if isinstance(self.machine, ChipMachine) else None
+
+    @property
     def seconds(self) -> float:
-        """The time of a step; what goes to the host comes back once, both meanwhile."""
-        if not self.host_bytes_per_second:
-            return self.timeline.seconds
-        sent = sum(
-            self.runs.of(op).count * value_bytes(op.results[0])
-            for op in offloads(self.module)
-        )
-        sent += sum(
+        """The time of a step; its ops run while data goes to the host and back."""
+        return max(self.timeline.seconds, self.host_seconds)
+
+    @cached_property
+    def host_seconds(self) -> float:
+        """The time of the busier way, to the host's memory or back; both go on at once.
+
+        0 on a machine whose way to the host nobody knows.
+        """
+        if self._chip is None:
+            return 0.0
+        saved = sum(
             value_bytes(value)
             for value in self.offloaded
             if isinstance(value.owner, stablehlo.WhileOp)
         )
-        return max(self.timeline.seconds, sent / self.host_bytes_per_second)
+        moved = transfers(self.module)
+        busier = max(
+            sum(self.runs.of(op).count * value_bytes(op.results[0]) for op in way)
+            for way in (moved.there, moved.back)
+        )
+        return (saved + busier) / self._chip.host_bytes_per_second
 
 
 def known_chip(chip: Chip | str) -> Chip:
@@ -174,7 +185,5 @@ def usage_on(
     chip = known_chip(chip)
     machine = machine_on(chip, devices_of(module), slices)
     return DeviceUsage(
-        *(module, machine, chip.compiler, trip_count),
-        host_bytes_per_second=chip.host_bytes_per_second,
-        offloaded=offloaded,
+        *(module, machine, chip.compiler, trip_count), offloaded=offloaded
     )

@@ -340,6 +340,8 @@ class _Counter:
             (buffer,) = buffers
             if buffer.kind != "argument" or not is_tensor(operand):
                 continue
+            if operand in self.offloaded:
+                continue
             size = self.size(operand.type, operand, operand)
             rows = self._rows_read(op, operand)
             if size > buffer.bytes or rows:
@@ -554,7 +556,8 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
         for outer, inner in zip(op.operands, body.args, strict=True):
             buffers_of[inner] = buffers_of.get(outer, ())
             for buffer in buffers_of[inner]:
-                buffer.split_as(inner, counter.size(inner.type, inner))
+                if inner not in counter.offloaded:
+                    buffer.split_as(inner, counter.size(inner.type, inner))
         *ops, last = body.ops
         yield from counter.device_order(ops)
         for inner, outer in zip(last.operands, op.results, strict=True):
@@ -648,7 +651,8 @@ def memory_profile(
     partitioned = is_partitioned(block)
     for index, argument in enumerate(block.args):
         local = local_type(argument, partitioned)
-        size = counter.size(local, argument)
+        on_host = argument in counter.offloaded
+        size = 0 if on_host else counter.size(local, argument)
         pinned = not is_donated(function, index)
         buffer = Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)

@@ -84,7 +84,10 @@ def execute(options: argparse.Namespace) -> int:
     engine: EngineKind = ENGINES[options.engine]
     apart = options.results is not None or not options.compare
     if apart and not engine.has_processes:
-        raise CompileError("--results and --no-compare are of --engine mpi")
+        raise CompileError(
+            "--results and --no-compare are of --engine mpi",
+            hint="other engines always compare, and hand results to Python: program.run()",
+        )
     settings = RunSettings(
         str(options.file),
         flags.limits_of(options),

@@ -83,7 +83,12 @@ def add_command(commands: Any) -> None:
     flags.add_file_option(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("value", nargs="?", metavar="%value", help="a value by its name")
-    which.add_argument("--arg", type=int, metavar="K", help="an argument by its number")
+    which.add_argument(
+        *("--arg", "--argument"),
+        type=int,
+        metavar="K",
+        help="an argument by its number",
+    )
     which.add_argument("--result", type=int, metavar="K", help="a result by its number")
     parser.add_argument(
         "--after",

@@ -122,7 +122,11 @@ def add_command(commands: Any) -> None:
         help="a value of the file: %%42, %%5#1, @callee:%%3",
     )
     subject.add_argument(
-        "--arg", dest="argument", type=int, metavar="K", help="argument"
+        *("--arg", "--argument"),
+        dest="argument",
+        type=int,
+        metavar="K",
+        help="argument",
     )
     subject.add_argument("--result", type=int, metavar="K", help="result")
     subject.add_argument(

@@ -121,7 +121,9 @@ def print_difference(
             console.print(text, soft_wrap=True)
     same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
     if same and not everything:
-        console.print(f"{same} collectives are the same: --all")
+        console.print(
+            f"{same} {'collective is' if same == 1 else 'collectives are'} the same: --all"
+        )
     if found.is_equal:
         console.print("no difference")
     if hint := found.left.hint or found.right.hint:

@@ -71,7 +71,7 @@ def measure(
         operations=operations_of(module, runs),
         bytes_sent=sum(collective.bytes_per_device for collective in usage.collectives),
         collectives=tuple(counts_of(usage.collectives).items()),
-        seconds=time.seconds,
+        seconds=usage.seconds,
         link_seconds=time.link_seconds,
         compute_seconds=time.compute_seconds,
         peak_bytes=memory.peak_bytes,

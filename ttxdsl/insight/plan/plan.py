@@ -120,6 +120,7 @@ class TimePlan:
         compute_s: of products and convolutions alone.
         memory_s: of reading and writing memory alone.
         network_s: of collectives alone.
+        host_s: of what goes to the host's memory and back, alone.
         exposed_s: of the network's, what nothing hides.
         lines: what takes longest, each with its seconds in a step.
     """
@@ -129,15 +130,17 @@ class TimePlan:
     memory_s: float
     network_s: float
     exposed_s: float
+    host_s: float = 0.0
     lines: tuple["LineTime", ...] = ()
 
     @property
     def bound(self) -> str:
-        """The part that takes longest by itself: `compute`, `memory` or `network`."""
+        """The part that takes longest alone: `compute`, `memory`, `network` or `host`."""
         parts = {
             "compute": self.compute_s,
             "memory": self.memory_s,
             "network": self.network_s,
+            "host": self.host_s,
         }
         return max(parts, key=lambda name: parts[name])
 
@@ -258,6 +261,7 @@ class StepPlan(Displayed):
                 "memory_s": time.memory_s,
                 "network_s": time.network_s,
                 "exposed_s": time.exposed_s,
+                "host_s": time.host_s,
                 "lines": [line.data() for line in time.lines],
             },
             "flops": self.flops,
@@ -318,6 +322,7 @@ def plan_step(
         moved / machine.memory_bytes_per_second,
         line.link_seconds,
         max(0.0, line.link_seconds - line.hidden_seconds),
+        usage.host_seconds,
         _longest(line.events, machine),
     )
     words = Words(trip_count)
@@ -328,9 +333,10 @@ def plan_step(
         tuple(
             replace(value, name=words.value(value.value) or value.name)
             for value in profile.peak_values[:_LARGEST]
+            if value.bytes
         ),
         profile.peak_position,
-        () if offload else saved_activations(module),
+        () if offload else saved_activations(module, words),
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
@@ -377,6 +383,8 @@ def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
         if event.lane is Lane.LINK:
             bound = "network"
         name = op.name.rpartition(".")[2]
+        if isinstance(op, stablehlo.CustomCallOp):
+            name = op.call_target_name.data
         frame = place_of(op)
         key = name, frame.position if frame else None, bound
         seconds[key] += event.seconds * event.times
@@ -440,7 +448,7 @@ def _by_category(
         found[_category(buffer, arguments, state, weights, saved)] += buffer.bytes
     if gaps := profile.peak_bytes - sum(found.values()):
         found["gaps between buffers"] = gaps
-    return dict(found.most_common())
+    return {kind: size for kind, size in found.most_common() if size}
 
 
 def _category(

@@ -6,8 +6,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
+from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.usage.buffers.fusion import shares_bytes, uses
-from ttxdsl.diagnostics.errors import source_position
+from ttxdsl.analysis.usage.buffers.host import host_values, placement
+from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
@@ -26,7 +28,9 @@ class SavedActivation:
         type: of the value of one layer.
         layers: iterations that save it.
         layer_bytes: of a device, for one layer.
-        position: of its `checkpoint_name`, else of that op.
+        position: of its `checkpoint_name`, else of that op or of the loop.
+        called: by its author.
+        on_host: whether it is in the host's memory, as `jax.checkpoint` may offload it.
     """
 
     name: str
@@ -34,6 +38,8 @@ class SavedActivation:
     layers: int
     layer_bytes: int
     position: str | None
+    called: str | None = None
+    on_host: bool = False
 
     @property
     def bytes(self) -> int:
@@ -71,8 +77,12 @@ def saved_values(module: ModuleOp) -> set[SSAValue]:
     }
 
 
-def saved_activations(module: ModuleOp) -> tuple[SavedActivation, ...]:
+def saved_activations(
+    module: ModuleOp, words: Words | None = None
+) -> tuple[SavedActivation, ...]:
     """Return what layers save, that of most bytes first."""
+    words = words or Words()
+    on_host = host_values(module)
     found: list[SavedActivation] = []
     for loop, index in stacks(module):
         last = loop.body.block.last_op
@@ -83,6 +93,7 @@ def saved_activations(module: ModuleOp) -> tuple[SavedActivation, ...]:
         if isinstance(kept.owner, stablehlo.ReducePrecisionOp):
             # JAX marks so what a policy saves, on the line of its checkpoint_name
             saved = _behind_moves(kept.owner.operand)
+        place = kept.op if isinstance(kept, OpResult) else loop
         maker = saved.op.name if isinstance(saved, OpResult) else "carry"
         layers = shape_of(update.results[0])[0] // max(1, shape_of(update.update)[0])
         found.append(
@@ -91,9 +102,9 @@ def saved_activations(module: ModuleOp) -> tuple[SavedActivation, ...]:
                 str(saved.type),
                 layers,
                 value_bytes(update.update),
-                source_position(kept.op.location)
-                if isinstance(kept, OpResult)
-                else None,
+                frame.position if (frame := place_of(place)) else None,
+                words.value(saved),
+                loop.results[index] in on_host,
             )
         )
     return tuple(sorted(found, key=lambda activation: -activation.bytes))
@@ -102,7 +113,9 @@ def saved_activations(module: ModuleOp) -> tuple[SavedActivation, ...]:
 def _behind_moves(value: SSAValue) -> SSAValue:
     """Return what a part of a stack is made of, before it is given another shape."""
     while isinstance(value, OpResult) and (
-        shares_bytes(value.op) or isinstance(value.op, _MOVES)
+        shares_bytes(value.op)
+        or isinstance(value.op, _MOVES)
+        or placement(value.op) is not None
     ):
         value = value.op.operands[0]
     return value

@@ -29,7 +29,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
-from ttxdsl.insight.plan.saved import saved_activations, stacks
+from ttxdsl.insight.plan.saved import saved_activations
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef
@@ -157,7 +157,8 @@ def _donation(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
 
 
 def _offload(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
-    if stacks(module):
+    saved = saved_activations(module)
+    if saved and not all(activation.on_host for activation in saved):
         yield _variant(
             "saved activations offloaded to the host",
             planner.plan(module, offload=True),

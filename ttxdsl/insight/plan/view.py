@@ -49,12 +49,13 @@ def _saved_table(plan: StepPlan) -> Table:
     table.add_column("line")
     for activation in plan.memory.saved[:_MOST_SAVED]:
         table.add_row(
-            visible(activation.name),
+            visible(activation.called or activation.name)
+            + (", on the host" if activation.on_host else ""),
             activation.type,
             bytes_text(activation.layer_bytes),
             str(activation.layers),
             bytes_text(activation.bytes),
-            visible(activation.position or ""),
+            visible(plan.place(activation.position)),
         )
     return table
 
@@ -110,7 +111,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
         f" compute {seconds_text(time.compute_s)},"
         f" memory {seconds_text(time.memory_s)},"
         f" network {seconds_text(time.network_s)}"
-        + (f" ({seconds_text(hidden)} of it hidden)" if hidden > 0 else ""),
+        + (f" ({seconds_text(hidden)} of it hidden)" if hidden > 0 else "")
+        + (f", host {seconds_text(time.host_s)}" if time.host_s else ""),
         soft_wrap=True,
     )
     rate = plan.tokens_per_second

@@ -70,12 +70,12 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """`params['up']`, `constraint %7`, `result 0`, `the shard_map at line 8 of f`."""
+        """`params['up']`, `constraint %7`, `result['up']`, `the shard_map at line 8 of f`."""
         name = self.place.value
         if self.kind == "argument":
             return self.place.scope or name or f"argument {self.index}"
         if self.kind == "result":
-            return f"result {self.index}"
+            return self.place.scope or f"result {self.index}"
         if self.kind == "constraint" and self.place.position and self.place.function:
             line = line_text(Frame(self.place.function, self.place.position))
             return f"constraint at {line}"

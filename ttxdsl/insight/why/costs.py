@@ -49,7 +49,7 @@ def measure(
         collectives=tuple(counts_of(collectives).items()),
         bytes=sum(collective.bytes_per_device for collective in collectives),
         seconds=usage.timeline.link_seconds,
-        program_seconds=usage.timeline.seconds,
+        program_seconds=usage.seconds,
         peak_bytes=peak,
         operations=operations,
         repeated=operations - shared // max(1, devices_of(module)),

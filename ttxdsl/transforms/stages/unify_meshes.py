@@ -24,7 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
-from ttxdsl.diagnostics.remarks import emit_warning
+from ttxdsl.diagnostics.remarks import emit_remark, emit_warning
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import (
     REPLICA_GROUPS,
@@ -292,6 +292,7 @@ class _Rewrite:
             UnsupportedError: a part of an axis, or a collective of sdy, cannot be said
                 over the mesh; with `strict`, a value is on one device.
         """
+        self._tell()
         self._spread(strict=strict)
         for op in ops_of_type(self.module, sdy.CollectiveOp):
             mesh = self.named.mesh_of(op.out_sharding.data.mesh)
@@ -312,6 +313,24 @@ class _Rewrite:
         sdy.transform_shardings(self.module, self._rewritten)
         for op in self.gone.values():
             Rewriter.erase_op(op)
+
+    def _tell(self) -> None:
+        """Tell what the axes of other meshes are called from here on."""
+        for mesh in self.used:
+            if self._moves(mesh):
+                axes = (
+                    f"{name} is {' x '.join(str(part).replace(chr(34), '') for part in parts)}"
+                    for name, size in mesh.axes
+                    if size > 1
+                    and name in self.named.axes[mesh]
+                    and (parts := self._axes_of((AxisRef(name),), mesh))
+                    and parts != (AxisRef(name),)
+                )
+                if names := ", ".join(axes):
+                    emit_remark(
+                        f"{self.named.shown(mesh)} as {self.mesh.title}: {names}",
+                        self.named.place_of(mesh, self.module),
+                    )
 
     def _spread(self, *, strict: bool) -> None:
         """Replicate a value of one device on every device."""

@@ -31,21 +31,22 @@ from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
 from ttxdsl.insight.doctor.prescriptions.search import Search, TrialRunner
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
 from ttxdsl.insight.why.places import sharding_text
-from ttxdsl.loading.program import program_text
+from ttxdsl.loading.program import make_context, program_text
 from ttxdsl.sharding.axes import is_prefix, lists_overlap
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
 SECONDS = 60.0
 """Seconds to search by default."""
 
 
 def own_mesh(module: ModuleOp) -> tuple[str, Mesh]:
-    """Return the mesh of a program that has one, and its name.
+    """Return the mesh that the shardings of a program name, and its name.
 
     Raises:
-        CompileError: it has none of several devices, or several.
+        CompileError: it has none of several devices.
     """
     meshes = {
         name: mesh
@@ -58,14 +59,11 @@ def own_mesh(module: ModuleOp) -> tuple[str, Mesh]:
             module,
             hint="say how many devices there are: --devices N",
         )
-    if len({mesh.axes for mesh in meshes.values()}) > 1:
-        raise CompileError(
-            f"the program has {len(meshes)} different meshes: which to prescribe for is"
-            " not clear",
-            module,
-            hint="write all shardings for one mesh",
-        )
-    return next(iter(meshes.items()))
+    written = {sharding.mesh for sharding in sdy.written_shardings(module)}
+    return next(
+        (item for item in meshes.items() if not written.isdisjoint(item)),
+        next(iter(meshes.items())),
+    )
 
 
 def require_keepable(module: ModuleOp) -> None:
@@ -151,6 +149,8 @@ def prescribe(
     require_structured(module)
     require_tensors(entry_functions(module))
     require_sizes(module)
+    module = module.clone()
+    UnifyMeshesPass().apply(make_context(), module)
     mesh_name, mesh = own_mesh(module)
     if keep:
         require_keepable(module)

@@ -1,6 +1,6 @@
 // The graph on a canvas: only what is in view is drawn, in less detail from afar.
 
-const LEGIBLE = 0.62; // of the scale: below it the text of a box cannot be read
+const LEGIBLE = 0.6; // of the scale: below it the text of a box cannot be read
 
 const graph = {
   drawing: null, // what layoutGraph made
@@ -401,14 +401,19 @@ function inside(box, outer) {
 
 /** Add an arrow to a path. */
 function arrow(c, a, b, head) {
-  const x1 = a.x + a.width / 2, y1 = a.y + a.height, x2 = b.x + b.width / 2, y2 = b.y;
-  const bend = y2 > y1 ? Math.min(60, Math.max(14, (y2 - y1) / 2)) : 70;
+  const right = b.x - a.x - a.width, left = a.x - b.x - b.width;
+  const below = b.y - a.y - a.height, above = a.y - b.y - b.height;
+  // from the side of the one that the other is on: of what is above or below it, from there
+  const [x, y, gap] = below >= 0 ? [0, 1, below] : above >= 0 ? [0, -1, above] : right >= left ? [1, 0, right] : [-1, 0, left];
+  const x1 = a.x + (a.width * (1 + x)) / 2, y1 = a.y + (a.height * (1 + y)) / 2;
+  const x2 = b.x + (b.width * (1 - x)) / 2, y2 = b.y + (b.height * (1 - y)) / 2;
+  const bend = Math.min(60, Math.max(14, gap / 2));
   c.moveTo(x1, y1);
-  c.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
+  c.bezierCurveTo(x1 + x * bend, y1 + y * bend, x2 - x * bend, y2 - y * bend, x2, y2);
   if (head && graph.scale > 0.3) {
-    c.moveTo(x2 - 4, y2 - 6);
+    c.moveTo(x2 - 6 * x - 4 * y, y2 - 6 * y - 4 * x);
     c.lineTo(x2, y2);
-    c.lineTo(x2 + 4, y2 - 6);
+    c.lineTo(x2 - 6 * x + 4 * y, y2 - 6 * y + 4 * x);
   }
 }
 

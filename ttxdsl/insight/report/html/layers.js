@@ -42,6 +42,12 @@ function weightOf(at) {
   return scopes[at].kind === "arguments" || scopes[at].kind === "results" ? 0 : (heatTime.get(at) ?? 0) || totals[at].ops * 1e-15;
 }
 
+/** A scope, and those in it that it hardly has anything besides. */
+function mostlyIn(at) {
+  const most = shownScopes(at).find((one) => !isStacked(one) && totals[one].ops > 0.9 * totals[at].ops);
+  return [at, ...(most === undefined ? [] : mostlyIn(most))];
+}
+
 /**
  * At the start: the heaviest scopes open, as many as can be seen whole and be read.
  * The drawing that this makes.
@@ -53,12 +59,21 @@ function openFirst(width, height) {
     waiting.sort((a, b) => weightOf(b) - weightOf(a));
     const scope = waiting.shift();
     if (isStacked(scope) || !weightOf(scope)) continue;
-    const inside = children[scope].nodes.length + shownScopes(scope).length;
-    if (inside > 60) continue;
-    state.open.add(scope);
-    const larger = layoutGraph();
-    if (Math.min(width / (larger.width + 60), height / (larger.height + 60)) < LEGIBLE) state.open.delete(scope);
-    else (drawing = larger), waiting.push(...shownScopes(scope));
+    // forward and backward open together, so that layers stand beside their gradients
+    const phases = phasesOf(scopes[scope].parent);
+    for (const opened of phases?.includes(scope) ? [phases.flatMap(mostlyIn), phases, [scope]] : [[scope]]) {
+      const added = opened.filter((at) => !state.open.has(at));
+      if (!added.length || added.some((at) => children[at].nodes.length + shownScopes(at).length > 60)) continue;
+      for (const at of added) state.open.add(at);
+      const larger = layoutGraph();
+      if (Math.min(width / (larger.width + 60), height / (larger.height + 60)) < LEGIBLE) {
+        for (const at of added) state.open.delete(at);
+        continue;
+      }
+      drawing = larger;
+      waiting.push(...added.flatMap(shownScopes).filter((at) => !state.open.has(at)));
+      break;
+    }
   }
   if (state.open.size > 1) changed("fold");
   return drawing;

@@ -3,7 +3,7 @@
 const NODE = { width: 232, height: 42 };
 const FOLDED = { width: 250, height: 56 };
 const GAP = { x: 22, y: 34, pad: 16, head: 30 };
-const MOST_IN_A_ROW = 10;
+const MOST_IN_A_ROW = { alone: 10, beside: 2 }; // beside another open part of the step
 
 /** The box in which a node is seen: itself, or the outermost folded scope around it. */
 function visibleOf(node) {
@@ -53,13 +53,15 @@ function layoutGraph() {
   return { boxes, arrows: [...arrows.values()], width: root.width, height: root.height };
 }
 
-/** Lay out what is in a scope; children get places relative to it. */
-function layScope(scope, edges, boxes) {
+/** Lay out what is in a scope, its data flowing down or up; children get places relative to it. */
+function layScope(scope, edges, boxes, up = false, most = MOST_IN_A_ROW.alone) {
   const own = { id: `s${scope}`, scope, open: true, items: [], x: 0, y: 0 };
   boxes.set(own.id, own);
+  const phases = phasesOf(scope), together = phases?.every(isOpen);
   for (const child of shownScopes(scope)) {
     if (isOpen(child)) {
-      own.items.push(layScope(child, edges, boxes));
+      const phase = together ? phases.indexOf(child) : -1;
+      own.items.push(layScope(child, edges, boxes, up || phase === 1, phase < 0 ? most : MOST_IN_A_ROW.beside));
     } else {
       const box = { id: `s${child}`, scope: child, open: false, ...FOLDED, x: 0, y: 0 };
       boxes.set(box.id, box);
@@ -71,15 +73,97 @@ function layScope(scope, edges, boxes) {
     boxes.set(box.id, box);
     own.items.push(box);
   }
+  const pair = phases && beside(...phases.map((at) => own.items.find((box) => box.scope === at)));
+  if (pair) own.items = own.items.filter((box) => !pair.items.includes(box)).concat(pair);
   own.items.sort((a, b) => placeOf(a) - placeOf(b));
-  const inside = [...(edges.get(scope)?.values() ?? [])];
-  const layers = layersOf(own.items, inside);
-  setPlaces(own, layers);
+  const unit = (id) => (pair?.items.some((box) => box.id === id) ? pair.id : id);
+  const inside = [...(edges.get(scope)?.values() ?? [])].map((ends) => ends.map(unit));
+  own.rows = layersOf(own.items, inside, most);
+  if (up) own.rows.reverse();
+  setPlaces(own, own.rows, up);
+  if (pair) {
+    for (const box of pair.items) (box.x += pair.x), (box.y += pair.y);
+    own.items = own.items.flatMap((box) => (box === pair ? pair.items : [box]));
+  }
   return own;
 }
 
+/** The forward and the backward part of a step that are in a scope, if both are. */
+function phasesOf(scope) {
+  const found = ["forward", "backward"].map((name) => children[scope].scopes.find((at) => scopes[at].kind === "scope" && scopes[at].name.split("/")[0] === name));
+  return found.includes(undefined) ? null : found;
+}
+
+/** What the scopes that a box stands for are called, in the forward and in the backward part. */
+function calledIn({ scope }) {
+  const stands = scope === undefined ? [] : isStacked(scope) ? alikeOf.get(firstLike[scope]) : [scope];
+  return stands.map((at) => `${scopes[at].name} ${scopes[at].line}`);
+}
+
+/**
+ * One box of the forward part and the backward part side by side. In the latter data flows up:
+ * what a layer does stands beside its gradient, from the same height on.
+ */
+function beside(forward, backward) {
+  if (forward.open && backward.open) {
+    let most = [], chains = [];
+    for (const left of chainsOf(forward)) for (const right of chainsOf(backward)) {
+      const pairs = twinsOf(left.at(-1), right.at(-1));
+      if (pairs.length > most.length) (most = pairs), (chains = [left, right]);
+    }
+    const top = (chain, box) => chain.slice(1).reduce((sum, own) => sum + own.y, box.y);
+    for (const [box, twin] of most) {
+      const lower = top(chains[0], box) - top(chains[1], twin);
+      moveDown(chains[Number(lower > 0)], lower > 0 ? twin : box, Math.abs(lower));
+    }
+  }
+  const height = Math.max(forward.height, backward.height);
+  backward.x = forward.width + 2 * GAP.x;
+  for (const box of [forward, backward]) box.y = box.open ? 0 : (height - box.height) / 2;
+  return { id: "phases", scope: forward.scope, items: [forward, backward], x: 0, y: 0, width: backward.x + backward.width, height };
+}
+
+/** An open scope, and what is open in it, each with all around it. */
+function chainsOf(own, around = []) {
+  const chain = [...around, own];
+  return [chain, ...own.items.filter((box) => box.open).flatMap((box) => chainsOf(box, chain))];
+}
+
+/** Boxes of two scopes that stand for the same scopes of the author, from above. */
+function twinsOf(left, right) {
+  const named = new Map(right.items.flatMap((box) => calledIn(box).map((name) => [name, box])));
+  const pairs = left.rows.flat().flatMap((box) => {
+    const twin = calledIn(box).map((name) => named.get(name)).find(Boolean);
+    return twin ? [[box, twin]] : [];
+  });
+  return inBothOrders(pairs);
+}
+
+/** The most pairs of boxes that come in the same order from above on both sides, a pair a row. */
+function inBothOrders(pairs) {
+  const best = [];
+  for (const [box, twin] of pairs) {
+    let longest = [];
+    for (const chain of best) {
+      const [last, other] = chain.at(-1);
+      if (last.row < box.row && other.row < twin.row && chain.length > longest.length) longest = chain;
+    }
+    best.push([...longest, [box, twin]]);
+  }
+  return best.reduce((most, chain) => (chain.length > most.length ? chain : most), []);
+}
+
+/** Move a box of the last of nested scopes down, with its row and all below it. */
+function moveDown(chain, box, by) {
+  for (const item of chain.at(-1).rows.slice(box.row).flat()) item.y += by;
+  chain.forEach((own, at) => {
+    own.height += by;
+    if (chain[at + 1]) for (const item of own.rows.slice(chain[at + 1].row + 1).flat()) item.y += by;
+  });
+}
+
 /** Longest paths from the top; what hangs on nothing in here stands right above its user. */
-function layersOf(items, edges) {
+function layersOf(items, edges, most) {
   const index = new Map(items.map((item, at) => [item.id, at]));
   const before = items.map(() => []), after = items.map(() => []);
   for (const [from, to] of edges) {
@@ -107,13 +191,13 @@ function layersOf(items, edges) {
   });
   const rows = [];
   for (const layer of layers.filter(Boolean)) {
-    for (let at = 0; at < layer.length; at += MOST_IN_A_ROW) rows.push(layer.slice(at, at + MOST_IN_A_ROW));
+    for (let at = 0; at < layer.length; at += most) rows.push(layer.slice(at, at + most));
   }
   return rows;
 }
 
 /** Order each row by where the neighbours are, then set coordinates. */
-function setPlaces(own, rows) {
+function setPlaces(own, rows, up) {
   const middle = (box) => box.x + box.width / 2;
   rows.forEach((row, at) => row.forEach((box) => (box.row = at)));
   /** The mean of the neighbours' middles; those in the next row count most. */
@@ -133,8 +217,8 @@ function setPlaces(own, rows) {
   };
   rows.forEach(spread);
   for (let sweep = 0; sweep < 4; sweep++) {
-    const down = sweep % 2 === 0;
-    for (const row of down ? rows : [...rows].reverse()) {
+    const down = sweep % 2 === 0; // with the data
+    for (const row of down !== up ? rows : [...rows].reverse()) {
       const wish = new Map(
         row.map((box) => {
           const near = down ? box.before : box.after;

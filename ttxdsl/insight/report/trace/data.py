@@ -227,15 +227,7 @@ class Trace:
             self.memory = self._memory(profile)
         except CompileError as error:
             self.no_memory = error.message
-        self.verdict = verdict(
-            self.module,
-            usage.timeline,
-            self.machine,
-            profile,
-            self._node,
-            self.chip,
-            self._words,
-        )
+        self.verdict = verdict(usage, profile, self._node, self.chip, self._words)
 
     def _collective(
         self, one: CountedCollective, op: Operation, order: int

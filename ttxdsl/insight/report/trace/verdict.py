@@ -20,9 +20,10 @@ from ttxdsl.analysis.attribution.authored import (
 )
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.usage.buffers.fusion import flops
+from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.needs import other_lines_of, place_of
-from ttxdsl.analysis.usage.timeline import Event, Timeline
+from ttxdsl.analysis.usage.timeline import Event
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
@@ -63,9 +64,7 @@ def bound_of(event: Event, machine: Machine, signatures: Signatures) -> str:
 
 
 def verdict(
-    module: ModuleOp,
-    time: Timeline,
-    machine: Machine,
+    usage: DeviceUsage,
     profile: MemoryProfile | None,
     node_of: Callable[[Operation], int],
     chip: Chip | None = None,
@@ -74,15 +73,19 @@ def verdict(
     """Return the verdict on a program of one device, as plain data.
 
     Args:
-        module: the program.
-        time: when its ops run.
-        machine: what it runs on.
+        usage: of the program: when its ops run, and on what.
         profile: what it holds, None where that is not known.
         node_of: the number of the node that stands for an op.
         chip: the chip that is asked about; all that are known if None.
         words: in which the author knows the program.
     """
-    seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
+    time, machine = usage.timeline, usage.machine
+    seconds = {
+        "compute": 0.0,
+        "memory": 0.0,
+        "network": 0.0,
+        "host": usage.host_seconds,
+    }
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
     signatures = Signatures()
     for event in time.events:
@@ -108,9 +111,9 @@ def verdict(
             if path and path[0].name in PHASES:
                 cost.phases.setdefault(path[0].name)
     largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]
-    total = sum(seconds.values())
+    total = sum(seconds.values()) - usage.host_seconds
     return {
-        "seconds": time.seconds,
+        "seconds": usage.seconds,
         "bound": max(seconds, key=lambda name: seconds[name]),
         "parts": seconds,
         "exposed_seconds": max(0.0, time.link_seconds - time.hidden_seconds),
@@ -122,7 +125,7 @@ def verdict(
         else _memory_data(
             profile, [chip] if chip else [*CHIPS.values()], words or Words()
         ),
-        "no_lines": None if _names_lines(module) else GET_DEBUG_INFO,
+        "no_lines": None if _names_lines(usage.module) else GET_DEBUG_INFO,
     }
 
 

@@ -124,7 +124,10 @@ class Annotations:
         """
         if index not in self._was:
             text = sharding_text(sharding)
-            change = Change("annotate result", f"result {index}", text, self._position)
+            change = Change(
+                *("annotate result", f"result {index}", text, self._position),
+                called=(self._result_name(index),),
+            )
             yield Edit(change, None, sharding, index)
         elif sharding is not None:
             yield from self.annotated(self._was[index], sharding)
@@ -141,7 +144,7 @@ class Annotations:
             sharding = sdy.get_func_result_sharding(self._function, index)
             if _names_axis(sharding, name):
                 for edit in self.annotated_result(index, None):
-                    yield f"result {index}", edit
+                    yield self._result_name(index), edit
         for op in self.recorded.original.walk():
             if isinstance(op, sdy.ShardingConstraintOp) and _names_axis(
                 op.sharding.data, name

@@ -5,12 +5,14 @@ the factor along which an axis came, and what else wanted it in the same step, a
 off the step itself.
 """
 
+from dataclasses import replace
 from math import prod
 from typing import Literal, TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ttxdsl.analysis.calls.function_attributes import result_names
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import EdgeNodeType, EdgeValueRef
 from ttxdsl.insight.why.answers import AxisCause, ChainStep, Conflict, Origin, Site
@@ -230,8 +232,11 @@ class Chains:
     def _result(self, index: int) -> Origin:
         function = self.places.names.entry
         written = sharding_text(sdy.get_func_result_sharding(function, index))
-        text = f"result {index} of the function is annotated {written}"
-        return Origin("result", text, self.places.op(function), index)
+        name = result_names(function)[index]
+        called = f"result {index} ({name})" if name else f"result {index}"
+        text = f"{called} of the function is annotated {written}"
+        place = replace(self.places.op(function), scope=name)
+        return Origin("result", text, place, index)
 
     # Steps
 

@@ -288,6 +288,7 @@ class WhyCollectives:
         given = demand.shardings[tensor]
         value = self.at_stage_6(demand.values[tensor])
         label = self.places.tensor(note.user, count, tensor, value)
+        name = self.places.known(value) or label
         reasons: list[str] = []
         short: list[str] = []
         details: list[str] = self._shared(value)
@@ -296,7 +297,6 @@ class WhyCollectives:
             had = given.dims[dim].axes if given is not None else ()
             gets = wanted.dims[dim].axes if wanted is not None else ()
             reasons.append(_clash(place, note.side, dim, label, had, gets))
-            name = self.places.known(value) or label
             short.append(_clash_in_short(note.side, dim, name, had, gets))
             sides[self._side(demand, tensor, dim, had)] = None
             for factor in demand.rule.tensors[tensor][dim]:
@@ -304,7 +304,7 @@ class WhyCollectives:
                 details.extend(text)
                 sides.update(dict.fromkeys(more))
         reason = "; ".join(reasons) or f"{place} needs {label} on other devices"
-        summary = "; ".join(short) or f"needs {label} on other devices"
+        summary = "; ".join(short) or f"needs {name} on other devices"
         return _Story(
             note.side,
             place,

@@ -67,7 +67,8 @@ def cost_text(cost: LineCost) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in cost.kinds)
     names = annotations_text(cost.annotations)
     origin = f", from {names}" if names else ""
-    return f"{kinds} over {', '.join(cost.axes)}{origin}"
+    axes = dict.fromkeys(", ".join(cost.axes).split(", "))
+    return f"{kinds} over {', '.join(axes)}{origin}"
 
 
 def between(
