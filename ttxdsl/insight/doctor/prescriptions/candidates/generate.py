@@ -43,7 +43,7 @@ from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.compiling import compile_and_record
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded
-from ttxdsl.insight.why.trials.spellings import spelling_code
+from ttxdsl.insight.why.trials.spellings import holds, spelling_code, split_by
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -267,16 +267,25 @@ class Candidates:
     def spellings(self) -> Iterator[Candidate]:
         """Yield other spellings of ops, of those of one line together."""
         for (_, spelling), ops in self._lines.respelled().items():
+            sharding = None
+            if (split := split_by(ops[0])) is not None:
+                sharding = self._sharding(self._dims(split, self.recorded))
+                if not self._fits(shape_of(split), sharding):
+                    continue
+                ops = [op for op in ops if holds(op, sharding)]
+            if not ops:
+                continue
             results = [op.results[0] for op in ops]
             users = [use.operation for result in results for use in result.uses]
             parts = [result for user in users for result in user.results[:1]]
+            inside = [value for op in ops for o in op.walk() for value in o.results]
             places = self._lines.places(results)
+            change = Change("respell", places[0].name)
             edits = tuple(
-                Edit(Change("respell", places[0].name), value, spelling=spelling)
-                for value in results
+                Edit(change, value, sharding, spelling=spelling) for value in results
             )
-            write = spelling_code(ops[0])
-            yield Candidate("spelling", write, places, edits, (*results, *parts))
+            write = spelling_code(ops[0], sharding)
+            yield Candidate("spelling", write, places, edits, (*inside, *parts))
 
     def storage(self) -> Iterator[Candidate]:
         """Yield arguments stored with the dimensions that reshapes make of products."""

@@ -211,8 +211,8 @@ class Lines:
         for op in self._module.walk():
             if not _is_manual(op):
                 for spelling in spellings(op):
-                    key = (self._line_of(op), op.results[0].type, op.operands[1].type)
-                    groups[key, spelling].append(op)
+                    types = tuple(value.type for value in (*op.operands, *op.results))
+                    groups[(self._line_of(op), types), spelling].append(op)
         return groups
 
     def costliest_first(self) -> list[Line]:
