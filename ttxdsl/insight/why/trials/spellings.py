@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.why.trials.rewrites.constant_rows import constant_rows, respell_rows
+from ttxdsl.insight.why.trials.rewrites.row_indices import respell_indices, row_indices
 from ttxdsl.insight.why.trials.rewrites.row_loops import (
     loop_code,
     respell_loop,
@@ -24,6 +25,7 @@ from ttxdsl.sharding.spec import TensorSharding
 _SLICED_PRODUCT = "sliced product"
 _ROWS = "constant rows"
 _ROW_LOOP = "loop of own rows"
+_ROW_INDICES = "indices of rows"
 
 
 def spellings(op: Operation) -> Iterator[str]:
@@ -32,6 +34,8 @@ def spellings(op: Operation) -> Iterator[str]:
         yield _ROW_LOOP
     if isinstance(op, stablehlo.DotGeneralOp) and _sliced(op) is not None:
         yield _SLICED_PRODUCT
+    if (indices := row_indices(op)) is not None:
+        yield f"{_ROW_INDICES} {indices.code(op)}"
     if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
         yield f"{_ROWS} {rows.code(len(shape_of(op.operand)))}"
 
@@ -63,6 +67,11 @@ def respell(op: Operation, name: str, sharding: TensorSharding | None = None) ->
         assert sharding is not None
         respell_loop(op, sharding)
         return
+    if name.startswith(_ROW_INDICES):
+        indices = row_indices(op)
+        assert indices is not None
+        respell_indices(op, indices)
+        return
     if isinstance(op, stablehlo.GatherOp):
         rows = constant_rows(op)
         assert rows is not None
@@ -81,6 +90,8 @@ def spelling_code(op: Operation, sharding: TensorSharding | None = None) -> str:
     """Return what to write instead of an op that has another spelling."""
     if isinstance(op, stablehlo.WhileOp) and sharding is not None:
         return loop_code([axis.name for axis in sharding.sharding_axes])
+    if (indices := row_indices(op)) is not None:
+        return indices.code(op)
     if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
         return rows.code(len(shape_of(op.operand)))
     found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None

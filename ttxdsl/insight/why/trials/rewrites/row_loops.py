@@ -73,7 +73,7 @@ def row_loop(
         The loop in a manual computation, whose results are those that change. None if they
         are not certainly the same.
     """
-    changing = [at for at, carry in enumerate(loop.results) if not _stays(loop, at)]
+    changing = [at for at in range(len(loop.results)) if not _stays(loop, at)]
     if row_predicate(loop) is None or not all(
         is_tensor(loop.results[i]) for i in changing
     ):
