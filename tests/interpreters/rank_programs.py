@@ -40,8 +40,8 @@ def _reduction(kind: str, element: str, groups: str) -> str:
 
 
 _ALL = "dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>"
-_LINES = "dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"
-_COLUMNS = "dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>"
+LINES = "dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"
+COLUMNS = "dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>"
 _CROOKED = "dense<[[3, 0], [1, 6], [7, 2], [5, 4]]> : tensor<4x2xi64>"
 _UNEVEN = "dense<[[0, 5, 3], [1, 2, 4], [6, 7, -1]]> : tensor<3x3xi64>"
 _ADDED = """({
@@ -64,22 +64,52 @@ func.func @main(%arg0: tensor<16x32xf32> {ttxdsl.unpadded_shape = array<i64: 9, 
 }
 """
 
+
+def loop_of_sums(groups: str) -> str:
+    """A loop with a sum of `groups` that the devices of a line along `y` end together."""
+    return _on_devices(
+        f"""
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %one = stablehlo.constant dense<1.0> : tensor<8x8xf32>
+    %id = stablehlo.partition_id : tensor<ui32>
+    %four = stablehlo.constant dense<4> : tensor<ui32>
+    %line = stablehlo.divide %id, %four : tensor<ui32>
+    %more = stablehlo.convert %line : (tensor<ui32>) -> tensor<f32>
+    %step = stablehlo.broadcast_in_dim %more, dims = [] : (tensor<f32>) -> tensor<8x8xf32>
+    %by = stablehlo.add %step, %one : tensor<8x8xf32>
+    %end = stablehlo.constant dense<4.0> : tensor<f32>
+    %z = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<8x8xf32>
+    %l:2 = stablehlo.while(%x = %a, %n = %z) : tensor<8x8xf32>, tensor<8x8xf32>
+    cond {{
+      %most = stablehlo.reduce(%n init: %zero) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<f32>
+      %go = stablehlo.compare LT, %most, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    }} do {{
+      %sum = "stablehlo.all_reduce"(%x) <{{replica_groups = {groups}}}> {_ADDED} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      %next = stablehlo.add %n, %by : tensor<8x8xf32>
+      stablehlo.return %sum, %next : tensor<8x8xf32>, tensor<8x8xf32>
+    }}
+    %r = stablehlo.add %l#0, %l#1 : tensor<8x8xf32>"""
+    )
+
+
 PROGRAMS: dict[str, str] = {
+    "loops of other lengths": loop_of_sums(LINES),
     "padded": _PADDED,
     "sum of all": _reduction("add", "f32", _ALL),
-    "sum of bf16": _reduction("add", "bf16", _LINES),
-    "sum of f8": _reduction("add", "f8E4M3FN", _COLUMNS),
+    "sum of bf16": _reduction("add", "bf16", LINES),
+    "sum of f8": _reduction("add", "f8E4M3FN", COLUMNS),
     "sum of crooked groups": _reduction("add", "f32", _CROOKED),
     "sum of uneven groups": _reduction("add", "f32", _UNEVEN),
-    "product of f64": _reduction("multiply", "f64", _LINES),
-    "largest": _reduction("maximum", "f32", _COLUMNS),
+    "product of f64": _reduction("multiply", "f64", LINES),
+    "largest": _reduction("maximum", "f32", COLUMNS),
     "smallest integer": _reduction("minimum", "i32", _ALL),
-    "and": _reduction("and", "i1", _LINES),
+    "and": _reduction("and", "i1", LINES),
     "or": _reduction("or", "i1", _CROOKED),
     "xor": _reduction("xor", "i8", _ALL),
     "region": _on_devices(
         f"""
-    %r = "stablehlo.all_reduce"(%a) <{{replica_groups = {_LINES}}}> ({{
+    %r = "stablehlo.all_reduce"(%a) <{{replica_groups = {LINES}}}> ({{
       ^bb0(%p: tensor<f32>, %q: tensor<f32>):
         %s = stablehlo.multiply %p, %q : tensor<f32>
         %t = stablehlo.subtract %p, %s : tensor<f32>
@@ -91,16 +121,16 @@ PROGRAMS: dict[str, str] = {
     %g = "stablehlo.all_gather"(%a) <{{all_gather_dim = 1 : i64,
         replica_groups = {_CROOKED}}}> : (tensor<8x8xf32>) -> tensor<8x16xf32>
     %h = "stablehlo.all_gather"(%g) <{{all_gather_dim = 0 : i64,
-        replica_groups = {_LINES}}}> : (tensor<8x16xf32>) -> tensor<32x16xf32>
+        replica_groups = {LINES}}}> : (tensor<8x16xf32>) -> tensor<32x16xf32>
     %i = "stablehlo.reduce_scatter"(%h) <{{scatter_dimension = 0 : i64,
-        replica_groups = {_LINES}}}> {_ADDED} : (tensor<32x16xf32>) -> tensor<8x16xf32>
+        replica_groups = {LINES}}}> {_ADDED} : (tensor<32x16xf32>) -> tensor<8x16xf32>
     %r = "stablehlo.reduce_scatter"(%i) <{{scatter_dimension = 1 : i64,
         replica_groups = {_CROOKED}}}> {_ADDED} : (tensor<8x16xf32>) -> tensor<8x8xf32>"""
     ),
     "all to all": _on_devices(
         f"""
     %e = "stablehlo.all_to_all"(%a) <{{split_dimension = 0 : i64,
-        concat_dimension = 1 : i64, split_count = 4 : i64, replica_groups = {_LINES}}}>
+        concat_dimension = 1 : i64, split_count = 4 : i64, replica_groups = {LINES}}}>
         : (tensor<8x8xf32>) -> tensor<2x32xf32>
     %r = "stablehlo.all_to_all"(%e) <{{split_dimension = 1 : i64,
         concat_dimension = 0 : i64, split_count = 4 : i64,
@@ -123,7 +153,7 @@ PROGRAMS: dict[str, str] = {
     %f = stablehlo.convert %n : (tensor<ui32>) -> tensor<f32>
     %w = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<8x8xf32>
     %m = stablehlo.multiply %a, %w : tensor<8x8xf32>
-    %r = "stablehlo.all_reduce"(%m) <{{replica_groups = {_LINES}}}> {_ADDED}
+    %r = "stablehlo.all_reduce"(%m) <{{replica_groups = {LINES}}}> {_ADDED}
         : (tensor<8x8xf32>) -> tensor<8x8xf32>""",
         mesh='["x"=2, "y"=4], device_ids=[7, 0, 3, 4, 1, 2, 6, 5]',
     ),
@@ -131,8 +161,11 @@ PROGRAMS: dict[str, str] = {
     "loops and branches": _on_devices(
         f"""
     %n = stablehlo.partition_id : tensor<ui32>
+    %four = stablehlo.constant dense<4> : tensor<ui32>
+    %column = stablehlo.remainder %n, %four : tensor<ui32>
+    %line = stablehlo.divide %n, %four : tensor<ui32>
     %k = stablehlo.constant dense<3> : tensor<ui32>
-    %t = stablehlo.remainder %n, %k : tensor<ui32>
+    %t = stablehlo.remainder %column, %k : tensor<ui32>
     %o = stablehlo.constant dense<1> : tensor<ui32>
     %z = stablehlo.constant dense<0> : tensor<ui32>
     %l:2 = stablehlo.while(%i = %t, %v = %a) : tensor<ui32>, tensor<8x8xf32>
@@ -141,16 +174,16 @@ PROGRAMS: dict[str, str] = {
         stablehlo.return %c : tensor<i1>
       }} do {{
         %j = stablehlo.subtract %i, %o : tensor<ui32>
-        %u = "stablehlo.all_reduce"(%v) <{{replica_groups = {_COLUMNS}}}> {_ADDED}
+        %u = "stablehlo.all_reduce"(%v) <{{replica_groups = {COLUMNS}}}> {_ADDED}
             : (tensor<8x8xf32>) -> tensor<8x8xf32>
         stablehlo.return %j, %u : tensor<ui32>, tensor<8x8xf32>
       }}
-    %w = stablehlo.convert %t : (tensor<ui32>) -> tensor<i32>
+    %w = stablehlo.convert %line : (tensor<ui32>) -> tensor<i32>
     %r = "stablehlo.case"(%w) ({{
       %x = stablehlo.negate %l#1 : tensor<8x8xf32>
       stablehlo.return %x : tensor<8x8xf32>
     }}, {{
-      %x = "stablehlo.all_reduce"(%l#1) <{{replica_groups = {_LINES}}}> {_ADDED}
+      %x = "stablehlo.all_reduce"(%l#1) <{{replica_groups = {LINES}}}> {_ADDED}
           : (tensor<8x8xf32>) -> tensor<8x8xf32>
       stablehlo.return %x : tensor<8x8xf32>
     }}) : (tensor<i32>) -> tensor<8x8xf32>"""

@@ -11,10 +11,13 @@ import ttxdsl
 from tests.interpreters.arrays import (
     array,
 )
+from tests.interpreters.rank_programs import COLUMNS, LINES, loop_of_sums
 from tests.interpreters.reference import (
     same_as_jax,
     same_as_xla,
 )
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.loading.program import Form
 
 pytestmark = pytest.mark.usefixtures("no_warnings")
 
@@ -53,6 +56,63 @@ def test_while_whose_condition_differs_by_element():
         jax.vmap(lambda x: lax.while_loop(lambda x: x < 100, lambda x: x * 3, x)),
         np.array([1, 200, 5, 99], np.float32),
     )
+
+
+@pytest.mark.parametrize("form", ["stablehlo", "ttir", "ttnn"])
+def test_a_loop_that_some_devices_end_before_others(form: Form):
+    """A sum among those that end it together; an error among others, which would wait."""
+    x = array(16, 32)
+    lines, columns = (ttxdsl.load(loop_of_sums(g)) for g in (LINES, COLUMNS))
+    if form != "stablehlo":
+        lines, columns = lines.lower(form), columns.lower(form)
+    (result,) = lines.simulate(x)
+    rows = x.reshape(2, 8, 4, 8)
+    for line, turns in enumerate((4, 2)):
+        summed = rows[line].sum(1, keepdims=True) * 4.0 ** (turns - 1) + 4
+        shown = result.reshape(2, 8, 4, 8)[line]
+        np.testing.assert_allclose(
+            shown, np.broadcast_to(summed, shown.shape), rtol=1e-4
+        )
+    with pytest.raises(CompileError, match="wait for the others forever"):
+        columns.simulate(x)
+
+
+def test_a_loop_in_a_branch_that_some_devices_take():
+    """A loop inside ends when those end that run it."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>]
+          out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<2xf32>) {
+        %id = stablehlo.partition_id : tensor<ui32>
+        %one = stablehlo.constant dense<1> : tensor<ui32>
+        %p = stablehlo.compare EQ, %id, %one : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+        %n = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+        %step = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> tensor<2xf32>
+        %r = "stablehlo.if"(%p) ({
+          %w = stablehlo.while(%y = %a) : tensor<2xf32>
+          cond {
+            %end = stablehlo.constant dense<9.0> : tensor<f32>
+            %zero = stablehlo.constant dense<0.0> : tensor<f32>
+            %most = stablehlo.reduce(%y init: %zero) applies stablehlo.maximum across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+            %go = stablehlo.compare LT, %most, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            stablehlo.return %go : tensor<i1>
+          } do {
+            %z = stablehlo.add %y, %step : tensor<2xf32>
+            stablehlo.return %z : tensor<2xf32>
+          }
+          stablehlo.return %w : tensor<2xf32>
+        }, {
+          stablehlo.return %a : tensor<2xf32>
+        }) : (tensor<i1>) -> tensor<2xf32>
+        sdy.return %r : tensor<2xf32>
+      } : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    x = np.array([1, 2, 3, 4], np.float32)
+    (result,) = ttxdsl.load(text).simulate(x, max_steps=9)
+    # the first device, which adds nothing, would never end
+    np.testing.assert_array_equal(result, [1, 2, 8, 9])
 
 
 def test_map_op():

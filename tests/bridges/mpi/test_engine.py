@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.interpreters.rank_programs import PROGRAMS, same_bits, wanted
+from tests.interpreters.rank_programs import (
+    COLUMNS,
+    PROGRAMS,
+    loop_of_sums,
+    same_bits,
+    wanted,
+)
 from tests.interpreters.thread_ranks import ThreadRank, on_ranks
 from ttxdsl.api import program_of_text
 from ttxdsl.bridges.mpi.engine import RankRunner
@@ -150,3 +156,12 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<8xf32> {
     for size in (1, 2, 4):
         (found,) = results(text, size, [given])
         np.testing.assert_array_equal(found, np.concatenate([given, given]))
+
+
+def test_a_sum_of_devices_of_which_some_have_left_the_loop() -> None:
+    """All processes say so; none waits for another one."""
+    text = loop_of_sums(COLUMNS)
+    inputs = [np.ones((16, 32), np.float32)]
+    for size in (1, 2, 8):
+        with pytest.raises(CompileError, match="wait for the others forever"):
+            results(text, size, inputs)

@@ -175,7 +175,7 @@ def _reshape(part: _Value, op: stablehlo.ReshapeOp) -> Count | None:
     before, after = shape_of(op.operand), shape_of(op.result)
     at = None
     if part.at is not None and after[part.at.dim] != 1:
-        dim = _same_dim(after, before, part.at.dim)
+        dim = same_dim(after, before, part.at.dim)
         if dim is None:
             return None
         at = At(dim, part.at.place)
@@ -184,11 +184,11 @@ def _reshape(part: _Value, op: stablehlo.ReshapeOp) -> Count | None:
         return count
     if before[count.dim] == 1:
         return Count(count.start)
-    dim = _same_dim(before, after, count.dim)
+    dim = same_dim(before, after, count.dim)
     return None if dim is None else Count(count.start, dim)
 
 
-def _same_dim(before: tuple[int, ...], after: tuple[int, ...], dim: int) -> int | None:
+def same_dim(before: tuple[int, ...], after: tuple[int, ...], dim: int) -> int | None:
     """Return the dimension of another shape of the same elements that is this one."""
     for other, size in enumerate(after):
         if size == before[dim] and prod(after[:other]) == prod(before[:dim]):

@@ -27,7 +27,7 @@ from ttxdsl.interpreters.kernels.elementwise import (
     total_order_key,
 )
 from ttxdsl.interpreters.kernels.reduction import UFUNCS, Arrays, Reducer
-from ttxdsl.interpreters.runtime.regions import captures_of, run_region
+from ttxdsl.interpreters.runtime.regions import captures_of, run_region, running_on
 
 
 def body_names(region: Region) -> tuple[str, ...] | None:
@@ -82,7 +82,8 @@ def run_body(
             np.moveaxis(np.broadcast_to(x, shape), range(turn), range(-turn, 0))
             for x in arrays
         ]
-    results = run_region(interpreter, region, arrays, "body")
+    with running_on(interpreter, None):  # its places are elements, too
+        results = run_region(interpreter, region, arrays, "body")
     turned = (*shape[turn:], *shape[:turn])
     full = [np.broadcast_to(x, turned) for x in results]
     if turn:

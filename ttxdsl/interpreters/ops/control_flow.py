@@ -10,17 +10,20 @@ from typing import Any
 
 import numpy as np
 from xdsl.interpreter import Interpreter
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.interpreters.kernels.elements import rank_of
 from ttxdsl.interpreters.kernels.elementwise import Array, expand_scalar, select
+from ttxdsl.interpreters.mesh.collectives import DeviceMesh, Groups
 from ttxdsl.interpreters.runtime.regions import (
     LimitError,
     Loop,
     Values,
     run_region,
+    running_on,
     session,
 )
 
@@ -55,23 +58,27 @@ def run_while(
     end = cond.block.last_op
     assert end is not None
     rank = rank_of(end.operands[0].type)
-    active: Array | None = None
     loops, loop = session(interpreter).loops, Loop(body)
+    active, devices = session(interpreter).active, session(interpreter).devices
     loops.append(loop)
     while True:
-        (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
+        with running_on(interpreter, active):
+            (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
         holds = _scalar(np.asarray(holds).astype(np.bool_, copy=False), rank)
         active = holds if active is None else active & holds
-        if True not in session(interpreter).devices.distinct(active):
+        numbers = devices.distinct(active)
+        if True not in numbers:
             loops.pop()
             return tuple(state)
         _take_turn(interpreter, loop)
-        everywhere = bool(active.all())
-        old = () if everywhere else tuple(state)
+        if False not in numbers:
+            active = None
+        old = () if active is None else tuple(state)
         # the body may reuse the memory of values without other owners
         state += always
-        new = run_region(interpreter, body, state, "body", handed=True)
-        state = list(new if everywhere else _kept(active, new, old, types))
+        with running_on(interpreter, active):
+            new = run_region(interpreter, body, state, "body", handed=True)
+        state = list(new if active is None else _kept(active, new, old, types))
         del new, old
 
 
@@ -120,18 +127,50 @@ def run_branches(
         raise InterpretationError("a case without branches")
     last = len(branches) - 1
     index = np.where((index < 0) | (index > last), last, index)
-    numbers = session(interpreter).devices.distinct(index)
+    devices, outer = session(interpreter).devices, session(interpreter).active
+    numbers = devices.distinct(index)
     if len(numbers) == 1:
         return run_region(interpreter, branches[numbers[0]], args, "branch")
     results: Values | None = None
     for number in numbers:
-        region = branches[number]
-        here = run_region(interpreter, region, args, "branch")
+        region, chosen = branches[number], index == number
+        active = chosen if outer is None else outer & chosen
+        with running_on(interpreter, active):
+            here = run_region(interpreter, region, args, "branch")
         end = region.block.last_op
         assert end is not None
         types = [value.type for value in end.operands]
-        results = (
-            here if results is None else _kept(index == number, here, results, types)
-        )
+        results = here if results is None else _kept(chosen, here, results, types)
     assert results is not None
     return results
+
+
+def require_company(
+    interpreter: Interpreter, op: Operation, mesh: DeviceMesh, groups: Groups
+) -> None:
+    """Refuse a collective that some devices of a group never come to.
+
+    Args:
+        interpreter: runs it.
+        op: the collective.
+        mesh: its devices.
+        groups: of positions, or pairs of a sender and a receiver.
+
+    Raises:
+        CompileError: a loop or branch runs on some devices of a group and not on others,
+            for which they would wait forever.
+    """
+    active, devices = session(interpreter).active, session(interpreter).devices
+    if active is None:
+        return
+    pairs = [(first, member) for first, *members in groups for member in members]
+    own = mesh.lift(active, 0)
+    compared = mesh.here(np.isin(np.arange(mesh.num_devices), [at for _, at in pairs]))
+    alone = compared & (mesh.collective_permute(own, 0, pairs) != own)
+    if True in devices.distinct(alone):
+        raise CompileError(
+            "devices of one group disagree whether the loop or branch around goes on:"
+            " those that run it would wait for the others forever",
+            op,
+            hint="decide by a value that all devices of a group have",
+        )

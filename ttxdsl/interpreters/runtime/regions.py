@@ -117,6 +117,8 @@ class Session:
     """The ops that run now."""
     loops: list["Loop"] = field(default_factory=list["Loop"])
     """The loops that run now, the outermost first."""
+    active: Array | None = None
+    """Where the loop or branch that runs now does, if not everywhere."""
 
     def progress_text(self) -> str:
         """Name the loop or op that runs now, and its place in the user's program."""
@@ -154,6 +156,17 @@ class _SessionKey(InterpreterFunctions):
 def session(interpreter: Interpreter) -> Session:
     """Return the session of an interpreter, which is made at the first call."""
     return cast(Session, interpreter.get_data(_SessionKey, "session", Session))
+
+
+@contextmanager
+def running_on(interpreter: Interpreter, active: Array | None) -> Generator[None]:
+    """Run what is inside where `active` is true; None: on all devices."""
+    state = session(interpreter)
+    outer, state.active = state.active, active
+    try:
+        yield
+    finally:
+        state.active = outer
 
 
 @contextmanager

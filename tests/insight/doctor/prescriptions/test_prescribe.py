@@ -418,6 +418,33 @@ def test_the_axis_that_sends_most_does_not_lie_on_a_slow_link():
     assert not any('("model", "data")' in candidate.write for candidate in orders)
 
 
+FOUGHT_OVER = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(
+  %u: tensor<4096x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>},
+  %v: tensor<4096x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}
+) -> tensor<4096x5xf32> {
+  %a = stablehlo.tanh %u : tensor<4096x5xf32>
+  %b = stablehlo.cosine %v : tensor<4096x5xf32>
+  %s = stablehlo.add %a, %b : tensor<4096x5xf32>
+  return %s : tensor<4096x5xf32>
+}
+"""
+
+
+def test_of_two_propagations_the_one_that_spares_the_slow_link_is_first():
+    """Both axes can split the sum; propagation takes the one that moves the rest slowly."""
+    slow = replace(GENERIC, axes=(("model", Link(1e-6, 1e7)),))
+    answer = search(FOUGHT_OVER, 60, machine=slow, keep=True)
+    best = answer.prescriptions[0]
+    assert (best.kind, best.write) == (
+        "constraint",
+        'x = jax.lax.with_sharding_constraint(x, P("model"))',
+    )
+    assert best.after.program_seconds < answer.before.program_seconds / 100
+    assert best.after.bytes < answer.before.bytes
+
+
 PARTITIONED = """
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(

@@ -278,6 +278,7 @@ def prescriptions_data(answer: Prescriptions) -> dict[str, Any]:
         ],
         "untried": answer.untried,
         "interrupted": answer.interrupted,
+        "is_partitioned": answer.is_partitioned,
     }
 
 

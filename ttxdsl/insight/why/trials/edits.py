@@ -87,7 +87,7 @@ class Edit:
                 replace_meshes(module, dict.fromkeys(several, self.mesh))
             case "respell":
                 assert isinstance(value, OpResult) and self.spelling is not None
-                respell(value.op, self.spelling)
+                respell(value.op, self.spelling, self.sharding)
             case "store argument":
                 assert self.index is not None
                 InlinePass().apply(make_context(), module)

@@ -11,29 +11,67 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.insight.why.trials.constant_rows import constant_rows, respell_rows
+from ttxdsl.insight.why.trials.rewrites.constant_rows import constant_rows, respell_rows
+from ttxdsl.insight.why.trials.rewrites.row_indices import respell_indices, row_indices
+from ttxdsl.insight.why.trials.rewrites.row_loops import (
+    loop_code,
+    respell_loop,
+    row_loop,
+    row_predicate,
+)
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.sharding.spec import TensorSharding
 
 _SLICED_PRODUCT = "sliced product"
 _ROWS = "constant rows"
+_ROW_LOOP = "loop of own rows"
+_ROW_INDICES = "indices of rows"
 
 
 def spellings(op: Operation) -> Iterator[str]:
     """Yield the names of other spellings of an op."""
+    if isinstance(op, stablehlo.WhileOp) and row_predicate(op) is not None:
+        yield _ROW_LOOP
     if isinstance(op, stablehlo.DotGeneralOp) and _sliced(op) is not None:
         yield _SLICED_PRODUCT
+    if (indices := row_indices(op)) is not None:
+        yield f"{_ROW_INDICES} {indices.code(op)}"
     if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
         yield f"{_ROWS} {rows.code(len(shape_of(op.operand)))}"
 
 
-def respell(op: Operation, name: str) -> None:
+def split_by(op: Operation) -> SSAValue | None:
+    """Return the value whose sharding a spelling of an op depends on, if any."""
+    return row_predicate(op) if isinstance(op, stablehlo.WhileOp) else None
+
+
+def holds(op: Operation, sharding: TensorSharding) -> bool:
+    """Return True if a spelling that depends on a sharding is the same for this one."""
+    return isinstance(op, stablehlo.WhileOp) and row_loop(op, sharding) is not None
+
+
+def respell(op: Operation, name: str, sharding: TensorSharding | None = None) -> None:
     """Replace an op by another spelling, which `spellings` names.
+
+    Args:
+        op: to replace.
+        name: of the spelling.
+        sharding: of the value that it depends on (`split_by`).
 
     Raises:
         ValueError: the op has no such spelling.
     """
     if name not in spellings(op):
         raise ValueError(f"{op.name} has no spelling '{name}'")
+    if isinstance(op, stablehlo.WhileOp):
+        assert sharding is not None
+        respell_loop(op, sharding)
+        return
+    if name.startswith(_ROW_INDICES):
+        indices = row_indices(op)
+        assert indices is not None
+        respell_indices(op, indices)
+        return
     if isinstance(op, stablehlo.GatherOp):
         rows = constant_rows(op)
         assert rows is not None
@@ -48,8 +86,12 @@ def respell(op: Operation, name: str) -> None:
     Rewriter.erase_op(op)
 
 
-def spelling_code(op: Operation) -> str:
+def spelling_code(op: Operation, sharding: TensorSharding | None = None) -> str:
     """Return what to write instead of an op that has another spelling."""
+    if isinstance(op, stablehlo.WhileOp) and sharding is not None:
+        return loop_code([axis.name for axis in sharding.sharding_axes])
+    if (indices := row_indices(op)) is not None:
+        return indices.code(op)
     if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
         return rows.code(len(shape_of(op.operand)))
     found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None

@@ -25,6 +25,7 @@ from ttxdsl.interpreters.kernels.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.ops.bodies import body_dtype, body_reducer
+from ttxdsl.interpreters.ops.control_flow import require_company
 from ttxdsl.interpreters.ops.registry import Run, implements
 from ttxdsl.interpreters.runtime.engine import Devices
 from ttxdsl.interpreters.runtime.regions import Values, on_mesh, session
@@ -107,7 +108,11 @@ def _same_everywhere(mesh: DeviceMesh, result: OpResult, value: Array) -> Array:
 
 
 def _groups(interpreter: Interpreter, op: Operation) -> Groups:
-    """Return the positions of devices in the op's groups, once an op and mesh."""
+    """Return the positions of devices in the op's groups, found once an op and mesh.
+
+    Raises:
+        CompileError: a device of a group would wait for others forever.
+    """
     state = session(interpreter)
     known = state.groups
     if op not in known:
@@ -120,6 +125,7 @@ def _groups(interpreter: Interpreter, op: Operation) -> Groups:
                 hint="put it in an sdy.manual_computation, as shard_map does",
             )
         known[op] = mesh.positions_of(groups)
+    require_company(interpreter, op, state.mesh, known[op])
     return known[op]
 
 

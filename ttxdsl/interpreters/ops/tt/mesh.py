@@ -4,12 +4,13 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/collective.py`.
 """
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.interpreter import Interpreter
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects._tt.attributes import ints
@@ -27,7 +28,16 @@ from ttxdsl.interpreters.mesh.local_boundary import (
 )
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.mesh.scattered import Scattered
-from ttxdsl.interpreters.ops.tt.table import REDUCTIONS, on_mesh
+from ttxdsl.interpreters.ops.control_flow import require_company
+from ttxdsl.interpreters.ops.tt.table import (
+    REDUCTIONS,
+    device_mesh,
+    interpreted,
+    on_mesh,
+)
+from ttxdsl.interpreters.runtime.regions import Values
+
+_Kernel = Callable[..., Array]
 
 
 def _lines(mesh: DeviceMesh, op: Any) -> Groups:
@@ -36,6 +46,25 @@ def _lines(mesh: DeviceMesh, op: Any) -> Groups:
     if axis >= mesh.rank:
         raise CompileError(f"cluster_axis {axis} of a mesh of rank {mesh.rank}", op)
     return mesh.axis_groups([axis])
+
+
+def _collective(
+    name: str,
+    groups: Callable[[DeviceMesh, Any], Groups] = _lines,
+    combines: bool = False,
+) -> Callable[[_Kernel], object]:
+    """Decorate a function of the mesh, an op, its groups or pairs of devices, and arrays."""
+
+    def add(kernel: _Kernel) -> object:
+        def run(interpreter: Interpreter, op: Any, args: Values) -> Values:
+            mesh = device_mesh(interpreter, op)
+            among = groups(mesh, op)
+            require_company(interpreter, op, mesh, among)
+            return (kernel(mesh, op, among, *args),)
+
+        return interpreted(name, combines=combines)(run)
+
+    return add
 
 
 def _rank(op: Any) -> int:
@@ -100,29 +129,30 @@ def _reducer(op: Any) -> Reduce:
     return _statistic(kind)
 
 
-@on_mesh("all_gather")
-def _all_gather(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+@_collective("all_gather")
+def _all_gather(mesh: DeviceMesh, op: Any, groups: Groups, x: Array) -> Array:
     rank = _rank(op)
-    return mesh.all_gather(
-        x, rank, op.all_gather_dim.value.data % rank, _lines(mesh, op)
-    )
+    return mesh.all_gather(x, rank, op.all_gather_dim.value.data % rank, groups)
 
 
-@on_mesh("all_reduce", combines=True)
-def _all_reduce(mesh: DeviceMesh, op: Any, x: Array) -> Array:
-    return mesh.all_reduce(x, _rank(op), _lines(mesh, op), _reducer(op))
+@_collective("all_reduce", combines=True)
+def _all_reduce(mesh: DeviceMesh, op: Any, groups: Groups, x: Array) -> Array:
+    return mesh.all_reduce(x, _rank(op), groups, _reducer(op))
 
 
-@on_mesh("reduce_scatter", combines=True)
-def _reduce_scatter(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+@_collective("reduce_scatter", combines=True)
+def _reduce_scatter(mesh: DeviceMesh, op: Any, groups: Groups, x: Array) -> Array:
     rank = _rank(op)
     dim = op.scatter_dim.value.data % rank
-    return mesh.reduce_scatter(x, rank, dim, _lines(mesh, op), _reducer(op))
+    return mesh.reduce_scatter(x, rank, dim, groups, _reducer(op))
 
 
-@on_mesh("all_to_all")
-def _all_to_all(mesh: DeviceMesh, op: Any, x: Array) -> Array:
-    groups = _lines(mesh, op) if op.groups is None else op.groups
+def _groups_or_lines(mesh: DeviceMesh, op: Any) -> Groups:
+    return _lines(mesh, op) if op.groups is None else op.groups
+
+
+@_collective("all_to_all", _groups_or_lines)
+def _all_to_all(mesh: DeviceMesh, op: Any, groups: Groups, x: Array) -> Array:
     rank = _rank(op)
     split, concat = op.split_dim.value.data % rank, op.concat_dim.value.data % rank
     return mesh.all_to_all(x, rank, split, concat, groups)
@@ -134,15 +164,22 @@ def _mesh_partition(mesh: DeviceMesh, op: Any, x: Array) -> Array:
     return mesh.all_slice(x, rank, op.dim.value.data % rank, _lines(mesh, op))
 
 
-@on_mesh("collective_permute")
-def _collective_permute(mesh: DeviceMesh, op: Any, x: Array) -> Array:
-    return mesh.collective_permute(x, _rank(op), id_pairs(op.source_target_pairs))
+def _source_target_pairs(mesh: DeviceMesh, op: Any) -> Groups:
+    return tuple(id_pairs(op.source_target_pairs))
 
 
-@on_mesh("collective_broadcast")
-def _collective_broadcast(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+@_collective("collective_permute", _source_target_pairs)
+def _collective_permute(mesh: DeviceMesh, op: Any, groups: Groups, x: Array) -> Array:
+    return mesh.collective_permute(x, _rank(op), [(a, b) for a, b in groups])
+
+
+def _rows(mesh: DeviceMesh, op: Any) -> Groups:
     rows = constant(op.replica_groups).tolist()
-    groups = tuple(tuple(at for at in row if at >= 0) for row in rows)
+    return tuple(tuple(at for at in row if at >= 0) for row in rows)
+
+
+@_collective("collective_broadcast", _rows)
+def _collective_broadcast(mesh: DeviceMesh, op: Any, groups: Groups, x: Array) -> Array:
     return mesh.collective_broadcast(x, _rank(op), groups)
 
 
@@ -180,14 +217,18 @@ def _aggregate_tensor(mesh: DeviceMesh, op: Any, x: Array) -> Array | Scattered:
         return mesh.whole(x, _split_by(mesh, op, joined))
 
 
-@on_mesh("point_to_point")
-def _point_to_point(mesh: DeviceMesh, op: Any, x: Array, *output: Array) -> Array:
+def _sender_and_receiver(mesh: DeviceMesh, op: Any) -> Groups:
+    places = (ints(at) for at in (op.sender_coord, op.receiver_coord))
+    return (tuple(int(np.ravel_multi_index(at, mesh.sizes)) for at in places),)
+
+
+@_collective("point_to_point", _sender_and_receiver)
+def _point_to_point(
+    mesh: DeviceMesh, op: Any, groups: Groups, x: Array, *output: Array
+) -> Array:
     """The receiver's part of the second operand (zeros without) becomes the sender's."""
     rank = _rank(op)
-    sender, receiver = (
-        int(np.ravel_multi_index(ints(at), mesh.sizes))
-        for at in (op.sender_coord, op.receiver_coord)
-    )
+    ((sender, receiver),) = groups
     moved = mesh.collective_permute(x, rank, [(sender, receiver)])
     if not output:
         return moved

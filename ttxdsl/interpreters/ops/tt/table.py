@@ -66,10 +66,15 @@ def compiled(*names: str) -> Callable[[_FunctionT], _FunctionT]:
     )
 
 
-def interpreted(*names: str) -> Callable[[_FunctionT], _FunctionT]:
+def interpreted(
+    *names: str, combines: bool = False
+) -> Callable[[_FunctionT], _FunctionT]:
     """Decorate a function of the interpreter, an op and its operands' values."""
     return _entries(
-        names, lambda f, op_class: implements(op_class)(partial(_run_reads, f))
+        names,
+        lambda f, op_class: implements(op_class, combines=combines)(
+            partial(_run_reads, f)
+        ),
     )
 
 

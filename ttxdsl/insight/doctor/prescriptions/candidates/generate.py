@@ -9,7 +9,7 @@ compiles them to see which help.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import product, zip_longest
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -29,7 +29,10 @@ from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     Candidate,
     spec_text,
 )
-from ttxdsl.insight.doctor.prescriptions.candidates.layouts import layouts
+from ttxdsl.insight.doctor.prescriptions.candidates.layouts import (
+    layouts,
+    links_differ,
+)
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import (
     Line,
     Lines,
@@ -43,7 +46,7 @@ from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.compiling import compile_and_record
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded
-from ttxdsl.insight.why.trials.spellings import spelling_code
+from ttxdsl.insight.why.trials.spellings import holds, spelling_code, split_by
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -161,6 +164,8 @@ class Candidates:
             yield self._sharding(batch)
             yield self._sharding(batch, open_=True)
             yield from self._with_one_more(batch, axes, shape)
+        if self._machine.axes or links_differ(self._machine, self._mesh):
+            yield from self._exchanged(own, axes)
         for at, dim in enumerate(own):
             for axis in dim:
                 rest = [[a for a in d if a != axis] for d in own]
@@ -171,6 +176,21 @@ class Candidates:
                         moved[other].append(axis)
                         yield self._sharding(moved)
         yield from self._with_one_more(own, axes, shape)
+        yield from self._exchanged(own, axes)
+
+    def _exchanged(
+        self, dims: Sequence[Sequence[AxisRef]], axes: Sequence[AxisRef]
+    ) -> Iterator[TensorSharding]:
+        """Yield shardings with another axis in an axis's place.
+
+        Where two fight for a dimension propagation takes one; the other may send less, or
+        along a faster link.
+        """
+        used = [axis for dim in dims for axis in dim]
+        for old, new in product(used, (axis for axis in axes if axis not in used)):
+            yield self._sharding(
+                [[new if axis == old else axis for axis in dim] for dim in dims]
+            )
 
     def _with_one_more(
         self,
@@ -209,7 +229,15 @@ class Candidates:
         """Yield constraints: of all lines, for each the first variant, the second, …"""
         lines = self._lines.costliest_first()
         yield from self._constraints_everywhere(lines)
-        rows = [list(self._constraints_of(line)) for line in lines]
+        alike: defaultdict[object, list[Line]] = defaultdict(list)
+        for line in lines:
+            alike[line.alike].append(line)
+        groups: list[list[Line]] = []
+        for line in lines:
+            if len(group := alike.pop(line.alike, [])) > 1:
+                groups.append(group)
+            groups.append([line])
+        rows = [list(self._constraints_of(group)) for group in groups]
         for column in zip_longest(*rows):
             yield from (candidate for candidate in column if candidate is not None)
 
@@ -254,29 +282,39 @@ class Candidates:
         write = f"{CONSTRAINT_CODE}{spec_text(held[0][1])})"
         return Candidate("constraint", write, places, edits, tuple(shardings))
 
-    def _constraints_of(self, line: Line) -> Iterator[Candidate]:
-        first = line.values[0]
-        own = self._dims(first, self.recorded)
-        for sharding in dict.fromkeys(self._variants(first)):
-            if not self._fits(shape_of(first), sharding):
+    def _constraints_of(self, lines: Sequence[Line]) -> Iterator[Candidate]:
+        """Yield constraints on lines that are held alike, by what the first may be."""
+        values = [line.values[0] for line in lines]
+        own = [self._dims(value, self.recorded) for value in values]
+        for sharding in dict.fromkeys(self._variants(values[0])):
+            if not all(self._fits(shape_of(value), sharding) for value in values):
                 continue
-            if [list(dim.axes) for dim in sharding.dims] == own:
+            if all([list(dim.axes) for dim in sharding.dims] == dims for dims in own):
                 continue  # propagation chose that sharding
-            yield self._constraint([(line, sharding)])
+            yield self._constraint([(line, sharding) for line in lines])
 
     def spellings(self) -> Iterator[Candidate]:
         """Yield other spellings of ops, of those of one line together."""
         for (_, spelling), ops in self._lines.respelled().items():
+            sharding = None
+            if (split := split_by(ops[0])) is not None:
+                sharding = self._sharding(self._dims(split, self.recorded))
+                if not self._fits(shape_of(split), sharding):
+                    continue
+                ops = [op for op in ops if holds(op, sharding)]
+            if not ops:
+                continue
             results = [op.results[0] for op in ops]
             users = [use.operation for result in results for use in result.uses]
             parts = [result for user in users for result in user.results[:1]]
+            inside = [value for op in ops for o in op.walk() for value in o.results]
             places = self._lines.places(results)
+            change = Change("respell", places[0].name)
             edits = tuple(
-                Edit(Change("respell", places[0].name), value, spelling=spelling)
-                for value in results
+                Edit(change, value, sharding, spelling=spelling) for value in results
             )
-            write = spelling_code(ops[0])
-            yield Candidate("spelling", write, places, edits, (*results, *parts))
+            write = spelling_code(ops[0], sharding)
+            yield Candidate("spelling", write, places, edits, (*inside, *parts))
 
     def storage(self) -> Iterator[Candidate]:
         """Yield arguments stored with the dimensions that reshapes make of products."""

@@ -42,7 +42,7 @@ def layouts(
     if mesh.device_ids:
         return  # the user placed each device
     axes = tuple(mesh.axes)
-    orders = list(_orders(axes)) if _links_differ(machine, mesh) else []
+    orders = list(_orders(axes)) if links_differ(machine, mesh) else []
     if machine.axes:
         moved = [order for order in _orders(axes) if links_moved(machine, axes, order)]
         orders = list(dict.fromkeys((*moved, *orders)))
@@ -110,7 +110,8 @@ def _short_text(mesh: Mesh) -> str:
     return ", ".join(f"{name}={size}" for name, size in axes)
 
 
-def _links_differ(machine: Machine, mesh: Mesh) -> bool:
+def links_differ(machine: Machine, mesh: Mesh) -> bool:
+    """Return True if links between devices differ by where these stand in the mesh."""
     if isinstance(machine, ChipMachine):
         return machine.block_devices < mesh.total_size
     return bool(machine.levels)

@@ -1,12 +1,12 @@
 """The lines of a source whose values can be constrained, the costliest first."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.usage.collectives import list_collectives
@@ -64,11 +64,14 @@ class Line:
         values: of the forward pass, one for each layer or call.
         cotangents: of these in a backward pass: JAX constrains them, too.
         score: the bytes that are sent for this line and those around it.
+        alike: the key of lines that one constraint of the source may hold, whatever their
+            types: a line that is a function of several values, or sums of one loop.
     """
 
     values: list[OpResult] = field(default_factory=list[OpResult])
     cotangents: list[SSAValue] = field(default_factory=list[SSAValue])
     score: float = 0.0
+    alike: object = None
 
 
 def _kind(value: SSAValue) -> str:
@@ -84,11 +87,11 @@ class _BackwardPass:
     """The ops of a program that JAX made by transposing, not by recomputing."""
 
     def __init__(self, module: ModuleOp):
-        self._calls: defaultdict[str, list[CallOp]] = defaultdict(list)
+        self.calls: defaultdict[str, list[CallOp]] = defaultdict(list)
         self._functions: dict[str, bool] = {}
         for op in module.walk():
             if isinstance(op, CallOp):
-                self._calls[op.callee.string_value()].append(op)
+                self.calls[op.callee.string_value()].append(op)
 
     def __contains__(self, op: Operation) -> bool:
         scope = _scope(op.location)
@@ -106,10 +109,45 @@ class _BackwardPass:
         known = self._functions.get(function)
         if known is None:
             self._functions[function] = False  # of a call to itself
-            calls = self._calls[function]
+            calls = self.calls[function]
             known = bool(calls) and all(call in self for call in calls)
             self._functions[function] = known
         return known
+
+
+def _loop_of_sum(
+    value: OpResult, calls: Mapping[str, Sequence[CallOp]]
+) -> Operation | None:
+    """Return the loop that adds something to a carry, where a value is the sum.
+
+    Args:
+        value: in the body, or in a function that only the body calls.
+        calls: of functions, by their names.
+    """
+    op, block = value.op, value.op.parent
+    if not isinstance(op, stablehlo.AddOp) or block is None:
+        return None
+    returned = [use for use in value.uses if use.operation is block.last_op]
+    around = block.parent_op()
+    if len(returned) != 1:
+        return None
+    index, summands = returned[0].index, list(op.operands)
+    callers = calls.get(around.sym_name.data, ()) if isinstance(around, FuncOp) else ()
+    if isinstance(around, FuncOp) and len(callers) == 1:
+        (call,) = callers  # JAX calls the body of a scan
+        block, result = call.parent, call.results[index]
+        returned = [
+            use for use in result.uses if block and use.operation is block.last_op
+        ]
+        if block is None or len(returned) != 1:
+            return None
+        given = dict(zip(around.body.block.args, call.operands, strict=True))
+        index = returned[0].index
+        summands = [given[v] for v in summands if isinstance(v, BlockArgument)]
+        around = block.parent_op()
+    if not isinstance(around, stablehlo.WhileOp) or block is not around.body.block:
+        return None
+    return around if block.args[index] in summands else None
 
 
 def _is_manual(op: Operation) -> bool:
@@ -211,8 +249,8 @@ class Lines:
         for op in self._module.walk():
             if not _is_manual(op):
                 for spelling in spellings(op):
-                    key = (self._line_of(op), op.results[0].type, op.operands[1].type)
-                    groups[key, spelling].append(op)
+                    types = tuple(value.type for value in (*op.operands, *op.results))
+                    groups[(self._line_of(op), types), spelling].append(op)
         return groups
 
     def costliest_first(self) -> list[Line]:
@@ -247,7 +285,12 @@ class Lines:
                 if self._can_be_constrained(result, largest):
                     line = self._line_of(op)
                     key = line, op.name, result.type
-                    entry = lines.setdefault(key, Line())
+                    alike = (
+                        _loop_of_sum(result, self._backward.calls) or line,
+                        op.name,
+                        len(shape_of(result)),
+                    )
+                    entry = lines.setdefault(key, Line(alike=alike))
                     entry.values.append(result)
                     entry.cotangents = list(consumed.get((line, result.type), ()))
         for line in lines.values():

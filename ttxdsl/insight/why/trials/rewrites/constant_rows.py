@@ -107,7 +107,7 @@ def _evaluated(value: SSAValue) -> list[int] | None:
 
     if not collect(value.owner):
         return None
-    called = list(_called(ops))
+    called = list(called_functions(ops))
     inside = (op for callee in called for op in callee.body.walk())
     if not all(isinstance(op, ReturnOp) or _is_simple(op) for op in inside):
         return None
@@ -135,7 +135,7 @@ def _is_simple(op: Operation) -> bool:
     return not op.regions and (known or is_side_effect_free(op))
 
 
-def _called(ops: Iterable[Operation]) -> Iterator[FuncOp]:
+def called_functions(ops: Iterable[Operation]) -> Iterator[FuncOp]:
     """Yield the functions that ops call, and those that these call."""
     seen: set[FuncOp] = set()
     pending = list(ops)

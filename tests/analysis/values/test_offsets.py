@@ -1,0 +1,133 @@
+"""What is said of integers holds of those that JAX computes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.values.intervals import Interval
+from ttxdsl.analysis.values.offsets import Offset, offset_of
+from ttxdsl.loading.program import parse_program
+
+ROWS, SIZE = 6, 5
+
+
+def offset(compute: Callable[[Any, Any], Any]) -> Offset:
+    """What is said of a function of integers a row and of a table of numbers."""
+    numbers = jax.ShapeDtypeStruct((ROWS,), jnp.int32)
+    table = jax.ShapeDtypeStruct((ROWS, SIZE), jnp.float32)
+    lowered = jax.jit(compute, keep_unused=True).lower(numbers, table)
+    last = entry_function(parse_program(lowered.as_text())).body.block.last_op
+    assert last is not None
+    return offset_of(last.operands[0])
+
+
+def rows() -> Any:
+    return jnp.arange(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("compute", "expected"),
+    [
+        (lambda i, t: rows() * SIZE + i % SIZE, (SIZE, 0, (0, SIZE - 1))),
+        (lambda i, t: rows() * SIZE + jnp.clip(i, 0, 3), (SIZE, 0, (0, 3))),
+        (lambda i, t: rows() * SIZE + (i & 3), (SIZE, 0, (0, 3))),
+        (lambda i, t: np.arange(ROWS) * SIZE + i % 2, (SIZE, 0, (0, 1))),
+        (lambda i, t: rows() * SIZE + jnp.argmax(t, 1), (SIZE, 0, (0, SIZE - 1))),
+        (lambda i, t: (rows() + 1) * SIZE - 1 - i % 3, (SIZE, 0, (2, 4))),
+        (lambda i, t: jnp.where(i < 2, jnp.maximum(i, 0), 2), (0, None, (0, 2))),
+        (lambda i, t: jnp.where(i < 0, i + 9, i) * 0, (0, None, (0, 0))),
+        (lambda i, t: (rows() * 4)[::2] + 1, (8, 0, (1, 1))),
+        (lambda i, t: (rows()[:, None] * 4 + jnp.ones((1, 3), int)).T, (4, 1, (1, 1))),
+        (lambda i, t: jax.lax.div(jnp.abs(i % 7 - 3), 2), (0, None, (0, 2))),
+        (lambda i, t: jnp.sign(i) + 1, (0, None, (0, 2))),
+    ],
+)
+def test_offsets(compute: Any, expected: tuple[int, int | None, tuple[int, int]]):
+    factor, dim, rest = expected
+    assert offset(compute) == Offset(factor, dim, Interval(*rest))
+
+
+def test_elements_of_other_places_are_not_those_that_a_predicate_is_of():
+    """A row's number is negative, and the one that is read is another row's."""
+    said = offset(lambda i, t: jnp.where(i < 0, jnp.flip(i), 0))
+    assert said.rest == Interval(-(2.0**31), 2.0**31 - 1)
+
+
+def test_what_wraps_is_any_number():
+    assert offset(lambda i, t: jnp.maximum(i, 5) + 1).rest.low == -(2.0**31)
+
+
+def random_integers(rng: random.Random, depth: int, i: Any, t: Any) -> Any:
+    """A random integer a row."""
+    if not depth:
+        return rng.choice(
+            [
+                lambda: i,
+                rows,
+                lambda: jnp.argmax(t, axis=1),
+                lambda: jnp.full((ROWS,), rng.randint(-4, 4)),
+                lambda: jnp.asarray(np.arange(ROWS) * rng.randint(-3, 3)),
+            ]
+        )()
+    a, b = (random_integers(rng, depth - rng.randint(1, depth), i, t) for _ in range(2))
+    by = rng.choice([-7, -2, 1, 3, 8])
+    holds = rng.choice(
+        [
+            lambda: a < b,
+            lambda: (a >= by) & (b != 0),
+            lambda: ~((a < by) | (a == b)),
+            lambda: (a < 0) != (by < 0),
+            lambda: i < by,
+        ]
+    )
+    return rng.choice(
+        [
+            lambda: a + b,
+            lambda: a - b,
+            lambda: a * by,
+            lambda: a % by,
+            lambda: jax.lax.rem(a, jnp.full_like(a, by)),
+            lambda: a // by,
+            lambda: jax.lax.div(a, jnp.full_like(a, by)),
+            lambda: jnp.minimum(a, by),
+            lambda: jnp.maximum(a, b),
+            lambda: jnp.clip(a, -3, 6),
+            lambda: a & abs(by),
+            lambda: -a,
+            lambda: jnp.abs(a),
+            lambda: jnp.flip(a),
+            lambda: jnp.where(holds(), a, b),
+            lambda: jnp.where(holds(), a + by, a),
+            lambda: a[jnp.clip(b, 0, ROWS - 1)],
+            lambda: jnp.cumsum(a),
+        ]
+    )()
+
+
+def test_random_integers():
+    told = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+
+        def compute(i: Any, t: Any, seed: int = seed) -> Any:
+            return random_integers(random.Random(seed), 4, i, t)
+
+        said = offset(compute)
+        factor, dim, rest = said
+        for _ in range(3):
+            i = rng.integers(-9, 9, ROWS).astype(np.int32)
+            table = rng.random((ROWS, SIZE)).astype(np.float32)
+            left = np.asarray(compute(jnp.asarray(i), table)).astype(np.int64)
+            if dim is not None:
+                left = left - factor * np.arange(ROWS)
+            assert rest.low <= left.min() and left.max() <= rest.high, (seed, said)
+        told += rest.high - rest.low < 2**31
+    assert told > 60, told
