@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+import ttxdsl
 from tests.insight.doctor.jax_models import jax, jnp
 from tests.insight.doctor.prescriptions.test_prescribe import (
+    applied,
     candidates,
+    compiled,
 )
 from ttxdsl.loading.program import parse_program, program_text
 
 WIDTH = 64
 
 
-def accumulation(*, at_once: bool) -> str:
-    """A step of four micro-batches; the sums are made in one line, or in two."""
+def accumulation(*, at_once: bool, fsdp: tuple[Any, ...] = ()) -> str:
+    """A step of four micro-batches; the sums are made in one line, or in two.
+
+    Parameters are split as `fsdp` says.
+    """
     mesh = jax.make_mesh(
         (2, 4), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2
     )
@@ -42,7 +49,8 @@ def accumulation(*, at_once: bool) -> str:
         placed = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
         return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=placed)
 
-    p = {"up": spread((WIDTH, 2 * WIDTH)), "down": spread((2 * WIDTH, WIDTH))}
+    shapes = {"up": (WIDTH, 2 * WIDTH), "down": (2 * WIDTH, WIDTH)}
+    p = {name: spread(shape, *fsdp) for name, shape in shapes.items()}
     x = spread((4, 32, WIDTH), None, "data")
     text: str = jax.jit(step).lower(p, x).as_text(debug_info=True)
     return text
@@ -66,3 +74,28 @@ def test_sums_of_one_loop_are_one_candidate(at_once: bool, debug: bool):
         'P("data"))',
         'P(None, "data"))',
     }
+
+
+def test_parameters_are_gathered_once_before_the_loop():
+    text = accumulation(at_once=True, fsdp=("data",))
+    held = {
+        tuple(one.write.split("\n")[1:]): one
+        for one in candidates(text)
+        if one.write.startswith("# before the loop")
+    }
+    by_data = (
+        "p['down'] = jax.lax.with_sharding_constraint(p['down'], P())",
+        "p['up'] = jax.lax.with_sharding_constraint(p['up'], P())",
+    )
+    assert list(held) == [by_data]
+    other = applied(text, [held[by_data]])
+    before, after = compiled(text), compiled(other)
+    gathers = [dict(side.collectives).get("all_gather", 0) for side in (before, after)]
+    assert gathers[1] < gathers[0] and after.bytes < before.bytes
+    program = ttxdsl.load(other)
+    for mine, theirs in zip(
+        program.partition().interpret(*program.random_inputs(0)).results,
+        ttxdsl.load(text).interpret(*program.random_inputs(0)).results,
+        strict=True,
+    ):
+        np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-4)

@@ -93,9 +93,12 @@ def _code(number: int, prescription: Prescription) -> list[str]:
     """Return the lines to paste, with where they belong as comments."""
     first = prescription.places[0]
     match prescription.kind:
+        case "constraint" if first.op is None:
+            names = ", ".join(place.name for place in prescription.places)
+            lines = [f"# {number}: of {names}"]
         case "constraint":
             where = place_text(first.position, first.function) or first.name
-            name = first.name if first.op is None else f"{first.name}, {first.op}"
+            name = f"{first.name}, {first.op}"
             count = sum(place.count for place in prescription.places)
             values = f"; {count} values" if count > 1 else ""
             if others := prescription.places[1:]:

@@ -59,7 +59,8 @@ class Edit:
         match self.change.kind:
             case "constrain":
                 assert value is not None and self.sharding is not None
-                _constrain(value, self.sharding)
+                user = self.user and mapped[self.user.results[0]].owner
+                _constrain(value, self.sharding, user)
             case "annotate argument":
                 assert self.index is not None
                 sdy.set_func_argument_sharding(function, self.index, self.sharding)
@@ -127,8 +128,10 @@ def changed(
     return module
 
 
-def _constrain(value: SSAValue, sharding: TensorSharding) -> None:
-    """Put a constraint behind a value, for all its users."""
+def _constrain(
+    value: SSAValue, sharding: TensorSharding, user: Operation | Block | None
+) -> None:
+    """Put a constraint behind a value, for all its users or for one."""
     constraint = sdy.ShardingConstraintOp(value, sharding)
     owner = value.owner
     if isinstance(owner, Block):
@@ -138,5 +141,6 @@ def _constrain(value: SSAValue, sharding: TensorSharding) -> None:
         constraint.location = owner.location
     Rewriter.insert_op(constraint, point)
     value.replace_uses_with_if(
-        constraint.result, lambda use: use.operation is not constraint
+        constraint.result,
+        lambda use: use.operation is not constraint and user in (None, use.operation),
     )

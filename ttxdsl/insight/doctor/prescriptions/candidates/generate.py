@@ -38,6 +38,7 @@ from ttxdsl.insight.doctor.prescriptions.candidates.lines import (
     Lines,
     SourcePlace,
 )
+from ttxdsl.insight.doctor.prescriptions.candidates.loops import gathered_before_loops
 from ttxdsl.insight.doctor.prescriptions.candidates.storage import storages
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
@@ -217,7 +218,7 @@ class Candidates:
         kinds = [meshes]
         if not is_solved(self._module):  # else what is inside is not ours to change
             kinds = [self.constraints(), self.arguments(), meshes]
-            kinds += [self.spellings(), self.storage()]
+            kinds += [self.spellings(), self.storage(), self.loops()]
         for turn in zip_longest(*kinds):
             for candidate in turn:
                 if candidate is None or (candidate.write, candidate.places) in known:
@@ -315,6 +316,12 @@ class Candidates:
             )
             write = spelling_code(ops[0], sharding)
             yield Candidate("spelling", write, places, edits, (*inside, *parts))
+
+    def loops(self) -> Iterator[Candidate]:
+        """Yield state that is gathered before loops, along each axis."""
+        state = results_of_arguments(self._function)
+        axes = [name for name, _ in self._axes()]
+        yield from gathered_before_loops(self._function, state, axes)
 
     def storage(self) -> Iterator[Candidate]:
         """Yield arguments stored with the dimensions that reshapes make of products."""
