@@ -107,6 +107,25 @@ def test_what_counts_on_a_shard_is_refused():
         on_other_mesh(lowered(gathered, (2, 4)), (4, 2))
 
 
+DROPPED = """\
+sdy.mesh @mesh = <["data"=4, "model"=1]>
+func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"data"}, {}]>] out_shardings=[<@mesh, [{"data"}, {}]>] manual_axes={"data", "model"} (%a: tensor<1x6xf32>) {
+    %1 = stablehlo.reshape %a : (tensor<1x6xf32>) -> tensor<6xf32>
+    %2 = stablehlo.sine %1 : tensor<6xf32>
+    %3 = stablehlo.reshape %2 : (tensor<6xf32>) -> tensor<1x6xf32>
+    sdy.return %3 : tensor<1x6xf32>
+  } : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+"""
+
+
+def test_what_drops_a_shard_of_one_is_refused():
+    with pytest.raises(CompileError, match="counts on the size of a shard"):
+        on_other_mesh(DROPPED, (2, 1))
+
+
 KERNEL = """\
 sdy.mesh @mesh = <["data"=2, "model"=4]>
 func.func @main(%q: tensor<8x8x64x16xbf16>) -> tensor<8x8x64x16xbf16> {{

@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.analysis.batching.batch import find_batch
 from ttxdsl.analysis.calls.function_attributes import entry_function
@@ -61,10 +60,4 @@ def scale_batch(module: ModuleOp, factor: Fraction) -> ModuleOp:
                 function,
             )
     batch.rewrite(function)
-    try:
-        changed.verify()
-    except VerifyException as error:  # what drops a batch of one, say
-        raise CompileError(
-            f"an op counts on the size of the batch that it has: {error}", function
-        ) from error
     return changed

@@ -26,6 +26,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
@@ -230,6 +231,9 @@ class ScaledDimensions:
 
         Args:
             function: that has all of them.
+
+        Raises:
+            CompileError: an op counts on a size, as one that drops a batch of one.
         """
         shapes: dict[SSAValue, list[int]] = {}
         for (value, at), scale in self.dims.items():
@@ -246,6 +250,13 @@ class ScaledDimensions:
             [argument.type for argument in function.body.block.args],
             [value.type for value in last.operands] if last is not None else [],
         )
+        try:
+            function.verify()
+        except VerifyException as error:
+            raise CompileError(
+                f"an op counts on the size of {self._called} that it has: {error}",
+                function,
+            ) from error
 
     def _resize(self, op: Operation, shapes: dict[SSAValue, list[int]]) -> None:
         match op:
