@@ -214,6 +214,11 @@ class ScaledDimensions:
                 )
             if grown.isdisjoint(factors):
                 grown.add(factors[0])
+        if isinstance(op, stablehlo.ReshapeOp) and shape_of(dim[0])[dim[1]] == 1:
+            (other,) = (v for v in (op.operand, op.result) if v is not dim[0])
+            mappings = dict(zip(values, rule.tensors, strict=True))
+            if grown.isdisjoint(f for factors in mappings[other] for f in factors):
+                raise CompileError(f"{op.name} drops {self._called} of one", op)
         stiff = {*rule.permutation, *rule.need_replication, *rule.blocked}
         if not grown.isdisjoint(stiff) and not isinstance(op, stablehlo.SortOp):
             raise CompileError(f"{op.name} works along {self._called}", op)
