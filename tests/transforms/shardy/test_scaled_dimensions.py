@@ -160,3 +160,27 @@ def test_kernels_take_other_batches_and_heads(
     work = kernel_work(kernel)
     assert work is not None
     assert (work.operations, work.bytes_touched) == (500 * times, 400 * times)
+
+
+@pytest.mark.parametrize("back", ["reshape %2", "broadcast_in_dim %2, dims = [1, 2]"])
+def test_a_kernel_of_one_row_takes_several(back: str):
+    """JAX drops the dimension of a batch of one in front of a kernel."""
+    estimate = {"flops": 1000, "transcendentals": 10, "bytes_accessed": 400}
+    config = json.dumps({"custom_call_config": {"cost_estimate": estimate}})
+    text = f"""\
+sdy.mesh @mesh = <["data"=4, "model"=1]>
+func.func @main(%q: tensor<4x64x16xbf16>) -> tensor<4x64x16xbf16> {{
+  %0 = sdy.manual_computation(%q) in_shardings=[<@mesh, [{{"data"}}, {{}}, {{}}]>] out_shardings=[<@mesh, [{{"data"}}, {{}}, {{}}]>] manual_axes={{"data", "model"}} (%a: tensor<1x64x16xbf16>) {{
+    %1 = stablehlo.reshape %a : (tensor<1x64x16xbf16>) -> tensor<64x16xbf16>
+    %2 = stablehlo.custom_call @tpu_custom_call(%1) {{backend_config = {json.dumps(config)}}} : (tensor<64x16xbf16>) -> tensor<64x16xbf16>
+    %3 = stablehlo.{back} : (tensor<64x16xbf16>) -> tensor<1x64x16xbf16>
+    sdy.return %3 : tensor<1x64x16xbf16>
+  }} : (tensor<4x64x16xbf16>) -> tensor<4x64x16xbf16>
+  return %0 : tensor<4x64x16xbf16>
+}}
+"""
+    module = parse_program(on_other_mesh(text, (2, 1)))
+    (kernel,) = ops_of_type(module, stablehlo.CustomCallOp)
+    assert kernel.results[0].type.get_shape() == (2, 64, 16)
+    work = kernel_work(kernel)
+    assert work is not None and work.operations == 1000

@@ -16,9 +16,11 @@ from typing import cast
 from xdsl.dialects.builtin import (
     AnyDenseElement,
     AnyFloat,
+    ArrayAttr,
     BytesAttr,
     DenseIntOrFPElementsAttr,
     FunctionType,
+    IndexType,
     ModuleOp,
     TensorType,
 )
@@ -45,6 +47,9 @@ from ttxdsl.transforms.partition.ops.creation import splat_of
 
 Dim = tuple[SSAValue, int]
 """One dimension of one value."""
+
+_NEW = -1
+"""The dimension in front that a value has not, as a reshape dropped its batch of one."""
 
 
 class ScaledDimensions:
@@ -76,10 +81,10 @@ class ScaledDimensions:
             if known != scale:
                 raise CompileError(f"{self._called} would get two sizes", where)
             return
-        if (shape_of(value)[at] * scale).denominator > 1:
+        size = 1 if at == _NEW else shape_of(value)[at]
+        if (size * scale).denominator > 1:
             raise CompileError(
-                f"{shape_of(value)[at]} of {self._called} cannot be taken times {scale}",
-                where,
+                f"{size} of {self._called} cannot be taken times {scale}", where
             )
         self.dims[dim] = scale
         self._pending.append(dim)
@@ -100,6 +105,20 @@ class ScaledDimensions:
                     self._through(op, dim)
 
     def _through(self, op: Operation, dim: Dim) -> None:
+        if isinstance(op, stablehlo.CustomCallOp) and is_kernel(op):
+            self._through_kernel(op, dim)
+            return
+        if isinstance(op, stablehlo.ReshapeOp) and self._through_reshape(op, dim):
+            return
+        if (
+            dim[1] == _NEW
+            and isinstance(op, stablehlo.BroadcastInDimOp)
+            and shape_of(op.result) == (1, *shape_of(op.operand))
+        ):
+            self._tie((op.result, 0), dim, op)
+            return
+        if dim[1] == _NEW:
+            raise CompileError(f"{op.name} has no {self._called} of one", op)
         if op.has_trait(IsTerminator):
             parent = op.parent_op()
             if parent is not None and not isinstance(parent, FuncOp):
@@ -110,9 +129,6 @@ class ScaledDimensions:
             return
         if data_flow_of(type(op)) is not None:
             self._along(op, dim)
-            return
-        if isinstance(op, stablehlo.CustomCallOp) and is_kernel(op):
-            self._through_kernel(op, dim)
             return
         if op.has_trait(Collective):
             self._through_collective(op, dim)
@@ -178,8 +194,37 @@ class ScaledDimensions:
             return
         for result in op.results:
             shape = shape_of(result)
-            if at < len(shape) and shape[at] == shape_of(value)[at]:
+            if at == _NEW or shape[at : at + 1] == shape_of(value)[at : at + 1]:
                 self._tie((result, at), dim, op)
+
+    def _through_reshape(self, op: stablehlo.ReshapeOp, dim: Dim) -> bool:
+        """Drop a batch of one in front, or give it back; False of other reshapes.
+
+        Pallas does so around a kernel that has no batch then.
+
+        Raises:
+            CompileError: a dimension of one is dropped elsewhere, where nobody can tell
+                whether it would be one of several, or a part of the next.
+        """
+        value, at = dim
+        other = op.result if value is op.operand else op.operand
+        shape, reshaped = shape_of(value), shape_of(other)
+        if at == _NEW and reshaped == (1, *shape):
+            self._tie((other, 0), dim, op)
+            return True
+        if at == 0 and reshaped == (1, *shape) and (other, 0) in self.dims:
+            return True  # it is longer for that
+        if at == _NEW or shape[at] != 1:
+            return False
+        if reshaped[: at + 1] == shape[: at + 1]:
+            self._tie((other, at), dim, op)
+            return True
+        if at or shape[1:] != reshaped or not _is_of_kernels(other):
+            raise CompileError(f"{op.name} drops {self._called} of one", op)
+        # tables that a shard keeps for the backward kernel become longer
+        is_kept = any(use.operation.has_trait(IsTerminator) for use in other.uses)
+        self._tie((other, 0 if is_kept else _NEW), dim, op)
+        return True
 
     def _through_collective(self, op: Operation, dim: Dim) -> None:
         for pair in zip(op.operands, op.results, strict=False):
@@ -214,11 +259,6 @@ class ScaledDimensions:
                 )
             if grown.isdisjoint(factors):
                 grown.add(factors[0])
-        if isinstance(op, stablehlo.ReshapeOp) and shape_of(dim[0])[dim[1]] == 1:
-            (other,) = (v for v in (op.operand, op.result) if v is not dim[0])
-            mappings = dict(zip(values, rule.tensors, strict=True))
-            if grown.isdisjoint(f for factors in mappings[other] for f in factors):
-                raise CompileError(f"{op.name} drops {self._called} of one", op)
         stiff = {*rule.permutation, *rule.need_replication, *rule.blocked}
         if not grown.isdisjoint(stiff) and not isinstance(op, stablehlo.SortOp):
             raise CompileError(f"{op.name} works along {self._called}", op)
@@ -241,9 +281,12 @@ class ScaledDimensions:
             CompileError: an op counts on a size, as one that drops a batch of one.
         """
         shapes: dict[SSAValue, list[int]] = {}
-        for (value, at), scale in self.dims.items():
+        for (value, at), scale in sorted(self.dims.items(), key=lambda dim: -dim[0][1]):
             size = shapes.setdefault(value, list(shape_of(value)))
-            size[at] = int(size[at] * scale)
+            if at == _NEW:  # after the others
+                size.insert(0, int(scale))
+            else:
+                size[at] = int(size[at] * scale)
         for op in list(all_ops(function)):
             self._resize(op, shapes)
         for value, shape in shapes.items():
@@ -288,11 +331,34 @@ class ScaledDimensions:
                     if sizes[at] == shape_of(op.operand)[at]:
                         sizes[at] = size
                 op.slice_sizes = i64_array(sizes)
+            case stablehlo.BroadcastInDimOp() if (op.operand, _NEW) in self.dims:
+                op.broadcast_dimensions = i64_array(range(len(shape_of(op.result))))
             case stablehlo.CustomCallOp() if is_kernel(op):
                 scales = (self.dims.get(dim, Fraction(1)) for dim in _queries(op))
                 scale_estimate(op, prod(scales, start=Fraction(1)))
+                self._add_to_layouts(op)
             case _:
                 pass
+
+    def _add_to_layouts(self, op: stablehlo.CustomCallOp) -> None:
+        """Let a new dimension in front be the major one."""
+        for name, values in (
+            ("operand_layouts", op.operands),
+            ("result_layouts", op.results),
+        ):
+            layouts = op.properties.get(name)
+            if not isinstance(layouts, ArrayAttr):
+                continue
+            new: list[Attribute] = []
+            pairs = zip(cast("ArrayAttr[Attribute]", layouts), values, strict=True)
+            for layout, value in pairs:
+                if (value, _NEW) in self.dims:
+                    rank = len(shape_of(value))
+                    dims = [*(dim + 1 for dim in range(rank - 1, -1, -1)), 0]
+                    type_ = TensorType(IndexType(), [rank + 1])
+                    layout = DenseIntOrFPElementsAttr.from_list(type_, dims)
+                new.append(layout)
+            op.properties[name] = ArrayAttr(new)
 
     def _grown(self, value: SSAValue) -> Iterator[tuple[int, int]]:
         for at, size in enumerate(shape_of(value)):
@@ -312,8 +378,26 @@ def _queries(op: Operation) -> list[Dim]:
     """Return the dimensions of an op's first floating-point operand."""
     for value in op.operands:
         if isinstance(element_of(value), AnyFloat):
-            return [(value, at) for at in range(len(shape_of(value)))]
+            return [(value, at) for at in range(_NEW, len(shape_of(value)))]
     return []
+
+
+def _is_of_kernels(value: SSAValue) -> bool:
+    """Return True if a kernel makes a value, or only kernels read it.
+
+    Integers may be returned, too: a kernel gets them in another computation.
+    """
+    ops = [
+        use.operation
+        for use in value.uses
+        if isinstance(element_of(value), AnyFloat)
+        or not use.operation.has_trait(IsTerminator)
+    ]
+    if isinstance(owner := value.owner, Operation) and not isinstance(
+        owner, stablehlo.ReshapeOp
+    ):
+        ops = [owner]
+    return all(isinstance(op, stablehlo.CustomCallOp) and is_kernel(op) for op in ops)
 
 
 def _resized(value: Attribute, shape: Sequence[int]) -> Attribute | None:
