@@ -5,7 +5,7 @@ all heads. Stored as `(…, d, heads)` the same numbers are split by heads.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -91,7 +91,10 @@ def _may_be_stored(module: ModuleOp) -> bool:
     return any(
         size in sharded
         for op in ops_of_type(module, stablehlo.ReshapeOp)
-        for size in set(shape_of(op.operand)) ^ set(shape_of(op.result))
+        for before, after in [
+            (Counter(shape_of(op.operand)), Counter(shape_of(op.result)))
+        ]
+        for size in (before - after) + (after - before)
     )
 
 
