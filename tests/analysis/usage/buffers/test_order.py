@@ -221,3 +221,52 @@ def test_what_a_product_in_windows_alone_needs_stored_is_made_for_it():
     *_, gradient = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
     order = stored_late(ops, Fusion(TPU))
     assert order.index(made) == order.index(gradient) - 1
+
+
+LOOP = """
+  %{name}:3 = stablehlo.while(%i = %zero, %a = {first}, %b = {second}) : tensor<i32>, {T}, {T}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %1 = stablehlo.dot_general %a, %b, {DOT}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %1, %a : tensor<i32>, {T}, {T}
+  }}"""
+
+
+def microbatches(count: int, is_chain: bool) -> str:
+    """Return the loops of a step in their order: what saves, `f`, and what reads that, `b`."""
+    body, total = "", "%w"
+    for at in range(count):
+        read = total if is_chain else "%w"
+        body += LOOP.format(name=f"f{at}", first=read, second="%w", T=T, DOT=DOT)
+        saved = f"%f{at}#1", f"%f{at}#2"
+        body += LOOP.format(
+            name=f"b{at}", first=saved[0], second=saved[1], T=T, DOT=DOT
+        )
+        body += f"\n  %s{at} = stablehlo.add {total}, %b{at}#1 : {T}"
+        total = f"%s{at}"
+    module = parse_program(
+        f"""
+        func.func @main(%w: {T}) -> {T} {{
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %four = stablehlo.constant dense<4> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          {body}
+          return {total} : {T}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    ops = scheduled(list(function.body.block.ops), Fusion(TPU))
+    loops = (op for op in ops if isinstance(op, stablehlo.WhileOp))
+    return " ".join(str(loop.results[0].name_hint) for loop in loops)
+
+
+def test_microbatches_save_four_at_a_time_before_their_gradients():
+    assert microbatches(2, False) == "f0 f1 b0 b1"
+    assert microbatches(6, False) == "f0 f1 f2 f3 b0 b1 b2 b3 f4 f5 b4 b5"
+    # each needs the gradient of the one before
+    assert microbatches(3, True) == "f0 b0 f1 b1 f2 b2"
