@@ -99,6 +99,24 @@ def tiled_order(shape: Sequence[int], tile: tuple[int, int]) -> tuple[int, ...]:
     return *(dim for dim in dims if dim not in last), last[1], last[0]
 
 
+def ordered_bytes(
+    shape: Sequence[int],
+    element: Attribute,
+    tile: tuple[int, int],
+    order: Sequence[int],
+) -> int:
+    """Return the bytes of a tensor in whole tiles of the last two dimensions of an order.
+
+    Rows of elements narrower than 32 bits come in as many as fill those.
+    """
+    if len(shape) < 2:
+        return tiled_bytes(shape, element, tile)
+    row, column = order[-2:]
+    rows = max(shape[row], 32 // element_bits(element))
+    stored = [rows if dim == row else size for dim, size in enumerate(shape)]
+    return tensor_bytes((_padded(stored, tile, column, row),), element)
+
+
 def _tiled(
     shape: Sequence[int], along_columns: Collection[int] | None
 ) -> Iterator[tuple[int, int]]:

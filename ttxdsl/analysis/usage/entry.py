@@ -1,8 +1,8 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.diagnostics.errors import CompileError
@@ -53,3 +53,19 @@ def is_donated(function: FuncOp, index: int) -> bool:
         return False
     told = function.arg_attrs.data[index].data
     return any(name in told for name in DONATED)
+
+
+def is_laid_out(function: FuncOp, index: int) -> bool:
+    """Whether a result takes the place, and so the layout, of an argument that is named for it."""
+    if function.arg_attrs is None:
+        return False
+    named = (entry.data.get(DONATED[0]) for entry in function.arg_attrs.data)
+    return any(isinstance(at, IntegerAttr) and at.value.data == index for at in named)
+
+
+def is_argument(value: SSAValue) -> bool:
+    """Whether a value is an argument of a function or of what each device runs."""
+    around = (FuncOp, sdy.ManualComputationOp)
+    return isinstance(value, BlockArgument) and isinstance(
+        value.owner.parent_op(), around
+    )

@@ -52,6 +52,7 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     Kind,
     Peak,
     Scope,
+    own_outputs,
     peak_of,
     sweep,
 )
@@ -65,7 +66,7 @@ from ttxdsl.analysis.usage.buffers.fusion import (
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import Layouts, stored_shape
+from ttxdsl.analysis.usage.buffers.layouts import Layouts, result_bytes, stored_shape
 from ttxdsl.analysis.usage.buffers.order import (
     on_demand,
     repeating_loop,
@@ -75,6 +76,7 @@ from ttxdsl.analysis.usage.buffers.order import (
 from ttxdsl.analysis.usage.entry import (
     entry_of,
     is_donated,
+    is_laid_out,
     is_partitioned,
     local_type,
 )
@@ -369,6 +371,21 @@ class _Counter:
             pending += (v for v in results if old in self.buffers_of.get(v, ()))
         return [new]
 
+    def give_back(self, value: SSAValue, scope: Scope, is_laid_out: bool) -> None:
+        """Note that a value leaves the program, as a copy if its layout takes more bytes."""
+        buffers = self.buffers_of.get(value, ())
+        for buffer in buffers:
+            if buffer.kind != "value":
+                continue
+            size, local = 0, cast(Tensor, buffer.type)
+            if self.tile and not is_laid_out and is_tensor(value):
+                size = result_bytes(value, local.get_shape(), self.tile)
+            if size > buffer.bytes and len(buffers) == 1:
+                copy = Allocation(buffer.value, local, size, "result", scope)
+                self.buffers_of[value] = (copy,)
+            else:
+                buffer.kind = "result"
+
     def _rows_read(self, op: Operation, table: SSAValue) -> int:
         """Return the bytes of a gather's table row by row, 0 if it is stored so already."""
         compiler = self.fusion.compiler if self.fusion else None
@@ -594,30 +611,6 @@ def _live_value(buffer: Allocation, function: FuncOp) -> LiveValue:
     )
 
 
-def _own_outputs(
-    steps: Sequence[BufferStep],
-    arguments: Sequence[Allocation],
-    returned: Collection[Allocation],
-) -> list[Allocation]:
-    """Return the buffers of outputs, which XLA keeps apart from temporary memory.
-
-    Arguments are there throughout, and so are outputs; one that takes the place of a
-    donated argument has no bytes of its own.
-    """
-    places = Counter(b.bytes for b in arguments if not b.pinned)
-    for buffer in arguments:
-        buffer.pinned = True
-    outputs = [buffer for buffer in returned if buffer.kind == "result"]
-    for buffer in outputs:
-        buffer.pinned = True
-        if places[buffer.bytes] > 0:
-            places[buffer.bytes] -= 1
-            buffer.bytes = 0
-    for step in steps:
-        step.buffers = [buffer for buffer in step.buffers if buffer not in returned]
-    return outputs
-
-
 def memory_profile(
     module: ModuleOp,
     *,
@@ -660,10 +653,8 @@ def memory_profile(
     steps, _ = counter.steps(_device_ops(block, counter), scope)
     last = block.last_op
     results = [] if last is None else list(last.operands)
-    for value in results:
-        for buffer in counter.buffers_of.get(value, ()):
-            if buffer.kind == "value":
-                buffer.kind = "result"
+    for index, value in enumerate(results):
+        counter.give_back(value, scope, is_laid_out(function, index))
     returned = {b for v in results for b in counter.buffers_of.get(v, ())}
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
@@ -672,7 +663,7 @@ def memory_profile(
     donated = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
-        there += _own_outputs(steps, arguments, returned)
+        there += own_outputs(steps, arguments, returned)
     bytes_at, best = sweep(steps, there)
     assert best is not None, "a function returns"
     points = tuple(

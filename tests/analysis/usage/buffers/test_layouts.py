@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
 from ttxdsl.analysis.usage.buffers.layouts import Layouts, stored_shape
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
@@ -34,6 +39,15 @@ func.func @main(%x: tensor<8x16xf32>) -> tensor<2x64xf32> {
   %0 = "stablehlo.all_to_all"(%x) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 4 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> : (tensor<8x16xf32>) -> tensor<2x64xf32>
   return %0 : tensor<2x64xf32>
 }
+"""
+
+CACHE = """
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%x: tensor<64x128x8x128xi8> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}, {{"x"}}, {{}}]>, {donated}}})
+    -> tensor<64x128x8x128xi8> {{
+  %0 = stablehlo.add %x, %x : tensor<64x128x8x128xi8>
+  return %0 : tensor<64x128x8x128xi8>
+}}
 """
 
 
@@ -76,3 +90,23 @@ def test_parts_of_an_all_to_all_are_contiguous():
     (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AllToAllOp))
     # it splits the first dimension, and joins the second
     assert [kind.get_shape() for kind in scratch_types(op)] == [(2, 64)]
+
+
+@pytest.mark.parametrize(
+    ("donated", "outputs", "aliased"),
+    [
+        # its layout is that of all heads: rows of one head take four of eight bits
+        ("jax.buffer_donor = true", 4, 0),
+        # it takes the place of the argument
+        ("tf.aliasing_output = 0 : i32", 1, 1),
+    ],
+)
+def test_a_result_that_nobody_laid_out_is_stored_as_the_whole_is(
+    tmp_path: Path, donated: str, outputs: int, aliased: int
+):
+    (tmp_path / "step.mlir").write_text(CACHE.format(donated=donated))
+    module = ttxdsl.load(tmp_path / "step.mlir").partition().module
+    parts = memory_profile(module, compiler=TPU).parts
+    assert parts.arguments == 64 * 128 * 128
+    assert parts.outputs == outputs * parts.arguments
+    assert parts.aliased == aliased * parts.arguments

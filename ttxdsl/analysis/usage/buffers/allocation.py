@@ -4,7 +4,8 @@ Plain data and arithmetic on it; what a program's ops make and end is found in
 `ttxdsl.analysis.usage.memory`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -103,6 +104,30 @@ def peak_of(steps: Sequence[BufferStep], there: Iterable[Allocation]) -> Peak:
     is_inside = bool(step.inside.bytes) and step.inside.op is not None
     op = step.inside.op if is_inside else step.op
     return Peak(bytes_at[best], tuple(live), list(steps), op)
+
+
+def own_outputs(
+    steps: Sequence[BufferStep],
+    arguments: Sequence[Allocation],
+    returned: Collection[Allocation],
+) -> list[Allocation]:
+    """Return the buffers of outputs, which XLA keeps apart from temporary memory.
+
+    Arguments are there throughout, and so are outputs; one that takes the place of a
+    donated argument has no bytes of its own.
+    """
+    places = Counter(b.bytes for b in arguments if not b.pinned)
+    for buffer in arguments:
+        buffer.pinned = True
+    outputs = [buffer for buffer in returned if buffer.kind == "result"]
+    for buffer in outputs:
+        buffer.pinned = True
+        if places[buffer.bytes] > 0:
+            places[buffer.bytes] -= 1
+            buffer.bytes = 0
+    for step in steps:
+        step.buffers = [buffer for buffer in step.buffers if buffer not in returned]
+    return outputs
 
 
 _MOST_PLACED = 200_000

@@ -17,14 +17,14 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import RUN, is_one_hot, softmax_product
 from ttxdsl.analysis.usage.buffers.narrow import narrowed
+from ttxdsl.analysis.usage.entry import is_argument
 from ttxdsl.analysis.usage.work import is_function, multiply_adds, operations
 from ttxdsl.costs.compilers import Compiler
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
@@ -240,7 +240,22 @@ class Fusion:
         if isinstance(last, stablehlo.ReduceOp):
             reads = self._read(last.operands)
             return self._finished_product(last, reads) is product.results[0]
-        return _is_elementwise(last)
+        return _is_elementwise(last) and self._is_last_product(product, last)
+
+    def _is_last_product(self, product: Operation, op: Operation) -> bool:
+        """Whether no product behind one is finished by the same op: a kernel has one of them.
+
+        The others are stored, and what they are made of ends there.
+        """
+        others = [
+            value.owner
+            for value in self._read(op.operands)
+            if isinstance(value.owner, _PRODUCTS) and value.owner is not product
+        ]
+        return not any(
+            other.parent is product.parent and product.is_before_in_block(other)
+            for other in others
+        )
 
     def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
         """Return values whose buffers results may take over, each with its result.
@@ -486,14 +501,6 @@ class Fusion:
             for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
-
-
-def is_argument(value: SSAValue) -> bool:
-    """Whether a value is an argument of a function or of what each device runs."""
-    around = (FuncOp, sdy.ManualComputationOp)
-    return isinstance(value, BlockArgument) and isinstance(
-        value.owner.parent_op(), around
-    )
 
 
 def _elements(value: SSAValue) -> int:

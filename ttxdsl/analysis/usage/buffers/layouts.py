@@ -8,6 +8,7 @@ is copied before its first convolution: libtpu's `bf16[16,256,256,64]{3,0,2,1:T(
 argument `{2,3,1,0}` takes twice its bytes.
 """
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,7 +16,13 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Elementwise
-from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.ir.tensors import (
+    element_of,
+    is_tensor,
+    ordered_bytes,
+    shape_of,
+    tiled_order,
+)
 from ttxdsl.ir.traversal import all_ops
 
 _MOST_VALUES = 256
@@ -66,6 +73,18 @@ def stored_shape(value: SSAValue) -> tuple[int, ...]:
     summed = len(numbers.lhs_contracting_dimensions)
     rows = len(shape_of(op.lhs)) - summed
     return *shape[:batch], prod(shape[batch:rows]), prod(shape[rows:])
+
+
+def result_bytes(result: SSAValue, local: Sequence[int], tile: tuple[int, int]) -> int:
+    """Return the bytes of a device's part of a result that nobody laid out.
+
+    The order of dimensions is the best one for the whole result, since how it is split is not
+    known before the partitioner has run. libtpu 0.0.52 so returns a cache in int8 of one head of
+    eight a device as `s8[16,32,2048,1,128]{4,3,2,1,0:T(4,128)(4,1)}`, four times its bytes, which
+    no donated argument has room for (that is `{4,2,3,1,0:T(32,128)(4,1)}`).
+    """
+    order = tiled_order(shape_of(result), tile)
+    return ordered_bytes(local, element_of(result), tile, order)
 
 
 def _asked_for(value: SSAValue) -> frozenset[int] | None:
