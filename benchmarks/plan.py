@@ -25,6 +25,7 @@ from xdsl.ir import Operation
 import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
+from ttxdsl.analysis.usage.device import times_computed
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects.traits import Collective
@@ -167,7 +168,9 @@ def row_of(path: Path) -> Row | None:
         runs = Runs(module, 1)
         ops = [op for op in all_ops(module) if runs.of(op).count]
         fusion = Fusion(chip.compiler)
-        counted = sum(flops_of_turn(op, fusion) for op in ops), found["flops"]
+        times = times_computed(module, fusion)
+        work = sum(times[op] * flops_of_turn(op, fusion) for op in ops)
+        counted = work, found["flops"]
         moved = sum(bytes_of(op, fusion) for op in ops), found["bytes"]
     ours = plan.memory.peak_bytes
     fits = memory is not None and theirs <= chip.memory_bytes, plan.memory.fits

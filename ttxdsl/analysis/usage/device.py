@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.fusion import Fusion, shares_bytes
 from ttxdsl.analysis.usage.buffers.host import transfers
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
@@ -29,6 +29,7 @@ from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.traversal import all_ops
 
 UNFUSED = "nothing fused; --chip NAME counts as `plan` does"
 """The note beside a figure of memory where no chip is named."""
@@ -141,6 +142,23 @@ class DeviceUsage:
             for way in (moved.there, moved.back)
         )
         return (saved + busier) / self._chip.host_bytes_per_second
+
+
+def times_computed(module: ModuleOp, fusion: Fusion) -> dict[Operation, int]:
+    """Return in how many kernels each op is computed.
+
+    A fused op is made again in each kernel that reads it, and XLA's cost analysis counts it in
+    each.
+    """
+    kernels: dict[Operation, frozenset[Operation]] = {}
+    for op in reversed(list(all_ops(module))):
+        if not (fusion.is_fused(op) or shares_bytes(op)):
+            kernels[op] = frozenset((op,))
+            continue
+        users = {use.operation for result in op.results for use in result.uses}
+        (first, *others) = [kernels[user] for user in users] or [frozenset[Operation]()]
+        kernels[op] = first.union(*others) if others else first
+    return {op: max(1, len(of)) for op, of in kernels.items()}
 
 
 def known_chip(chip: Chip | str) -> Chip:

@@ -20,7 +20,7 @@ from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.buffers.fusion import flops, is_product, uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
-from ttxdsl.analysis.usage.device import known_chip, usage_on
+from ttxdsl.analysis.usage.device import known_chip, times_computed, usage_on
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.timeline import Event
@@ -180,7 +180,9 @@ class StepPlan(Displayed):
         chip: what each device is.
         devices: of the mesh.
         slices: with a network of chips each.
-        flops: of a device in a step, two for a multiply-add.
+        flops: of a device in a step, two for a multiply-add; what several kernels compute
+            counts in each.
+        hbm_bytes: that a device reads and writes of its memory in a step, but for collectives.
         model_flops: of products and kernels alone, without what checkpoints compute again.
         bytes_sent: by a device in a step, by the ring model.
         launches: of collectives in a step.
@@ -196,6 +198,7 @@ class StepPlan(Displayed):
     memory: MemoryPlan
     time: TimePlan
     flops: int
+    hbm_bytes: int
     model_flops: int
     bytes_sent: int
     launches: int
@@ -265,6 +268,7 @@ class StepPlan(Displayed):
                 "lines": [line.data() for line in time.lines],
             },
             "flops": self.flops,
+            "hbm_bytes": self.hbm_bytes,
             "model_flops": self.model_flops,
             "utilization": self.utilization,
             "model_utilization": self.model_utilization,
@@ -307,10 +311,10 @@ def plan_step(
     runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
     assert fusion is not None, "a chip has a compiler"
     work = moved = model_work = 0
-    again = recomputed(module)
+    again, times = recomputed(module), times_computed(module, fusion)
     for op in all_ops(module):
         if turns := runs.of(op).count:
-            work += turns * flops(op)
+            work += turns * times[op] * flops(op)
             if op not in again and is_product(op):
                 model_work += turns * flops(op)
             if _touches_memory(op) and not fusion.is_fused(op):
@@ -358,7 +362,7 @@ def plan_step(
             f" none; they take no memory but operands and results: {names}"
         )
     return StepPlan(
-        *(chip, devices_of(module), slices, memory, time, work, model_work),
+        *(chip, devices_of(module), slices, memory, time, work, moved, model_work),
         bytes_sent=sum(one.bytes_per_device for one in collectives),
         launches=sum(one.count for one in collectives),
         tokens=tokens or _tokens(module),

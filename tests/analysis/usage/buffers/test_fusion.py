@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
+from ttxdsl.analysis.usage.device import times_computed
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import (
     TPU,
@@ -208,6 +209,28 @@ def test_products_are_finished_along_all_ways_that_meet_again():
     module = module_of(MEETS + reduce("%5"))
     product = next(op for op in all_ops(module) if op.name == "stablehlo.dot_general")
     assert Fusion(COMPILER).is_streamed(product)
+
+
+def test_a_kernel_finishes_one_product():
+    body = f"""
+      %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+      %1 = stablehlo.dot_general %x, %y, {ROWS} : {BINARY}
+      %2 = stablehlo.negate %1 : {T}
+      %3 = stablehlo.add %0, %2 : {T}
+      return %3 : {T}"""
+    module = module_of(body, T, f"%x: {T}, %y: {T}")
+    first, last = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
+    fusion = Fusion(COMPILER)
+    assert fusion.is_streamed(last)
+    assert not fusion.is_streamed(first)
+
+
+def test_what_several_kernels_make_is_computed_in_each():
+    module = module_of(PRODUCTS + reduce("%3"))
+    computed = times_computed(module, Fusion(COMPILER))
+    times = {op.name.rpartition(".")[2]: count for op, count in computed.items()}
+    assert times["exponential"] == 2  # in both products
+    assert times["dot_general"] == times["return"] == 1
 
 
 def scores(row: int, bits: str) -> str:
