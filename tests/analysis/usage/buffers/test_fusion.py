@@ -225,6 +225,26 @@ def test_a_kernel_finishes_one_product():
     assert not fusion.is_streamed(first)
 
 
+def test_a_device_s_part_is_sliced_on_the_way():
+    """What a value is padded to is nowhere whole."""
+    text = f"""
+      func.func @main(%x: {T}) -> {T} {{
+        %z = stablehlo.constant dense<0.0> : tensor<f32>
+        %0 = stablehlo.pad %x, %z, low = [448, 0], high = [0, 0], interior = [0, 0]
+            : ({T}, tensor<f32>) -> tensor<512x64xf32>
+        %1 = stablehlo.composite "sdy.all_slice" %0 {{decomposition = @part}}
+            : (tensor<512x64xf32>) -> {T}
+        return %1 : {T}
+      }}
+      func.func private @part(%0: tensor<512x64xf32>) -> {T} {{
+        %1 = stablehlo.slice %0 [0:64, 0:64] : (tensor<512x64xf32>) -> {T}
+        return %1 : {T}
+      }}"""
+    module = parse_program(text, make_context())
+    (pad,) = (op for op in all_ops(module) if op.name == "stablehlo.pad")
+    assert Fusion(COMPILER).is_fused(pad)
+
+
 def test_what_several_kernels_make_is_computed_in_each():
     module = module_of(PRODUCTS + reduce("%3"))
     computed = times_computed(module, Fusion(COMPILER))

@@ -24,7 +24,7 @@ from ttxdsl.analysis.usage.buffers.narrow import narrowed
 from ttxdsl.analysis.usage.entry import is_argument
 from ttxdsl.analysis.usage.work import is_function, multiply_adds, operations
 from ttxdsl.costs.compilers import Compiler
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
 from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
@@ -180,6 +180,8 @@ class Fusion:
         """Whether an op makes its operand of an index inside its own loop."""
         if isinstance(user, stablehlo.DynamicUpdateSliceOp):
             return index == 1
+        if isinstance(user, stablehlo.CompositeOp):  # a slice by the device's number
+            return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
         if isinstance(user, _PRODUCTS):
