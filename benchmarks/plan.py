@@ -24,9 +24,9 @@ from xdsl.ir import Operation
 
 import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import times_computed
-from ttxdsl.analysis.usage.work import computes
+from ttxdsl.analysis.usage.work import computes, flops
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.ir.tensors import value_bytes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.analysis.usage.buffers.fusion import flops
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
     features,
+    flops,
     multiply_adds,
     operations,
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.analysis.usage.buffers.fusion import flops
-from ttxdsl.analysis.usage.work import bytes_touched, operations
+from ttxdsl.analysis.usage.work import bytes_touched, flops, operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import kernel_work
 from ttxdsl.ir.traversal import ops_of_type

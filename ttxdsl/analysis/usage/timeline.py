@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, OpResult
 
 from ttxdsl.analysis.calls.call_graph import CALLING, called_by, callees
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     collective_ops,
@@ -33,6 +33,7 @@ from ttxdsl.analysis.usage.work import (
     bytes_touched,
     computes,
     features,
+    flops,
     is_function,
     is_joined,
     operations,

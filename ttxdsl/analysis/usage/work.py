@@ -20,11 +20,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.buffers.kernels import RUN
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
-from ttxdsl.dialects.calls.kernels import kernel_work
+from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_work
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
-from ttxdsl.dialects.traits import Collective, Elementwise, SameBytes
+from ttxdsl.dialects.traits import Collective, Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
@@ -51,6 +52,14 @@ _TAKES_PARTS = (
 )
 _JOINED = (stablehlo.BroadcastInDimOp, stablehlo.IotaOp)
 """Made on the way where an elementwise op wants it, as elementwise ops are."""
+
+
+_DOTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
+
+_COMBINES = (stablehlo.ReduceOp, stablehlo.ScatterOp)
+
+_ROOTS = (stablehlo.SqrtOp, stablehlo.RsqrtOp)
+"""XLA counts them as functions, and they take no longer than a division."""
 
 
 def _class_computes(kind: object) -> bool:
@@ -240,6 +249,36 @@ def features(op: Operation) -> tuple[int, int] | None:
 def is_function(op: Operation) -> bool:
     """Whether an op computes exponentials and the like, each of many operations."""
     return op.name in _FUNCTIONS or op.name.startswith("chlo.")
+
+
+def flops(op: Operation, signatures: Signatures | None = None) -> int:
+    """Return floating-point operations as XLA counts them: two for each multiply-add.
+
+    What only moves elements takes none, and neither do functions, which XLA counts by
+    themselves; a logistic function is three operations beside its exponential.
+
+    Args:
+        op: any op.
+        signatures: of the module, for who asks for many ops.
+    """
+    if isinstance(op, stablehlo.ConvolutionOp):
+        return 2 * multiply_adds(op)
+    if isinstance(op, _DOTS):
+        return 2 * operations(op, signatures)
+    if isinstance(op, stablehlo.CustomCallOp):
+        return (kernel_flops(op) or 0) if is_kernel(op) else 0
+    if isinstance(op, stablehlo.LogisticOp):
+        return 3 * operations(op, signatures)
+    if isinstance(op, _ROOTS) or is_function(op):
+        return 0
+    if isinstance(op, stablehlo.ReduceWindowOp):  # a running sum is made of short ones
+        return min(
+            operations(op, signatures),
+            RUN * sum(prod(shape_of(result)) for result in op.results),
+        )
+    if op.get_trait(Elementwise) is not None or isinstance(op, _COMBINES):
+        return operations(op, signatures) if op.get_trait(MovesData) is None else 0
+    return 0
 
 
 def operations_of(module: ModuleOp, runs: Runs) -> int:

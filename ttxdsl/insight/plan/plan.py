@@ -18,13 +18,13 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.usage.buffers.fusion import flops, is_product, uses
+from ttxdsl.analysis.usage.buffers.fusion import is_product, uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
 from ttxdsl.analysis.usage.device import known_chip, times_computed, usage_on
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.timeline import Event
-from ttxdsl.analysis.usage.work import computes
+from ttxdsl.analysis.usage.work import computes, flops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import Machine

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from ttxdsl.analysis.usage.buffers.fusion import Fusion, flops
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import times_computed
 from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.compilers import (
     TPU,
     TPU_MEGACORE,

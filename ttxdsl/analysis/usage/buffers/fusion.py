@@ -19,14 +19,13 @@ from math import prod
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.kernels import RUN, is_one_hot, softmax_product
+from ttxdsl.analysis.usage.buffers.kernels import is_one_hot, softmax_product
 from ttxdsl.analysis.usage.buffers.narrow import narrowed
 from ttxdsl.analysis.usage.entry import is_argument
-from ttxdsl.analysis.usage.work import is_function, multiply_adds, operations
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops
-from ttxdsl.dialects.traits import Elementwise, MovesData, SameBytes
+from ttxdsl.dialects.calls.kernels import is_kernel
+from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
     element_bits,
@@ -34,7 +33,6 @@ from ttxdsl.ir.tensors import (
     shape_of,
     value_bytes,
 )
-from ttxdsl.rules.registry import Signatures
 
 _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
@@ -49,11 +47,6 @@ _CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
-
-_COMBINES = (stablehlo.ReduceOp, stablehlo.ScatterOp)
-
-_FUNCTIONS = (stablehlo.SqrtOp, stablehlo.RsqrtOp)
-"""XLA counts them as functions, and they take no longer than a division."""
 
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
@@ -545,33 +538,6 @@ def _may_hide(op: Operation) -> bool:
         or (shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1)
         or is_one_hot(op)
     )
-
-
-def flops(op: Operation, signatures: Signatures | None = None) -> int:
-    """Return floating-point operations as XLA counts them: two for each multiply-add.
-
-    What only moves elements takes none, and neither do functions, which XLA counts by
-    themselves; a logistic function is three operations beside its exponential.
-
-    Args:
-        op: any op.
-        signatures: of the module, for who asks for many ops.
-    """
-    if isinstance(op, stablehlo.ConvolutionOp):
-        return 2 * multiply_adds(op)
-    if isinstance(op, _PRODUCTS):
-        return 2 * operations(op, signatures)
-    if isinstance(op, stablehlo.CustomCallOp):
-        return (kernel_flops(op) or 0) if is_kernel(op) else 0
-    if isinstance(op, stablehlo.LogisticOp):
-        return 3 * operations(op, signatures)
-    if isinstance(op, _FUNCTIONS) or is_function(op):
-        return 0
-    if isinstance(op, stablehlo.ReduceWindowOp):  # a running sum is made of short ones
-        return min(operations(op, signatures), RUN * sum(map(_elements, op.results)))
-    if op.get_trait(Elementwise) is not None or isinstance(op, _COMBINES):
-        return operations(op, signatures) if op.get_trait(MovesData) is None else 0
-    return 0
 
 
 def is_product(op: Operation) -> bool:

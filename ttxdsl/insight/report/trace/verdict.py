@@ -19,11 +19,11 @@ from ttxdsl.analysis.attribution.authored import (
     path_text,
 )
 from ttxdsl.analysis.attribution.words import Words
-from ttxdsl.analysis.usage.buffers.fusion import flops
 from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.needs import other_lines_of, place_of
 from ttxdsl.analysis.usage.timeline import Event
+from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
