@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import Fusion, shares_bytes
+from ttxdsl.analysis.usage.buffers.fusion import TOGETHER, Fusion, shares_bytes
 from ttxdsl.analysis.usage.buffers.host import transfers
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
@@ -103,6 +103,12 @@ class DeviceUsage:
         if first.peak_bytes <= chip.memory_bytes:
             return first
         # a compiler whose first order of ops takes more looks for another
+        for together in range(TOGETHER - 1, 1, -1):
+            fewer = self._memory(Fusion(self.compiler, together=together))
+            if fewer.peak_bytes <= chip.memory_bytes:
+                return fewer
+            if fewer.peak_bytes == first.peak_bytes:
+                break  # no loops that may run together
         second = self._memory(Fusion(self.compiler, saves_memory=True))
         return min(first, second, key=lambda profile: profile.peak_bytes)
 

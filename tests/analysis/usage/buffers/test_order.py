@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
@@ -235,8 +237,8 @@ LOOP = """
   }}"""
 
 
-def microbatches(count: int, is_chain: bool) -> str:
-    """Return the loops of a step in their order: what saves, `f`, and what reads that, `b`."""
+def step_of(count: int, is_chain: bool) -> ModuleOp:
+    """Return a step that adds gradients: loops that save, `f`, and that read what is, `b`."""
     body, total = "", "%w"
     for at in range(count):
         read = total if is_chain else "%w"
@@ -247,7 +249,7 @@ def microbatches(count: int, is_chain: bool) -> str:
         )
         body += f"\n  %s{at} = stablehlo.add {total}, %b{at}#1 : {T}"
         total = f"%s{at}"
-    module = parse_program(
+    return parse_program(
         f"""
         func.func @main(%w: {T}) -> {T} {{
           %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -259,6 +261,11 @@ def microbatches(count: int, is_chain: bool) -> str:
         """,
         make_context(),
     )
+
+
+def microbatches(count: int, is_chain: bool) -> str:
+    """Return the loops of a step in their order."""
+    module = step_of(count, is_chain)
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     ops = scheduled(list(function.body.block.ops), Fusion(TPU))
     loops = (op for op in ops if isinstance(op, stablehlo.WhileOp))
@@ -270,3 +277,15 @@ def test_microbatches_save_four_at_a_time_before_their_gradients():
     assert microbatches(6, False) == "f0 f1 f2 f3 b0 b1 b2 b3 f4 f5 b4 b5"
     # each needs the gradient of the one before
     assert microbatches(3, True) == "f0 b0 f1 b1 f2 b2"
+
+
+def test_fewer_microbatches_save_together_where_four_do_not_fit():
+    module = step_of(4, False)
+    four, three = (
+        memory_profile(module, compiler=TPU, fusion=Fusion(TPU, together=count))
+        for count in (4, 3)
+    )
+    assert three.peak_bytes < four.peak_bytes
+    for profile in (four, three):
+        chip = replace(chip_named("v5e"), memory_bytes=profile.peak_bytes)
+        assert usage_on(module, chip).memory.peak_bytes == profile.peak_bytes

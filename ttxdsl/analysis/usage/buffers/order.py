@@ -29,7 +29,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     """Return the ops of a block in the order in which a compiler runs them."""
     if fusion is None or fusion.saves_memory or not fusion.compiler.windows:
         return list(ops)
-    ops = _saving_first(ops)
+    ops = _saving_first(ops, fusion.together)
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
     if not loops:
         return ops
@@ -51,12 +51,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     return [*kept[:at], *moved, *kept[at:]]
 
 
-_TOGETHER = 4
-"""Microbatches whose loops run together: of 5, 6, 7, 8 and 12 that Python adds, libtpu 0.0.52 runs
-four, and then the next four."""
-
-
-def _saving_first(ops: Sequence[Operation]) -> list[Operation]:
+def _saving_first(ops: Sequence[Operation], together: int) -> list[Operation]:
     """Return ops with loops that save for gradients ahead of gradients that they do not need.
 
     The gradients of microbatches that Python adds are needed at the same place, so that seen
@@ -79,8 +74,8 @@ def _saving_first(ops: Sequence[Operation]) -> list[Operation]:
         and not needed[loop] & gradients
         and not any(loop in of for other, of in needed.items() if other is not loop)
     ]
-    for start in range(0, len(last), _TOGETHER):
-        group = last[start : start + _TOGETHER]
+    for start in range(0, len(last), together):
+        group = last[start : start + together]
         ahead = set[Operation]().union(*(needed[loop] for loop in group))
         begin = ordered.index(group[0])
         place = next(
