@@ -71,7 +71,6 @@ def _saving_first(ops: Sequence[Operation], together: int) -> list[Operation]:
         loop
         for loop in ops
         if loop in needed
-        and not needed[loop] & gradients
         and not any(loop in of for other, of in needed.items() if other is not loop)
     ]
     for start in range(0, len(last), together):
