@@ -17,7 +17,7 @@ from typing import Any
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.attribution.origins import is_on_whole_values
+from ttxdsl.analysis.attribution.origins import is_on_whole_values, is_written
 from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
 from ttxdsl.analysis.usage.needs import (
     MOVING,
@@ -270,7 +270,16 @@ def _first_user(op: Operation, result: SSAValue) -> str:
     return _short(users[0]) if isinstance(users[0], MOVING) else "the result"
 
 
+WRITTEN = "written in the program"
+
+
 def _reason(op: Operation, axes: Axes | None) -> str:
+    use = _use(op, axes)
+    told = isinstance(op, stablehlo.CustomCallOp) or is_written(op.location)
+    return f"{WRITTEN}: {use}" if told else use
+
+
+def _use(op: Operation, axes: Axes | None) -> str:
     fact = op.get_trait(Collective)
     if fact is not None and fact.combines:
         combines = f"combines what each device has of {_producer(op)}"
