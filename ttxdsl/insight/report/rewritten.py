@@ -33,7 +33,7 @@ _NOT_THERE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What is annotated, in the author's words, and the `PartitionSpec`."""
+    """A place that is annotated, in the author's words, and its `PartitionSpec`."""
 
     where: str
     spec: str
