@@ -83,6 +83,7 @@ def test_every_answer_draws_itself():
     texts = dict(shown())
     assert "all_reduce" in texts["program.why()"]
     assert "pass" in texts["program.run()"]
+    assert "held then" in texts["device.memory()"]
 
 
 @pytest.mark.parametrize("style", ["", "background: #111; color: #eee"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.attribution.marking import mark_authored
+from ttxdsl.analysis.attribution.marking import mark_authored, mark_written
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
@@ -72,6 +72,7 @@ class ProgramForm:
     def __init__(self, module: ModuleOp, history: Provenance):
         if history.origin is None and not history.stages:
             mark_authored(module)
+            mark_written(module)
         self._module = module
         self._history = history
 

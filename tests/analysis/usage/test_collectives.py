@@ -170,7 +170,8 @@ func.func @main(%a: tensor<4x32xf32>) -> tensor<4x32xf32> {
 }"""
     (exchange,) = ttxdsl.load(text).collectives()
     assert exchange.reason == (
-        "the result needs dimension 1 of an argument split by x:(2)2 in another order"
+        "written in the program: the result needs dimension 1 of an argument split by"
+        " x:(2)2 in another order"
     )
 
 

@@ -113,6 +113,13 @@ def test_a_trace_for_chrome():
     assert len(events) == len(data["timeline"]["events"]) > 1
     end = max(one["ts"] + one["dur"] for one in events)
     assert end == pytest.approx(1e6 * data["timeline"]["seconds"])
+    # every event has what Perfetto wants of it, a process and lanes have names
+    assert all({"name", "pid", "tid", "ts", "dur"} <= event.keys() for event in events)
+    names = [e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"]
+    assert names == ["a device of <text>", "loops", "computes", "sends"]
+    sends = [event for event in events if event["cat"] == "link"]
+    reasons = [one["reason"] for one in data["collectives"]]
+    assert sends and {event["args"]["why"] for event in sends} <= {*reasons}
 
 
 def test_work_that_devices_repeat_is_paid_on_each():

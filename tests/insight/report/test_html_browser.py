@@ -498,6 +498,50 @@ def test_two_reports_side_by_side(browser: Browser, tmp_path: Path):
     page.close()
 
 
+WRITTEN = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>} loc("x"), %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>} loc("p['w']")) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot %x, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#step)
+  %1 = stablehlo.tanh %0 : tensor<64x64xf32> loc(#step)
+  %2 = stablehlo.dot %1, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#step)
+  return %2 : tensor<64x64xf32>
+}
+#step = loc(callsite("step"("a.py":3:1) at "a.py":9:1))
+#keep = loc(callsite("keep"("a.py":1:1) at callsite("step"("a.py":4:1) at "a.py":9:1)))
+"""
+
+
+def test_what_was_written_otherwise(browser: Browser, tmp_path: Path):
+    """A constraint more and another sharding are told, also on the screen of a phone."""
+    path, left, right = (tmp_path / name for name in ("b.html", "a.mlir", "b.mlir"))
+    left.write_text(WRITTEN)
+    constraint = "  %c = sdy.sharding_constraint %1 <@mesh, [{}, {}]> : tensor<64x64xf32> loc(#keep)"
+    text = WRITTEN.replace("  %2 =", f"{constraint}\n  %2 =").replace(
+        "dot %1", "dot %c"
+    )
+    right.write_text(text.replace('[{}, {"model"}]', '[{"model"}, {}]'))
+    assert main(["report", str(left), str(right), "-o", str(path)]) == 0
+    page, said = open_page(browser, path)
+    changed = page.locator("#changes").inner_text()
+    assert "written otherwise\tA\tB" in changed
+    assert 'p[\'w\']\tP(None, "model")\tP("model")' in changed
+    assert "constraint at line 1 of keep from line 4 of step\tnone\tP()" in changed
+    page.set_viewport_size({"width": 375, "height": 800})
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    page.wait_for_timeout(500)
+    # it opens on what changed, whole; the reports are below
+    assert page.evaluate("scrollY") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    header = page.locator("header")
+    assert header.evaluate("e => e.scrollHeight <= e.clientHeight")
+    for frame in page.locator("iframe").all():
+        box = frame.bounding_box()
+        assert box is not None and (box["width"], box["height"]) == (375, 800)
+    assert said == []
+    page.close()
+
+
 def test_themes(report: Report):
     page = report.page
     first = report.js("getComputedStyle(document.body).backgroundColor")

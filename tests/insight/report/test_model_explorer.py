@@ -50,6 +50,7 @@ def test_what_is_said_of_a_node(graph: dict[str, Any]):
     assert said["why"] == "combines what each device has of dot_general"
     assert said["source"].endswith("mlp_train_step.mlir:12:5")
     value = attributes(reduce["outputsMetadata"][0]["attrs"])
+    assert value["__tensor_tag"] == "%47"
     assert value["sharding"] == "[data, -]"
     assert value["shape"] == "32x16xf32"
     assert value["on a device"] == "16x16xf32"

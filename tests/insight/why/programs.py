@@ -198,6 +198,16 @@ WRITTEN = function(
   return %mapped : tensor<8x16xf32>""",
 )
 
+RESHARDED = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    given("tensor<8x16xf32>", "[{}, {}]") + ", tensor<8x16xf32>",
+    """  %neg = stablehlo.negate %x : tensor<8x16xf32>
+  %moved = sdy.reshard %neg <@mesh, [{}, {"a"}]> : tensor<8x16xf32>
+  %inner = stablehlo.exponential %moved : tensor<8x16xf32>
+  return %moved, %inner : tensor<8x16xf32>, tensor<8x16xf32>""",
+)
+"""A reshard that somebody wrote, of whose result stage 8 makes one more."""
+
 INLINED = (
     function(
         given("%x: tensor<8x16xf32>", '[{"a"}, {}]')

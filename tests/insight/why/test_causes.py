@@ -278,6 +278,39 @@ def test_collective(case: Case):
     assert set(case.origins) == set(origins(answer))
 
 
+def test_what_is_written_has_one_reason_everywhere():
+    told = ask(programs.WRITTEN).collective(0)
+    (counted,) = ttxdsl.load(programs.WRITTEN).partition(optimize=False).collectives()
+    assert counted.reason.startswith("written in the program: ")
+    assert told.summary == counted.reason
+    # what a stage inserts on the value of such a one is not written
+    reasons = [
+        one.reason
+        for one in ttxdsl.load(programs.RESHARDED)
+        .partition(optimize=False)
+        .collectives()
+    ]
+    assert [one.startswith("written") for one in reasons] == [True, False]
+    causes = [one.cause for one in ask(programs.RESHARDED).program().collectives]
+    assert causes == ["written", "return"]
+
+
+def test_a_summary_says_a_sharding_as_a_partition_spec():
+    summaries = {
+        programs.BORDER_OF_ARGUMENT: 'takes %x as P(None, "a")',
+        programs.RESHARDED: "returned whole",
+    }
+    for text, summary in summaries.items():
+        assert ask(text).program().collectives[-1].summary == summary
+
+
+def test_an_argument_is_headed_by_its_path():
+    explainer = ask(programs.SORT.replace("}) ->", "} loc(\"p['w']\")) ->", 1))
+    answer = explainer.argument(0)
+    console = plain_text(lambda c: print_answer(c, answer, explainer.machine))
+    assert console.startswith("p['w'] (%x)  tensor<16xf32>  argument")
+
+
 @pytest.mark.parametrize("name", programs.ALL)
 def test_notes_do_not_change_what_is_compiled(name: str):
     module = parse_program(programs.ALL[name])

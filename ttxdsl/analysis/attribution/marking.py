@@ -39,13 +39,14 @@ from ttxdsl.analysis.attribution.authored import (
     is_authored,
     shared_names,
 )
-from ttxdsl.analysis.attribution.origins import AUTHORED
+from ttxdsl.analysis.attribution.origins import AUTHORED, is_written, written
 from ttxdsl.analysis.attribution.stacks import MAX_DEPTH, name_stack
 from ttxdsl.diagnostics.errors import Frame, is_of_library, source_frames
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.ir.compat.faults.locations import FileLineColRange
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import parent_of
+from ttxdsl.ir.traversal import are_of, chosen_ops, parent_of
 
 _OF_JAX = re.compile(
     r"(jit|pjit|jvp|transpose|vmap|linearize|custom_[jv]+p_call\w*)(\(.*\))?|while|body|cond|scan"
@@ -105,6 +106,18 @@ def mark_authored(module: ModuleOp) -> None:
         return
     if not is_authored(module):
         _Marking(module).mark()
+
+
+_COMMUNICATION = are_of(
+    (*ops_with(Collective, stablehlo.StableHLO), sdy.CollectiveOp, sdy.ReshardOp)
+)
+
+
+def mark_written(module: ModuleOp) -> None:
+    """Mark the collectives of a program that was read: no stage chooses them."""
+    for op in chosen_ops(module, _COMMUNICATION):
+        if not is_written(op.location):
+            op.location = written(op.location)
 
 
 class _Marking:

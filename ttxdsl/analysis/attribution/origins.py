@@ -7,7 +7,7 @@ printed program nor the positions in messages, and calls that are inlined keep b
 sides: the number of the op in the callee, and that of the call.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, cast
 
@@ -35,13 +35,16 @@ _WHOLE = "ttxdsl.whole"
 
 _JOINED = "ttxdsl.joined"
 
+_WRITTEN = "ttxdsl.written"
+_RESHARDED = "ttxdsl.resharded"
+
 AUTHORED = "ttxdsl.in="
 """Before the path that `ttxdsl.analysis.attribution.authored` reads."""
 
 HOISTED = "hoist-collectives"
 """The optimization that moves collectives ahead of the loops that repeat them."""
 
-_MARKS = (_PREFIX, _OPTIMIZED, _WHOLE, _JOINED, AUTHORED)
+_MARKS = (_PREFIX, _OPTIMIZED, _WHOLE, _JOINED, _WRITTEN, _RESHARDED, AUTHORED)
 
 Numbers = tuple[int, ...]
 
@@ -112,14 +115,37 @@ def on_whole_values(location: Attribute) -> LocationAttr:
 
 def is_on_whole_values(location: Attribute) -> bool:
     """Return whether a location is one that `on_whole_values` gave."""
+    return _outermost(location, (_WHOLE,)) is not None
+
+
+def written(location: Attribute) -> LocationAttr:
+    """Return the location of a collective that the program has and no stage chose."""
+    return _named(_WRITTEN, location)
+
+
+def resharded(location: Attribute) -> LocationAttr:
+    """Return the location of a reshard of the value that an op there makes."""
+    return _named(_RESHARDED, location) if is_written(location) else cast(Any, location)
+
+
+def is_written(location: Attribute) -> bool:
+    """Return whether an op is what `written` was given, all that it was joined of."""
+    return all(
+        _outermost(part, (_WRITTEN, _RESHARDED)) == _WRITTEN
+        for part in joined_parts(location)
+    )
+
+
+def _outermost(location: Attribute, names: Sequence[str]) -> str | None:
+    """Return the first of some names around the location of an op, calls left out."""
     while isinstance(location, NameLoc | CallSiteLoc):
         if isinstance(location, NameLoc):
-            if location.desc.data == _WHOLE:
-                return True
+            if location.desc.data in names:
+                return location.desc.data
             location = location.location
         else:
             location = location.callee
-    return False
+    return None
 
 
 class Unmarked:

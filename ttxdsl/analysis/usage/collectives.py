@@ -17,7 +17,7 @@ from typing import Any
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.attribution.origins import is_on_whole_values
+from ttxdsl.analysis.attribution.origins import is_on_whole_values, is_written
 from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
 from ttxdsl.analysis.usage.needs import (
     MOVING,
@@ -204,7 +204,8 @@ def _type_text(values: Sequence[SSAValue]) -> str:
     return ", ".join([*named, *([others(rest)] if rest else [])])
 
 
-def _short(op: Operation) -> str:
+def short_name(op: Operation) -> str:
+    """Return what an op is called in answers: of a call its target, of `sdy.all_slice` that."""
     if isinstance(op, stablehlo.CustomCallOp):
         return op.call_target_name.data
     if isinstance(op, stablehlo.CompositeOp):
@@ -243,7 +244,7 @@ def _maker(value: SSAValue) -> str:
             value = chosen
     if isinstance(value, OpResult):
         is_loop = isinstance(value.op, stablehlo.WhileOp)
-        return "a loop's result" if is_loop else _short(value.op)
+        return "a loop's result" if is_loop else short_name(value.op)
     # of a loop what its body leaves alone is no carry
     owner = sdy.owning_op(value)
     if isinstance(owner, stablehlo.WhileOp) and isinstance(value, BlockArgument):
@@ -261,16 +262,25 @@ def _consumer(op: Operation, verb: str) -> str:
 
 def _first_user(op: Operation, result: SSAValue) -> str:
     if (user := needing(op, result)) is not None:
-        return _short(user)
+        return short_name(user)
     users = [use.operation for use in result.uses]
     if not users:
         return "nothing"
     if isinstance(users[0], stablehlo.WhileOp):
         return "a loop"
-    return _short(users[0]) if isinstance(users[0], MOVING) else "the result"
+    return short_name(users[0]) if isinstance(users[0], MOVING) else "the result"
+
+
+WRITTEN = "written in the program"
 
 
 def _reason(op: Operation, axes: Axes | None) -> str:
+    use = _use(op, axes)
+    told = isinstance(op, stablehlo.CustomCallOp) or is_written(op.location)
+    return f"{WRITTEN}: {use}" if told else use
+
+
+def _use(op: Operation, axes: Axes | None) -> str:
     fact = op.get_trait(Collective)
     if fact is not None and fact.combines:
         combines = f"combines what each device has of {_producer(op)}"
@@ -349,7 +359,7 @@ def _ragged_bytes(op: stablehlo.CustomCallOp, group_size: int) -> int:
 def _unpriced(op: Operation, runs: Runs) -> CountedCollective:
     frame = place_of(op)
     return CountedCollective(
-        kind=f"@{_short(op)}",
+        kind=f"@{short_name(op)}",
         axes=None,
         group_size=1,
         tensor=_type_text(op.operands),
@@ -367,7 +377,7 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
         return _unpriced(op, runs)
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
     groups = where.groups(op)
-    kind, size = _short(op), max((len(group) for group in groups), default=1)
+    kind, size = short_name(op), max((len(group) for group in groups), default=1)
     axes = where.axes(groups, pairs=permutes)
     times = runs.of(op)
     each = where.sent_bytes(op)
@@ -416,7 +426,9 @@ class _Devices:
         size = max((len(group) for group in self.groups(op)), default=1)
         if isinstance(op, stablehlo.CustomCallOp):
             return _ragged_bytes(op, size)
-        return ring_bytes(RINGS[_short(op)], sum(map(value_bytes, op.operands)), size)
+        return ring_bytes(
+            RINGS[short_name(op)], sum(map(value_bytes, op.operands)), size
+        )
 
     def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
         """The axes of the first mesh that groups follow, or that pairs stay within."""

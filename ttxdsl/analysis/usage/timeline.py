@@ -28,6 +28,7 @@ from ttxdsl.analysis.usage.collectives import (
     collective_ops,
     device_runs,
     list_collectives,
+    short_name,
 )
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
@@ -285,7 +286,7 @@ class _Planner:
         )
 
     def _plan(self, op: Operation) -> _Planned:
-        name = op.name.rpartition(".")[2]
+        name = short_name(op)
         if (collective := self.collectives.get(op)) is not None:
             return _Planned(
                 Lane.LINK, self._seconds(collective, collective.bytes_each), name, [op]

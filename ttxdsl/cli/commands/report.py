@@ -24,6 +24,7 @@ from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.insight.report.html.page import beside_page, report_page
 from ttxdsl.insight.report.model_explorer import graph_collection, node_data
+from ttxdsl.insight.report.rewritten import rewritten
 from ttxdsl.insight.why.causes.aligned import aligned_lines
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.loading.files import is_stream, require_writable, write_whole
@@ -60,7 +61,8 @@ def execute(options: argparse.Namespace) -> int:
         twin, other = _data(beside, options)
         _require_axes(options, data, other)
         lines = aligned_lines(program.module, twin.module)
-        write_whole(output, beside_page(data, other, lines))
+        annotations = rewritten(program.module, twin.module, lines)
+        write_whole(output, beside_page(data, other, lines, annotations))
         written = [output]
     else:
         written = _write(data, source, options.format, output)

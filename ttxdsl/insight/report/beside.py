@@ -40,25 +40,44 @@ def changes(
         right: the other one.
         lines: which line of the one is which of the other, see `aligned_lines`.
     """
-    before, after = _by_line(left, lines), _by_line(right, {})
+    sides = left["collectives"], right["collectives"]
+    if all(sides) and len({_has_lines(side) for side in sides}) > 1:
+        before, after = map(_by_kind, sides)
+    else:
+        before, after = _by_line(sides[0], lines), _by_line(sides[1], {})
     found: list[LineChange] = []
     for key in dict.fromkeys((*before, *after)):
         sides = before.get(key, []), after.get(key, [])
         ours, theirs = map(_text, sides)
         if ours != theirs:
             spent = [sum(one["seconds"] for one in side) for side in sides]
-            places = dict.fromkeys(_where(side[0]) for side in sides if side)
+            places = dict.fromkeys(_where(key, side[0]) for side in sides if side)
             where = ", now ".join(places)
             found.append(LineChange(where, ours, theirs, spent[1] - spent[0]))
     found.sort(key=lambda change: -abs(change.seconds))
     return found[:_MOST], len(found[_MOST:])
 
 
+_Groups = dict[object, list[dict[str, Any]]]
+
+
+def _has_lines(collectives: Iterable[dict[str, Any]]) -> bool:
+    return any(one["function"] for one in collectives)
+
+
+def _by_kind(collectives: Iterable[dict[str, Any]]) -> _Groups:
+    """Return collectives by kind and axes: of one program only the text has lines."""
+    groups: defaultdict[object, list[dict[str, Any]]] = defaultdict(list)
+    for one in collectives:
+        groups[f"{one['kind']} over {one['axes']}"].append(one)
+    return dict(groups)
+
+
 def _by_line(
-    data: dict[str, Any], lines: Mapping[Line, Line]
-) -> dict[object, list[dict[str, Any]]]:
+    collectives: Iterable[dict[str, Any]], lines: Mapping[Line, Line]
+) -> _Groups:
     found: defaultdict[object, list[dict[str, Any]]] = defaultdict(list)
-    for one in data["collectives"]:
+    for one in collectives:
         line = line_of(one["position"])
         found[lines.get(line, line) if line else one["reason"]].append(one)
     return dict(found)
@@ -78,7 +97,9 @@ def _text(collectives: Iterable[dict[str, Any]]) -> str:
     return f"{kinds}, {bytes_text(sent)}, {seconds_text(seconds)}"
 
 
-def _where(one: dict[str, Any]) -> str:
+def _where(key: object, one: dict[str, Any]) -> str:
+    if isinstance(key, str):
+        return key
     if one["function"]:
         return line_text(Frame(one["function"], one["position"]))
     return one["place"] or one["reason"]

@@ -17,7 +17,9 @@ _LANES = {"both": "loops", "compute": "computes", "link": "sends"}
 def chrome_trace(data: dict[str, Any]) -> dict[str, Any]:
     """The trace of a report's data (`ttxdsl.insight.report.trace.data`)."""
     threads = {lane: number for number, lane in enumerate(_LANES)}
-    named = [
+    names = {"name": "process_name", "args": {"name": f"a device of {data['title']}"}}
+    named: list[dict[str, Any]] = [{"ph": "M", "pid": 0, **names}]
+    named += [
         {
             "ph": "M",
             "name": "thread_name",
@@ -27,17 +29,18 @@ def chrome_trace(data: dict[str, Any]) -> dict[str, Any]:
         }
         for lane, name in _LANES.items()
     ]
+    sent = {one["node"]: one for one in data["collectives"]}
     timeline: dict[str, Any] = data["timeline"] or {"events": []}
     events = [
         {
             "ph": "X",
-            "name": f"{name}{_line(data, node)}" if lane != "both" else name,
+            "name": f"{name}{_line(data, node, sent)}" if lane != "both" else name,
             "cat": lane,
             "pid": 0,
             "tid": threads[lane],
             "ts": start * 1e6,
             "dur": seconds * 1e6,
-            "args": {"times": times, "depth": depth, **_author(data, node)},
+            "args": {"times": times, "depth": depth, **_author(data, node, sent)},
         }
         for lane, name, start, seconds, times, depth, node in timeline["events"]
     ]
@@ -48,25 +51,32 @@ def chrome_trace(data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _line(data: dict[str, Any], node: int) -> str:
-    """Return the line of an event in words, ` at line 12 of block`."""
+def _frame(
+    data: dict[str, Any], node: int, sent: dict[int, dict[str, Any]]
+) -> Frame | None:
+    """Return the line of an event; that of a collective is what it is sent for."""
+    if (one := sent.get(node)) and one["position"]:
+        return Frame(one["function"] or "", one["position"])
     frames = data["graph"]["nodes"][node]["frames"] if node >= 0 else ()
-    if not frames or not frames[0][0]:
-        return ""
-    function, position = frames[0]
-    return f" at {line_text(Frame(function, position))}"
+    return Frame(*frames[0]) if frames else None
 
 
-def _author(data: dict[str, Any], node: int) -> dict[str, str]:
-    """Return where the author has what an event does."""
+def _line(data: dict[str, Any], node: int, sent: dict[int, dict[str, Any]]) -> str:
+    """Return the line of an event in words, ` at line 12 of block`."""
+    frame = _frame(data, node, sent)
+    return f" at {line_text(frame)}" if frame and frame.function else ""
+
+
+def _author(
+    data: dict[str, Any], node: int, sent: dict[int, dict[str, Any]]
+) -> dict[str, str]:
+    """Return where the author has what an event does, and why it is sent."""
     if node < 0:
         return {}
-    known = data["graph"]["nodes"][node]
-    scope = SEPARATOR.join(known["path"])
-    line = (
-        place_text(known["frames"][0][1], known["frames"][0][0])
-        if known["frames"]
-        else ""
-    )
-    named = {"scope": scope, "line": line}
+    frame = _frame(data, node, sent)
+    named = {
+        "scope": SEPARATOR.join(data["graph"]["nodes"][node]["path"]),
+        "line": place_text(frame.position, frame.function or None) if frame else "",
+        "why": sent[node]["reason"] if node in sent else "",
+    }
     return {name: text for name, text in named.items() if text}

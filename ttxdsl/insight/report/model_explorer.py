@@ -18,6 +18,8 @@ _COLORS = (
 )
 """Backgrounds for kinds of sharding; used again from the first when they run out."""
 _WHOLE = "#eceff4"
+_TAG = "__tensor_tag"
+"""The key by which Model Explorer knows a tensor."""
 
 
 def graph_collection(data: dict[str, Any]) -> dict[str, Any]:
@@ -100,7 +102,7 @@ def _sent(data: dict[str, Any]) -> dict[int, int]:
 
 def _key_values(**values: str | None) -> list[dict[str, str]]:
     return [
-        {"key": key.replace("_", " "), "value": value}
+        {"key": key if key == _TAG else key.replace("_", " "), "value": value}
         for key, value in values.items()
         if value
     ]
@@ -137,8 +139,7 @@ def _node(
 def _value(data: dict[str, Any], value: dict[str, Any]) -> list[dict[str, str]]:
     layout = None if value["layout"] is None else data["layouts"][value["layout"]]
     return _key_values(
-        # the key by which Model Explorer knows a tensor, and its shape on an edge
-        __tensor_tag=value["name"],
+        **{_TAG: value["name"]},
         shape=value["type"].removeprefix("tensor<").removesuffix(">"),
         sharding=layout and layout["text"],
         on_a_device=value["local"],

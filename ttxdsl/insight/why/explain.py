@@ -14,7 +14,7 @@ from time import process_time
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.attribution.locations import row_names
-from ttxdsl.analysis.attribution.marking import mark_authored
+from ttxdsl.analysis.attribution.marking import mark_authored, mark_written
 from ttxdsl.analysis.attribution.purposes import purposes
 from ttxdsl.analysis.usage.collectives import sub_axes_texts
 from ttxdsl.costs.machines import GENERIC, Machine
@@ -101,6 +101,7 @@ class Explainer:
         # `collective` looks at one, the list at all
         self._list_tries = _tries(ops, _TRIALS) if tries is None else 2 * tries
         mark_authored(module)
+        mark_written(module)
         annotated = as_stage_4_annotates(module, self._pipeline)
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)

@@ -44,6 +44,35 @@ def sharding_text(sharding: TensorSharding | None) -> str | None:
     return text
 
 
+def spec_text(sharding: TensorSharding, unsaid: str = "P.UNCONSTRAINED") -> str:
+    """Return a `PartitionSpec`: `P("data", None, P.UNCONSTRAINED)`.
+
+    Args:
+        sharding: of a tensor.
+        unsaid: stands for a dimension without axes that may get some.
+    """
+    parts: list[str] = []
+    for dim in sharding.dims:
+        names = [f'"{axis_text(axis)}"' for axis in dim.axes]
+        if not names:
+            parts.append("None" if dim.closed else unsaid)
+        else:
+            parts.append(names[0] if len(names) == 1 else f"({', '.join(names)})")
+    while parts and parts[-1] == "None":
+        parts.pop()
+    return f"P({', '.join(parts)})"
+
+
+def split_text(sharding: TensorSharding) -> str:
+    """Return where a value is wanted: `whole`, `as P("data")`."""
+    text = "whole"
+    if any(dim.axes for dim in sharding.dims):
+        text = f"as {spec_text(sharding, 'None')}"
+    if sharding.unreduced:
+        text += f" with sums of its own along {axes_text(tuple(sharding.unreduced))}"
+    return text
+
+
 def factor_text(rule: OpShardingRule, factor: int) -> str:
     """A factor and its size: `k=128`."""
     return f"{factor_symbol(factor)}={rule.factor_sizes[factor]}"

@@ -129,7 +129,8 @@ def _add_obstacle(tree: Tree, obstacle: answers.Obstacle) -> None:
 
 def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
     """An answer about a value as a tree."""
-    head = styled(f"{answer.name}", "bold")
+    path = answer.place.scope if answer.place.op == "func.func" else None
+    head = styled(f"{path} ({answer.name})" if path else answer.name, "bold")
     head.append_text(styled(f"  {answer.type}  {_made(answer)}", "not bold"))
     tree, shown = Tree(head), _Shown(whole=whole)
     text = answer.sharding or "none: replicated"

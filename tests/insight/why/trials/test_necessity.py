@@ -118,6 +118,20 @@ def test_a_list_of_a_large_program_compiles_no_changes(
     assert not compiled
 
 
+def test_a_constraint_with_several_axes_is_taken_away_once():
+    mesh = 'sdy.mesh @m = <["d"=4, "e"=2]>'
+    body = f"""
+func.func @main(%x: {_X}) -> {_X} {{
+  %0 = stablehlo.negate %x : {_X}
+  %1 = sdy.sharding_constraint %0 <@m, [{{"d"}}, {{"e"}}]> : {_X}
+  return %1 : {_X}
+}}"""
+    necessities = explain.Explainer(parse_program(mesh + body))._necessities
+    rest = necessities._others(frozenset("de"), [], None)
+    assert [one.edit.change.kind for one in rest] == ["remove constraint"]
+    assert necessities._moved(rest) is not None
+
+
 def test_arguments_without_names_are_leaves_of_one_tree():
     """As those of `as_text()` without locations; a list does not look through them."""
     root = necessity._root

@@ -16,7 +16,10 @@ function showView(name) {
     const tab = document.getElementById(`tab-${other}`);
     tab.setAttribute("aria-selected", other === name);
     tab.tabIndex = other === name ? 0 : -1;
-    if (other === name) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (other !== name) continue;
+    // the bar alone: scrollIntoView moves the page that this one is a frame of
+    const bar = tab.parentElement;
+    bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2;
   }
   document.body.dataset.view = name;
   changed("view");

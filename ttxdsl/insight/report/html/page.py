@@ -4,7 +4,7 @@ import json
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Any
 from ttxdsl.costs.units import bytes_text, others, seconds_text
 from ttxdsl.insight.report.beside import changes
 from ttxdsl.insight.report.html.packing import packed
+from ttxdsl.insight.report.rewritten import AnnotationChange
 from ttxdsl.insight.why.causes.aligned import Line
 
 SCRIPTS = (
@@ -81,6 +82,7 @@ def beside_page(
     left: dict[str, Any],
     right: dict[str, Any],
     lines: Mapping[Line, Line] = MappingProxyType({}),
+    annotations: Sequence[AnnotationChange] = (),
 ) -> str:
     """Two reports in one page, with their figures and what changed above.
 
@@ -88,6 +90,7 @@ def beside_page(
         left: see `ttxdsl.insight.report.trace.data`.
         right: the other one.
         lines: which line of the one is which of the other, see `aligned_lines`.
+        annotations: that are other ones in the second, see `rewritten`.
     """
     titles = [str(one["title"]) for one in (left, right)]
     names = [title.rpartition("/")[2] for title in titles]
@@ -108,7 +111,7 @@ def beside_page(
     parts = {
         "head": _head(" beside ".join(titles), "beside.css"),
         "rows": "".join(f"<tr>{row}</tr>" for row in rows),
-        "changes": _changes(left, right, lines),
+        "changes": _annotations(annotations) + _changes(left, right, lines),
         "left": escape(report_page(left)),
         "right": escape(report_page(right)),
     }
@@ -120,21 +123,44 @@ def _apart(names: list[str], titles: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else titles
 
 
+_MOST_ANNOTATIONS = 8
+"""Annotations that are told."""
+
+
+def _row(cells: Iterable[str], effect: str = "") -> str:
+    """Return a row of what changed; on a narrow screen A and B stand before the cells."""
+    texts = zip(("where", "a", "b"), cells, strict=True)
+    row = "".join(f'<td class="{side}">{escape(cell)}</td>' for side, cell in texts)
+    return f"<tr>{row}{effect or '<td></td>'}</tr>"
+
+
+def _annotations(changes: Sequence[AnnotationChange]) -> str:
+    """The annotations that somebody wrote otherwise, as rows of a table."""
+    if not changes:
+        return ""
+    rows = [
+        _row((one.where, one.before, one.after)) for one in changes[:_MOST_ANNOTATIONS]
+    ]
+    if more := len(changes[_MOST_ANNOTATIONS:]):
+        rows.append(f"<tr><td>and {others(more)}</td></tr>")
+    head = "<tr><th>written otherwise</th><th>A</th><th>B</th><th></th></tr>"
+    return head + "".join(rows)
+
+
 def _changes(
     left: dict[str, Any], right: dict[str, Any], lines: Mapping[Line, Line]
 ) -> str:
     """The lines that send otherwise, as rows of a table; a sentence if there are none."""
     found, more = changes(left, right, lines)
     if not found:
-        return "<caption>every line sends the same</caption>"
-    rows = ["<tr><th>what changed</th><th>A</th><th>B</th><th></th></tr>"]
+        return '<tr><td colspan="4">every line sends the same</td></tr>'
+    rows = ["<tr><th>sent otherwise</th><th>A</th><th>B</th><th></th></tr>"]
     for one in found:
         sign = "slower" if one.seconds > 0 else "faster"
         change = f"{seconds_text(abs(one.seconds))} {sign}" if one.seconds else ""
         cells = one.where, one.before or "nothing", one.after or "nothing"
-        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         way = "more" if one.seconds > 0 else "less"
-        rows.append(f'<tr>{row}<td class="{way}">{escape(change)}</td></tr>')
+        rows.append(_row(cells, f'<td class="{way}">{escape(change)}</td>'))
     if more:
         rows.append(f"<tr><td>and {others(more)}</td></tr>")
     return "".join(rows)

@@ -19,6 +19,7 @@ from ttxdsl.analysis.attribution.scopes import Scopes
 from ttxdsl.analysis.attribution.stacks import MAX_DEPTH, ScopeName, Stacks
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.boundary import BoundaryValue, arguments_of, results_of
+from ttxdsl.analysis.usage.collectives import short_name
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.report.trace.layouts import LayoutTable, axis_names
@@ -284,7 +285,7 @@ class GraphBuilder:
         scopes = self._scopes(op, path)
         scope = self._number(scopes, "scope")
         outputs = [self.result(result, manual) for result in op.results]
-        short = op.name.rpartition(".")[2]
+        short = short_name(op)
         frames = self.stacks.frames(op)
         node = TraceNode(
             "op", op.name, short, scope, inputs, outputs, frames, scopes.told

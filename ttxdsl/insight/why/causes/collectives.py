@@ -12,7 +12,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
+from ttxdsl.analysis.attribution.origins import is_written
 from ttxdsl.analysis.usage.collectives import (
+    WRITTEN,
     CountedCollective,
     collective_ops,
     collective_seconds,
@@ -39,8 +41,9 @@ from ttxdsl.insight.why.places import (
     factor_kind,
     factor_text,
     sharding_text,
+    split_text,
 )
-from ttxdsl.insight.why.trials.recording import COLLECTIVES, Demand, Insertion, Recorded
+from ttxdsl.insight.why.trials.recording import Demand, Insertion, Recorded
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
@@ -422,13 +425,13 @@ class WhyCollectives:
                 f"the function returns {called} as result {note.index}, which shall be"
                 f" {wants}"
             )
-            summary = f"returned as {wants}"
+            summary = f"returned {split_text(target)}"
             return _Story("return", place, summary, reason, tuple(dims), (), (side,))
         owner = note.parent if returns else user
         place = self.places.op(owner if owner is not None else user)
         way = "hands back" if returns else "takes"
         reason = f"{place} {way} value {note.index} ({called}) as {wants}"
-        summary = f"{way} {called} as {wants}"
+        summary = f"{way} {called} {split_text(target)}"
         return _Story("border", place, summary, reason, tuple(dims), (), (side,))
 
     # Made of a constraint by stage 7
@@ -454,7 +457,7 @@ class WhyCollectives:
         story = _Story(
             "constraint",
             place,
-            f"asks for {called} as {sharding_text(target)}",
+            f"asks for {called} {split_text(target)}",
             reason,
             tuple(dims),
             (),
@@ -487,21 +490,18 @@ class WhyCollectives:
     ) -> TracedCollective:
         step = sources[0] if sources else op
         place = self.places.op(step)
-        original = self.recorded.original_op(step)
+        told = reason_of(with_arguments_of([(collective, op)]))
         is_call = isinstance(op, stablehlo.CustomCallOp)
-        written = is_call or isinstance(
-            original, (*COLLECTIVES, sdy.CollectiveOp, sdy.ReshardOp)
-        )
-        if written or self.recorded.skipped:
-            reason = f"{place} is written in the program: no stage chose it"
-            details = (collective.reason,) if is_call else ()
-            summary = "written in the program"
-            story = _Story("written", place, summary, reason, details=details)
+        if is_call or is_written(op.location) or self.recorded.skipped:
+            reason = f"{place} is {WRITTEN}: no stage chose it"
+            use = told.removeprefix(f"{WRITTEN}: ")
+            summary = f"{WRITTEN}: {use}"
+            story = _Story("written", place, summary, reason, details=(use,))
             return TracedCollective(self._answer(number, collective, story), op=step)
         dims = _own_dims(op)
         summary = "computed whole: it has no sharding rule"
         if isinstance(step, sdy.CollectiveOp):  # moved away from the op that needs it
-            summary = reason = reason_of(with_arguments_of([(collective, op)]))
+            summary = reason = told
         elif sharding_rule(step) is None:
             reason = (
                 f"{place} has no sharding rule: every device computes all of"

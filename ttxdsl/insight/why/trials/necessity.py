@@ -211,12 +211,13 @@ class Necessities:
         """
         named = {one.edit.change for one in blamed}
         near = [one.edit.index for one in blamed if one.edit.value is not None]
-        found = [
-            Annotation(axis, name, edit)
-            for axis in sorted(axes)
-            for name, edit in self.annotations.with_axis(axis)
-            if edit.change not in named
-        ]
+        # a constraint with several of the axes is taken away once
+        known: dict[Change, Annotation] = {}
+        for axis in sorted(axes):
+            for name, edit in self.annotations.with_axis(axis):
+                if edit.change not in named:
+                    known.setdefault(edit.change, Annotation(axis, name, edit))
+        found = list(known.values())
         sizes = Counter(_root(one.name) for one in found if one.edit.value is not None)
 
         def rank(one: Annotation) -> tuple[int, int]:

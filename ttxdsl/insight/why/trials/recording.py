@@ -18,8 +18,7 @@ from xdsl.rewriter import InsertPoint
 
 from ttxdsl.analysis.attribution.origins import Origins
 from ttxdsl.diagnostics.remarks import Remark
-from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.traits import Collective, ops_with
+from ttxdsl.dialects import sdy
 from ttxdsl.ir.data_flow import Operand
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -44,9 +43,6 @@ from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropa
 Moved = tuple[tuple[int, ...], str]
 """An op of the program that was given, by its number and those of the calls it came
 through, and the name of an axis along which values are sent for it."""
-
-COLLECTIVES = ops_with(Collective, stablehlo.StableHLO)
-"""The ops that `ttxdsl.analysis.usage.collectives` lists."""
 
 
 @dataclass(frozen=True, slots=True)

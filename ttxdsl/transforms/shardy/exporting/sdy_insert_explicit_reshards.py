@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from ttxdsl.analysis.attribution.origins import resharded
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, ReshapeOp
@@ -78,7 +79,7 @@ def _location(value: SSAValue) -> LocationAttr:
     if isinstance(value, BlockArgument):
         return value.location
     assert isinstance(value.owner, Operation)
-    return value.owner.location
+    return resharded(value.owner.location)
 
 
 def _replace_other_uses(value: SSAValue, new: Operation) -> None:

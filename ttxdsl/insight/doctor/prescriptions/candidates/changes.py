@@ -5,7 +5,6 @@ from typing import Literal
 
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.trials.edits import Edit
-from ttxdsl.sharding.spec import TensorSharding
 
 Kind = Literal["constraint", "argument", "donation", "mesh", "spelling"]
 
@@ -29,17 +28,3 @@ class Candidate:
     places: tuple[SourcePlace, ...]
     edits: tuple[Edit, ...] = field(repr=False)
     target: tuple[object, ...] = field(repr=False)
-
-
-def spec_text(sharding: TensorSharding) -> str:
-    """Return a `PartitionSpec`: `P("data", None, P.UNCONSTRAINED)`."""
-    parts: list[str] = []
-    for dim in sharding.dims:
-        names = [f'"{axis.name}"' for axis in dim.axes]
-        if not names:
-            parts.append("None" if dim.closed else "P.UNCONSTRAINED")
-        else:
-            parts.append(names[0] if len(names) == 1 else f"({', '.join(names)})")
-    while parts and parts[-1] == "None":
-        parts.pop()
-    return f"P({', '.join(parts)})"

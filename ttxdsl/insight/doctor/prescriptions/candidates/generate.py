@@ -27,7 +27,6 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     CONSTRAINT_CODE,
     Candidate,
-    spec_text,
 )
 from ttxdsl.insight.doctor.prescriptions.candidates.layouts import (
     layouts,
@@ -43,7 +42,7 @@ from ttxdsl.insight.doctor.prescriptions.candidates.storage import storages
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.names import Names
-from ttxdsl.insight.why.places import Places, sharding_text
+from ttxdsl.insight.why.places import Places, sharding_text, spec_text
 from ttxdsl.insight.why.trials.compiling import compile_and_record
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded

@@ -17,9 +17,10 @@ from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate, spec_text
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Change
+from ttxdsl.insight.why.places import spec_text
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.ir.traversal import ops_of_type
