@@ -12,10 +12,10 @@ from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate, spec_text
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Change
-from ttxdsl.insight.why.places import sharding_text
+from ttxdsl.insight.why.places import sharding_text, spec_text
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import TensorSharding
