@@ -89,6 +89,10 @@ def collective_ops(module: ModuleOp) -> list[Operation]:
     ]
 
 
+WRITTEN = "written in the program"
+"""The beginning of the reason of a collective that the program has."""
+
+
 @dataclass(frozen=True, slots=True)
 class CountedCollective:
     """One collective of the program that every device runs.
@@ -130,6 +134,11 @@ class CountedCollective:
     def ring(self) -> Ring:
         """The ring algorithm by which its bytes and its time are computed."""
         return RINGS.get(self.kind, Ring.ALL_SLICE)  # which takes no time
+
+    @property
+    def use(self) -> str:
+        """The reason, whether the program has the collective or a stage chose it."""
+        return self.reason.removeprefix(f"{WRITTEN}: ")
 
     @property
     def title(self) -> str:
@@ -269,9 +278,6 @@ def _first_user(op: Operation, result: SSAValue) -> str:
     if isinstance(users[0], stablehlo.WhileOp):
         return "a loop"
     return short_name(users[0]) if isinstance(users[0], MOVING) else "the result"
-
-
-WRITTEN = "written in the program"
 
 
 def _reason(op: Operation, axes: Axes | None) -> str:

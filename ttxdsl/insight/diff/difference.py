@@ -4,7 +4,7 @@ Collectives are matched in steps, each in program order among what the step befo
 of the same line of the source those that are alike in everything, then those of the same
 kind, axes and op, then without the axes. Then those that are alike in everything but the
 line, and the other two again for lines that only one program has. Op means what the
-collective is there for, as `CountedCollective.reason` says it.
+collective is there for, as `CountedCollective.use` says it.
 """
 
 from collections import Counter, defaultdict, deque
@@ -49,9 +49,9 @@ _LARGEST_TRACED = 20_000
 """Ops of a program that is compiled again for the annotations of its collectives."""
 
 _STEPS: tuple[Key, ...] = (
-    lambda c: (c.kind, c.axes_text, c.tensor, c.reason),
-    lambda c: (c.kind, c.axes_text, c.reason),
-    lambda c: (c.kind, c.reason),
+    lambda c: (c.kind, c.axes_text, c.tensor, c.use),
+    lambda c: (c.kind, c.axes_text, c.use),
+    lambda c: (c.kind, c.use),
 )
 
 
