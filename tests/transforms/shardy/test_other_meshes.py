@@ -79,7 +79,13 @@ def test_numbers_that_hold_for_one_mesh():
     def counts(x):
         return x + jax.lax.axis_index("pipe")
 
+    def parts(x):
+        return jax.lax.psum(x, "pipe", axis_index_groups=[[0, 1], [2, 3]])
+
     names = ("data", "model", "pipe")
+    text = lowered(names, parts, sizes={"data": 2, "model": 1, "pipe": 4})
+    with pytest.raises(UnsupportedError, match="hold for one mesh"):
+        on_other_mesh(text, names, {"data": 8, "model": 1, "pipe": 1})
     other = {"data": 4, "model": 1, "pipe": 2}
     with pytest.raises(
         UnsupportedError, match="the devices that it lists hold for one"
