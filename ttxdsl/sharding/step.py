@@ -480,7 +480,7 @@ Directions = tuple[PropagationDirection, ...]
 """One direction a factor."""
 
 FullStep = tuple[StepSignature, tuple[TensorSharding | None, ...]]
-"""What a step depends on, and the shardings of operands and results."""
+"""The inputs of a step, by which it is remembered, with shardings of operands and results."""
 
 Updates = tuple[tuple[int, int], ...]
 """Index of a tensor (operands, then results) and number of its new sharding."""

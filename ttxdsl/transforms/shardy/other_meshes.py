@@ -124,8 +124,11 @@ def _renumber_groups(op: Operation, old: Mesh, new: Mesh) -> None:
         return  # it says axes
     listed = device_groups(op, old.total_size)
     axes = axes_of_groups(old, listed)
-    is_along = axes is not None and all(axis.is_full for axis in axes)
-    if axes is not None and is_along and listed == groups_along(old, axes):
+    if (
+        axes is not None
+        and all(axis.is_full for axis in axes)
+        and listed == groups_along(old, axes)
+    ):
         set_device_groups(op, groups_along(new, axes))
     else:  # in an order of their own, or along a part of an axis
         set_device_groups(op, _renumbered(op, listed, old, new))

@@ -25,7 +25,7 @@ SCRIPTS = (
 
 
 _LEVEL = 5
-"""Of zlib: a page is a hundredth larger than at 6, and compressed in half the time."""
+"""The level of zlib: beside 6 a page is 1% larger and compressed in half the time."""
 
 
 def _source(name: str) -> str:

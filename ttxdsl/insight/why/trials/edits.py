@@ -32,7 +32,7 @@ class Edit:
     value: SSAValue | None = None
     sharding: TensorSharding | None = None
     index: int | None = None
-    """Of an argument or result; of the part that gets the axes of a stored one."""
+    """The number of an argument or result, or of the part that gets a stored one's axes."""
     user: Operation | None = None
     operand: int = 0
     arguments: tuple[int, ...] = ()

@@ -1,5 +1,6 @@
 """A change of a program that may help, and its code."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -28,3 +29,8 @@ class Candidate:
     places: tuple[SourcePlace, ...]
     edits: tuple[Edit, ...] = field(repr=False)
     target: tuple[object, ...] = field(repr=False)
+
+
+def without_numbers(name: str) -> str:
+    """Return an argument's path with a star for each number: layers have one name."""
+    return re.sub(r"\d+", "*", name)

@@ -27,6 +27,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     CONSTRAINT_CODE,
     Candidate,
+    without_numbers,
 )
 from ttxdsl.insight.doctor.prescriptions.candidates.layouts import (
     layouts,
@@ -52,8 +53,6 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.pipeline import RESHARDS_STAGE, TTStableHLOPipelinePass
-
-_NUMBER = re.compile(r"\d+")
 
 
 class Candidates:
@@ -381,7 +380,7 @@ class Candidates:
         groups: defaultdict[object, list[int]] = defaultdict(list)
         for index in range(len(function.function_type.inputs.data)):
             if self._argument_shape(index):
-                name = _NUMBER.sub("*", argument_name(function, index))
+                name = without_numbers(argument_name(function, index))
                 given = sdy.get_func_argument_sharding(function, index)
                 groups[name, function.function_type.inputs.data[index], given].append(
                     index

@@ -4,7 +4,6 @@
 all heads. Stored as `(…, d, heads)` the same numbers are split by heads.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -17,7 +16,10 @@ from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
+    Candidate,
+    without_numbers,
+)
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.places import spec_text
@@ -27,8 +29,6 @@ from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.shardy.split_dimensions import SharedDimensions, split_sharding
 from ttxdsl.transforms.stages.inline import InlinePass
-
-_NUMBER = re.compile(r"\d+")
 
 _HOW = """\
 # the same numbers in the same order, w.reshape(…); products make and take the parts:
@@ -114,7 +114,7 @@ def _kinds(module: ModuleOp, function: FuncOp) -> Iterator[list[list[_Stored]]]:
             members = shared.arguments((argument, dim))
             seen.update(members)
             names = tuple(
-                (_NUMBER.sub("*", argument_name(function, other)), at)
+                (without_numbers(argument_name(function, other)), at)
                 for other, at in members
             )
             alike[parts, names].append(members)
