@@ -536,12 +536,11 @@ class Program(ProgramForm):
         tries: int | None = None,
         jobs: int = 1,
         all_axes: bool = False,
+        all_stages: bool | None = None,
         seconds: float | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows, with the keys of `ttxdsl.insight.report.trace.data`.
-
-        The program goes through every stage and lowering; one that refuses it is told.
 
         Args:
             num_links: see `lower`; those that it was lowered with by default.
@@ -552,6 +551,7 @@ class Program(ProgramForm):
             tries: changes to compile for a collective's reason; None: no reasons.
             jobs: processes to compile these in.
             all_axes: whether to show axes of size one, too.
+            all_stages: whether to list each; None: not of more than 4,000 ops.
             seconds: how long to look for what to write instead; None: not at all.
             options: as for `check`.
 
@@ -570,6 +570,7 @@ class Program(ProgramForm):
             tries=tries,
             jobs=jobs,
             all_axes=all_axes,
+            all_stages=all_stages,
             seconds=seconds,
         )
 

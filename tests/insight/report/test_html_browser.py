@@ -90,6 +90,22 @@ def report(browser: Browser, tmp_path: Path, data: dict[str, Any]) -> Iterator[R
     found.page.close()
 
 
+def test_the_page_says_which_stages_it_does_not_list(
+    browser: Browser, tmp_path: Path, report: Report
+):
+    assert report.page.locator("#unlisted").count() == 0
+    program = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir")
+    few = Report(browser, tmp_path, program.report_data(all_stages=False))
+    few.page.click("#tab-stages")
+    assert "--all-stages" in few.page.locator("#unlisted").inner_text()
+    few.page.keyboard.press("]")
+    few.page.keyboard.press("]")
+    assert few.page.locator("#view-stages .which b").inner_text().startswith("13 ")
+    assert few.page.locator("#listing .row").count() > 10
+    assert few.said == []
+    few.page.close()
+
+
 def painted(page: Page) -> int:
     """How many colours the graph's canvas has."""
     return page.evaluate(

@@ -463,14 +463,15 @@ class _Counter:
             if (operand := kept.get(result)) is not None:
                 self.buffers_of[result] = self.buffers_of.get(operand, ())
                 continue
-            size = self.size(result.type, op)
-            if self.fusion and size and is_tensor(result):
-                narrow = TensorType(
-                    self.fusion.stored_element(result), shape_of(result)
-                )
-                size = self.size(narrow, op, result)
             if result in self.offloaded:
                 size = 0
+            elif self.fusion and is_tensor(result):
+                stored, element = result.type, self.fusion.stored_element(result)
+                if element is not element_of(result):
+                    stored = TensorType(element, shape_of(result))
+                size = self.size(stored, op, result)
+            else:
+                size = self.size(result.type, op)
             kind: Kind = "constant" if constant else "value"
             buffer = Allocation(result, result.type, size, kind, scope, index, constant)
             if constant:

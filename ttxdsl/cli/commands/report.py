@@ -88,6 +88,7 @@ def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str,
             tries=options.tries,
             jobs=options.jobs,
             all_axes=options.all_axes,
+            all_stages=options.all_stages or None,
             seconds=options.seconds,
             **flags.partition_options(options),
         )
@@ -196,6 +197,11 @@ def add_command(commands: Any) -> None:
     )
     flags.add_jobs_option(parser)
     flags.add_all_axes_option(parser, "show the mesh's axes of size one, too")
+    parser.add_argument(
+        "--all-stages",
+        action="store_true",
+        help="list what every stage and lowering made of a program above 4,000 ops, too",
+    )
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
     add_machine_options(parser)

@@ -93,6 +93,57 @@ def test_changes_lead_from_each_stage_to_the_next(
         before = rows
 
 
+def test_a_listing_of_few_stages_has_the_same_figures_and_texts(
+    recorded: tuple[ttxdsl.Program, dict[str, Any]],
+):
+    program, data = recorded
+    few = program.report_data(all_stages=False)
+    listed = [stage["number"] for stage in few["stages"]]
+    assert (listed, few["all_stages"]) == ([0, 10, 13], False)
+    assert data["all_stages"]
+    for stage, whole in zip(
+        few["stages"], (data["stages"][at] for at in listed), strict=True
+    ):
+        assert stage["name"] == whole["name"]
+        texts = [
+            text_of(of, of_stage["rows"])
+            for of, of_stage in ((few, stage), (data, whole))
+        ]
+        assert renumbered(texts[0]) == renumbered(texts[1])
+    for key in ("summary", "verdict", "timeline", "memory", "layouts"):
+        assert without_keys(few[key]) == without_keys(data[key]), key
+    collectives = [
+        [{**one, "key": 0} for one in of["collectives"]] for of in (few, data)
+    ]
+    assert collectives[0] == collectives[1]
+
+
+def without_keys(figures: Any) -> Any:
+    """The same without the keys of ops, which count all that ever were."""
+    if isinstance(figures, dict) and "points" in figures:
+        return {**figures, "points": [point[:2] for point in figures["points"]]}
+    return figures
+
+
+@pytest.mark.parametrize(("ops", "all_stages"), [(3_990, True), (4_010, False)])
+def test_a_large_program_lists_few_stages_unless_asked(ops: int, all_stages: bool):
+    lines = [
+        f"  %{at + 1} = stablehlo.negate %{at} : tensor<4xf32>" for at in range(ops)
+    ]
+    lines[0] = lines[0].replace("%0 ", "%a ")
+    text = "\n".join(
+        (
+            "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {",
+            *lines,
+            f"  return %{ops} : tensor<4xf32>",
+            "}",
+        )
+    )
+    program = ttxdsl.load(text)
+    assert program.report_data()["all_stages"] == all_stages
+    assert len(program.report_data(all_stages=True)["stages"]) == 16
+
+
 SMALL = """\
 func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.negate %a : tensor<4xf32>

@@ -35,7 +35,7 @@ function setUpStages(view) {
   const minimap = h("canvas", { class: "minimap", title: "Changes in the whole text", onclick: (event) => {
     list.scrollTop = (event.offsetY / minimap.clientHeight) * list.scrollHeight - list.clientHeight / 2;
   } });
-  view.append(bar, h("div", { class: "listing" }, list, minimap));
+  view.append(bar, unlisted(), h("div", { class: "listing" }, list, minimap));
   Object.assign(stages, { range, ticks, which, onlyButton: only, minimap, list: new VirtualList(list, 20, listingRow), element: list });
   new ResizeObserver(drawMinimap).observe(minimap);
   listen((what, detail) => {
@@ -43,6 +43,12 @@ function setUpStages(view) {
     if (what === "select") detail.from === "stages" ? stages.list.refresh() : showSelectedLine();
   });
   showStage(0);
+}
+
+/** What is said of stages that a large program's report does not list. */
+function unlisted() {
+  if (data.all_stages) return "";
+  return h("div", { class: "bar muted", id: "unlisted" }, "Of so large a program the stages in between, ttir and ttnn are listed when asked for: ", h("code", {}, "ttxdsl report --all-stages"));
 }
 
 function setOnly(only) {

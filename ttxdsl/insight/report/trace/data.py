@@ -16,7 +16,8 @@ The keys of the data:
 - `graph`: `stage` (the number of the stage that it shows), `scopes`, `nodes`;
 - `stages`, each with `rows` `[key, text, indent, change, before]`: a line of the listing
   with its op, the index of its text in `texts`, and what the stage did to it (0 nothing,
-  1 changed it from `before`, 2 added it, 3 removed it);
+  1 changed it from `before`, 2 added it, 3 removed it); `all_stages` is false where those
+  that are not listed count to the next one;
 - `keys`: for each key of an op the node that it belongs to, -1 for none;
 - `verdict`: what the first page says, see `verdict.py`; `advice`: what to write instead,
   see `advice.py`, null if nobody asked;
@@ -76,6 +77,7 @@ from ttxdsl.insight.report.trace.verdict import verdict
 from ttxdsl.insight.report.trace.wholes import Wholes
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.ir.collector import without_collections
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context
 from ttxdsl.loading.version import __version__
 from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
@@ -84,6 +86,10 @@ LAYOUT_STAGE = 10
 """After it tensors still have global shapes, each with its sharding."""
 DEVICE_STAGE = 13
 """After it the program is what one device runs, which the graph shows."""
+LARGE = 4_000
+"""Ops of a program above which a report lists what it needs itself, unless asked for all:
+the program as read, after stage 10 and after stage 13. The other stages and lowerings
+would be a third of its time, and nobody reads 100,000 lines who did not want to."""
 
 
 @dataclass(slots=True)
@@ -96,6 +102,7 @@ class Trace:
     trip_count: int | None = None
     chip: Chip | None = None
     layouts: LayoutTable = field(default_factory=LayoutTable)
+    all_stages: bool = True
     graph: Graph | None = None
     graph_stage: int | None = None
     collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -110,6 +117,7 @@ class Trace:
     _log: StageLog = field(init=False)
     _wholes: Wholes = field(init=False)
     _words: Words = field(init=False)
+    _unlisted_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self._stacks = Stacks(self.module)
@@ -122,7 +130,14 @@ class Trace:
         self, number: int | None, name: str, seconds: float, skipped: bool
     ) -> None:
         """Note what a stage (by number) or a lowering (None) made of the module."""
-        self._log.record(number, name, self.module, seconds=seconds, skipped=skipped)
+        seconds += self._unlisted_seconds
+        self._unlisted_seconds = 0.0
+        if self.all_stages or number in (LAYOUT_STAGE, DEVICE_STAGE):
+            self._log.record(
+                number, name, self.module, seconds=seconds, skipped=skipped
+            )
+        else:
+            self._unlisted_seconds = seconds
         if number == LAYOUT_STAGE and not skipped:
             self._read_wholes()
         if number == DEVICE_STAGE:
@@ -158,6 +173,7 @@ class Trace:
                 "nodes": [_node_data(node) for node in graph.nodes],
             },
             "stages": [_stage_data(stage) for stage in self._log.stages],
+            "all_stages": self.all_stages,
             "texts": self._log.texts,
             "keys": self._nodes_of_keys(),
             "machine": str(self.machine),
@@ -383,14 +399,18 @@ class _Watch:
     chip: Chip | None
     on_step: Callable[[str], None] | None
     all_axes: bool
+    all_stages: bool | None
     trace: Trace = field(init=False)
 
     def start(self, module: ModuleOp) -> None:
         """Begin with the module as it was read."""
         source = self.program.source
         layouts = LayoutTable(self.all_axes)
+        every = self.all_stages
+        if every is None:
+            every = len(all_ops(module)) <= LARGE
         self.trace = Trace(
-            *(module, source, self.machine, self.trip_count, self.chip, layouts)
+            *(module, source, self.machine, self.trip_count, self.chip, layouts, every)
         )
 
     def before(self, number: int | None, name: str) -> None:
@@ -417,6 +437,7 @@ def trace_program(
     tries: int | None = None,
     jobs: int = 1,
     all_axes: bool = False,
+    all_stages: bool | None = None,
     seconds: float | None = None,
 ) -> dict[str, Any]:
     """Compile a program and return all that its report shows.
@@ -436,6 +457,8 @@ def trace_program(
         tries: changes to compile for the reason of a collective; None: no reasons.
         jobs: processes to compile these in.
         all_axes: whether to show axes of size one, too.
+        all_stages: whether to list what every stage and lowering made of it; None: of a
+            program of at most `LARGE` ops.
         seconds: how long to look for what to write instead; None: not at all.
 
     Raises:
@@ -447,7 +470,7 @@ def trace_program(
         shape = pipeline.mesh_shape
         devices = prod(shape) if shape else devices_of(program.module)
         machine = machine_on(known, devices, slices)
-    watch = _Watch(program, machine, trip_count, known, on_step, all_axes)
+    watch = _Watch(program, machine, trip_count, known, on_step, all_axes, all_stages)
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 
@@ -492,8 +515,9 @@ def trace_program(
         if on_step is not None:
             on_step("reasons")
         whys = add_reasons(trace.collectives, explainer, machine, jobs)
+    passes = lowerings(program.form, num_links=num_links) if trace.all_stages else ()
     with collect_remarks() as told:
-        for each in lowerings(program.form, num_links=num_links):
+        for each in passes:
             try:
                 for stage in run_passes(
                     context, trace.module, [each], hooks, verify_each=True
