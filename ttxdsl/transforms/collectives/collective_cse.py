@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -74,7 +75,12 @@ def _share_inside(program: DeviceProgram, block: Block) -> bool:
     """Drop collectives of loops and branches of the block."""
     above = [op for op in program.sending(block) if is_collective(op)]
     around = program.nesting.inner_blocks(block) if above else {}
-    if not any(program.sending(inner) for inner in around):
+    glances = {_glance(op, _NEAR) for op in above}
+    if not any(
+        is_collective(op) and _glance(op, _NEAR) in glances
+        for inner in around
+        for op in program.sending(inner)
+    ):
         return False
     kinds = _kinds_of((block, *around), above)
     by_kind: dict[int, list[Operation]] = {}
@@ -92,6 +98,28 @@ def _share_inside(program: DeviceProgram, block: Block) -> bool:
                     break
     erase_unused(reversed(replaced))
     return bool(replaced)
+
+
+def _glance(op: Operation, depth: int) -> int:
+    """Return a number that ops with equal results share, made of few ops behind them.
+
+    In a loop most are made of what it carries, which is seen without a look at all ops.
+    """
+    operands = operands_of(op)
+    if not depth or len(operands) > _FEW:
+        return hash((type(op), len(operands)))
+    return hash(
+        (
+            type(op),
+            *map(attrgetter("type"), op.results),
+            *tuple(
+                _glance(value.op, depth - 1)
+                if isinstance(value, OpResult)
+                else hash(value)
+                for value in operands
+            ),
+        )
+    )
 
 
 def _replace(op: Operation, earlier: Operation) -> list[SSAValue]:
@@ -155,6 +183,8 @@ def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAV
 
 _NEAR = 4
 """How many ops, one behind the other, two values are compared by at a glance."""
+_FEW = 4
+"""Operands of an op up to which a glance follows them."""
 
 
 def _kind_of(block: Block, value: SSAValue, depth: int) -> int:
