@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
-from operator import attrgetter
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -108,18 +107,11 @@ def _glance(op: Operation, depth: int) -> int:
     operands = operands_of(op)
     if not depth or len(operands) > _FEW:
         return hash((type(op), len(operands)))
-    return hash(
-        (
-            type(op),
-            *map(attrgetter("type"), op.results),
-            *tuple(
-                _glance(value.op, depth - 1)
-                if isinstance(value, OpResult)
-                else hash(value)
-                for value in operands
-            ),
-        )
+    behind = (
+        _glance(value.op, depth - 1) if isinstance(value, OpResult) else hash(value)
+        for value in operands
     )
+    return hash((type(op), *[result.type for result in op.results], *behind))
 
 
 def _replace(op: Operation, earlier: Operation) -> list[SSAValue]:
