@@ -76,6 +76,26 @@ def test_counts_that_differ_decide_nothing(monkeypatch: pytest.MonkeyPatch):
     assert small[0] == compiled(fully_sharded(2))[0]
 
 
+@pytest.mark.parametrize(("reshards", "to_the_end"), [(99, False), (90, True)])
+def test_where_counts_differ_and_little_is_gained_priorities_stand(
+    monkeypatch: pytest.MonkeyPatch, reshards: int, to_the_end: bool
+):
+    monkeypatch.setattr(less_traffic, "LARGE", 1)
+    monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)
+    monkeypatch.setattr(less_traffic, "bits_in_loops", lambda *_: next(propagation))
+    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda *_: next(counts))
+    sent: list[int] = []
+
+    def bytes_sent(_: object) -> int:
+        sent.append(100 - len(sent))  # the other way would be taken
+        return sent[-1]
+
+    monkeypatch.setattr(less_traffic, "bytes_sent", bytes_sent)
+    propagation, counts = iter((100, 50)), iter((100, reshards))
+    _, remarks = compiled(fully_sharded(2))
+    assert (bool(sent), bool(remarks)) == (to_the_end, to_the_end)
+
+
 def test_axes_of_size_one_stay_where_nothing_is_gained(
     monkeypatch: pytest.MonkeyPatch,
 ):
