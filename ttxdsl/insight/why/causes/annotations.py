@@ -154,7 +154,8 @@ class Annotations:
                 called = self.places.names.name(op.result) or "on a value"
                 if frame is not None and frame.function:
                     called = f"at {line_text(frame)}"
-                yield f"constraint {called}", self.removal(op)
+                known = self.places.op(op).words
+                yield known or f"constraint {called}", self.removal(op)
         for argument in reversed(self._function.body.block.args):
             edit = next(self.of_argument(argument.index, name), None)
             if edit is not None:
