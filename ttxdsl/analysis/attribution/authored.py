@@ -119,7 +119,9 @@ def lines_hint(module: ModuleOp) -> str | None:
     name = module.sym_name.data if module.sym_name else ""
     # of a module with another name another exporter has to be asked
     of_jax = "mhlo.num_partitions" in module.attributes and not name
-    if not (of_jax or name.startswith("jit_")) or any(_is_traced(op.location) for op in module.walk()):
+    if not (of_jax or name.startswith("jit_")) or any(
+        _is_traced(op.location) for op in module.walk()
+    ):
         return None
     return (
         "the text has no lines, functions and names of the source:"
