@@ -11,6 +11,8 @@ Answer = tuple[str, str, str]
 
 
 PROGRAM = "program.mlir"
+BYTECODE = "ML\N{REPLACEMENT CHARACTER}R"
+"""How bytecode begins, as a browser reads it: as text."""
 
 
 def chips() -> list[str]:
@@ -39,8 +41,14 @@ def answers(text: str, chip: str) -> Iterator[Answer]:
 
 def _answers(text: str, chip: str) -> Iterator[Answer]:
     import ttxdsl
+    from ttxdsl.diagnostics.errors import CompileError
     from ttxdsl.diagnostics.remarks import collect_remarks, fold_remarks
 
+    if text.startswith(BYTECODE):
+        hint = "ttxdsl on your machine reads it; here, paste what as_text() writes"
+        raise CompileError(
+            "that is MLIR bytecode, which this page cannot read", hint=hint
+        )
     Path(PROGRAM).write_text(text)
     with collect_remarks() as remarks:
         yield "doing", "", "Partitioning"

@@ -21,11 +21,13 @@ async function prepare() {
 self.onmessage = async ({ data }) => {
   const module = await ready;
   const start = performance.now();
+  let failed = false;
   for (const [kind, part, value] of module.answers(data.text, data.chip)) {
+    failed ||= kind === "error";
     self.postMessage(
       kind === "part" ? { kind, part, html: value } : { kind, text: value }
     );
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  self.postMessage({ kind: "done", text: `Answered in ${seconds} s` });
+  self.postMessage({ kind: "done", text: failed ? "No answer: see the error" : `Answered in ${seconds} s` });
 };

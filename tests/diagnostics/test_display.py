@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import pytest
 
 import ttxdsl
 from ttxdsl.cli.main import main
-from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.costs.units import bytes_text
+from ttxdsl.diagnostics.display import Displayed, DisplayedList, plain_text
+from ttxdsl.insight.run.collectives import print_collectives
 
 FILE = "examples/mlp_data_tensor_parallel.mlir"
 
@@ -122,6 +124,29 @@ def test_memory_is_by_name():
     assert str(found).startswith("peak 36.3 KiB a device, at stablehlo.add")
     assert "tensor<64x64xf32>" in first
     assert "16.0 KiB" in first
+
+
+def test_lists_of_a_program_are_lists_that_print_as_tables():
+    device = program().partition()
+    collectives = device.collectives()
+    assert isinstance(collectives, list) and collectives == [*collectives]
+    first, *_ = [line for line in str(collectives).splitlines() if "│ 0 │" in line]
+    assert collectives[0].kind in first and collectives[0].tensor in first
+    assert "all_reduce" in (collectives._repr_html_() or "")
+    assert str(program().collectives()) == "no collectives"
+    assert isinstance(device.remarks, tuple) and str(device.remarks) == "no remarks"
+
+
+def test_of_many_collectives_those_that_send_most_are_shown():
+    large = ttxdsl.load("examples/mlp_train_step.mlir").partition().collectives()
+    many = DisplayedList([*large * 6])
+    shown = plain_text(partial(print_collectives, collectives=many), 200)
+    sizes = sorted((one.bytes_per_device for one in many), reverse=True)
+    rest = bytes_text(sum(sizes[16:]))
+    (row,) = [line for line in shown.splitlines() if "others" in line]
+    assert f"{len(many) - 16} others" in row and rest in row
+    # with their numbers in the whole list; of equal ones the first
+    assert "│ 17 │" in shown and "│ 15 │" not in shown
 
 
 def test_what_nobody_showed_prints_as_python_does():

@@ -92,7 +92,12 @@ NO_MESH = """func.func @main(%a: tensor<8xf32>
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("hello", "program.mlir:1:1: error"),
+        ("hello", "begins with module or func.func"),
+        ("", "the text is empty"),
+        (NO_MESH[:-20], "it may be cut off"),
+        (NO_MESH[:-2], "it may be cut off"),
+        ("\0\1\2\ufffd", "Unexpected character: \\x00"),
+        ("ML\ufffdR\rStableHLO_v1.9.5", "that is MLIR bytecode"),
         ("module {}", "no function @main"),
         (NO_MESH, "unknown mesh: @mesh"),
         (
@@ -105,6 +110,8 @@ def test_texts_that_are_no_programs(page: Page, text: str, message: str):
     """The diagnostics of the command line, and the page goes on."""
     assert message in look(page, text)
     assert page.is_enabled("#look")
+    assert "No answer" in page.inner_text("#status")
+    assert not page.is_visible("#answers")
 
 
 def test_a_file_that_is_too_large(page: Page, tmp_path: Path):

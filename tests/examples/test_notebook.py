@@ -84,6 +84,8 @@ def test_every_answer_draws_itself():
     assert "all_reduce" in texts["program.why()"]
     assert "pass" in texts["program.run()"]
     assert "held then" in texts["device.memory()"]
+    (collectives,) = (html for source, html in shown() if "collectives()" in source)
+    assert "launches" in collectives and "16x16xf32" in collectives
 
 
 @pytest.mark.parametrize("style", ["", "background: #111; color: #eee"])

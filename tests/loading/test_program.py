@@ -125,11 +125,24 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>,
 """
 
 
-@pytest.mark.parametrize("length", range(len(STEP) // 2, len(STEP) - 3, 7))
+@pytest.mark.parametrize(
+    "length", [*range(len(STEP) // 2, len(STEP) - 3, 7), len(STEP) - 2]
+)
 def test_an_export_that_is_cut_off_says_so(length: int):
     with pytest.raises(CompileError) as caught:
         parse_program(STEP[:length])
     assert caught.value.hint == "the text ends on that line: it may be cut off"
+    assert "  " not in str(caught.value).partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["hello", "import jax\njax.jit(f)", "<html>", '{"a": 1}']
+)
+def test_a_text_of_another_kind_is_told_how_programs_begin(text: str):
+    with pytest.raises(CompileError) as caught:
+        parse_program(text)
+    hint = caught.value.hint or ""
+    assert hint.startswith("a program begins with module or func.func")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.api.forms import ProgramForm, Provenance, Stage as Stage
+from ttxdsl.api.forms import Provenance, Stage as Stage
+from ttxdsl.api.lists import ListedForm
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import few_collections, without_collections
@@ -71,7 +72,7 @@ def _asking() -> Generator[None]:
         raise CompileError(f"'{part}' answers this, and it is not installed") from error
 
 
-class Program(ProgramForm):
+class Program(ListedForm):
     """A program in one of its forms: global, per-device, ttir or ttnn.
 
     Made by `ttxdsl.load` or `ttxdsl.from_jax`, and by the methods here.

@@ -4,10 +4,12 @@ import math
 import os
 from collections.abc import Callable
 from io import StringIO
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:  # most commands that go well print plain text, and start faster
     from ttxdsl.diagnostics.terminal import Terminal
+
+_Item = TypeVar("_Item")
 
 PLAIN_WIDTH = 110
 """Columns to use when the output is no terminal."""
@@ -51,6 +53,14 @@ class Displayed:
         page = Terminal(file=StringIO(), width=PLAIN_WIDTH, plain=True, record=True)
         view(page)
         return page.export_html(code_format=_PAGE, inline_styles=True)
+
+
+class DisplayedList(Displayed, list[_Item]):
+    """A list that draws itself as a table."""
+
+
+class DisplayedTuple(Displayed, tuple[_Item, ...]):
+    """A tuple that draws itself line by line."""
 
 
 def plain_text(view: "Callable[[Terminal], None]", width: int = PLAIN_WIDTH) -> str:

@@ -297,15 +297,23 @@ def require_not_beyond(form: Form, wanted: Form) -> None:
         raise CompileError(f"the program is {form} already, not {wanted}")
 
 
+_OF_MLIR = re.compile(r'\b(module|func)\b|^\s*[#%"!]', re.MULTILINE)
+_TEXT_OF_JAX = "jax.jit(f).lower(…).as_text()"
+
+
 def _at(text: str, source: str, message: str, start: int, end: int) -> CompileError:
     """An error about some characters of the text, with the line that they stand in."""
     line, column = _line_and_column(text, start)
     excerpt = _excerpt(text, line, column, end - start)
-    hint = None
-    if "\n" not in text[start:].strip() and not text.rstrip().endswith("}"):
+    hint, rest = None, text[start:].strip()
+    if not _OF_MLIR.search(text):
+        hint = f"a program begins with module or func.func, as {_TEXT_OF_JAX} writes it"
+    elif not rest or ("\n" not in rest and not text.rstrip().endswith("}")):
         hint = "the text ends on that line: it may be cut off"
     elif message.endswith(" is not registered"):
         hint = "it may be of a newer version of its dialect than ttxdsl knows"
+    if message.startswith(" in "):
+        message = f"unexpected text{message}"  # xDSL says only where
     position = f"{source}:{line}:{column}"
     return CompileError(f"{message}\n{excerpt}", position=position, hint=hint)
 

@@ -99,6 +99,21 @@ def manual(weights: Any, x: Any) -> Any:
     return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, x))
 
 
+def shards(weights: Any, x: Any) -> Any:
+    """Nearly all of it on shards."""
+    mesh = jax.make_mesh((2,), ("data",), axis_types=(AxisType.Auto,))
+
+    def local(weights: Any, x: Any) -> Any:
+        for w in weights:
+            x = jnp.tanh(x @ w) + jnp.exp(x)
+        return x
+
+    specs = (P(), P("data"))
+    return jax.shard_map(local, mesh=mesh, in_specs=specs, out_specs=P("data"))(
+        weights, x
+    )
+
+
 STEPS = {
     "layers": (trained(block), 3),
     "towers": (trained(tower), 3),
@@ -108,6 +123,8 @@ STEPS = {
     "named": (named, 2),
     "mapped": (mapped, 5),
     "manual": (manual, 3),
+    "shards": (shards, 3),
+    "shard": (shards, 1),
 }
 """Each with how many layers it has."""
 

@@ -35,6 +35,10 @@ def step(p: Any, x: Any) -> Any:
 @cache
 def scanned(debug_info: bool = True) -> str:
     """Return its text."""
+    return _lowered(step, debug_info)
+
+
+def _lowered(function: Any, debug_info: bool) -> str:
     mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
 
     def array(shape: tuple[int, ...], *axes: str | None) -> Any:
@@ -44,8 +48,33 @@ def scanned(debug_info: bool = True) -> str:
     weights = {
         name: array((LAYERS, WIDTH, WIDTH), None, "data") for name in ("up", "down")
     }
-    lowered = jax.jit(step).lower({"layers": weights}, array((BATCH, WIDTH), "data"))
-    return lowered.as_text(debug_info=debug_info)
+    p, x = {"layers": weights}, array((BATCH, WIDTH), "data")
+    return jax.jit(function).lower(p, x).as_text(debug_info=debug_info)
+
+
+def gated(p: dict[str, Any], x: Any) -> Any:
+    """One layer; of `silu` JAX makes a function."""
+    return x + jax.nn.silu(x @ p["up"]) @ p["down"]
+
+
+def forward(p: Any, x: Any) -> Any:
+    """All layers, computed again for their gradients, in a function called as its pass."""
+    x = x * jnp.cos(jnp.arange(WIDTH) / WIDTH)
+    layer = jax.checkpoint(lambda h, w: (gated(w, h), None))
+    y, _ = jax.lax.scan(layer, x, p["layers"])
+    return jnp.mean(y**2)
+
+
+def update(p: Any, x: Any) -> Any:
+    """One update of all weights."""
+    value, gradients = jax.value_and_grad(forward)(p, x)
+    return value, jax.tree.map(lambda w, g: w - 0.1 * g, p, gradients)
+
+
+@cache
+def checkpointed() -> str:
+    """Return the text of a step whose layers are computed again."""
+    return _lowered(update, debug_info=True)
 
 
 @cache

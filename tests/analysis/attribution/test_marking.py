@@ -9,6 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.analysis.attribution.jax_steps import STEPS, text_of
+from tests.analysis.attribution.scanned_step import checkpointed
 from ttxdsl.analysis.attribution.authored import author_path, layer_of, path_text
 from ttxdsl.analysis.attribution.marking import mark_authored
 from ttxdsl.loading.program import make_context, parse_program
@@ -26,7 +27,41 @@ def marked(name: str) -> ModuleOp:
 
 def paths(name: str) -> Counter[str]:
     """How many ops each path has."""
-    return Counter(path_text(author_path(op.location)) for op in marked(name).walk())
+    return paths_in(marked(name))
+
+
+def paths_in(module: ModuleOp) -> Counter[str]:
+    return Counter(path_text(author_path(op.location)) for op in module.walk())
+
+
+def test_functions_that_a_scan_calls_are_in_the_scan_and_its_layers():
+    """JAX begins the name stack and the traceback anew in each of them."""
+    module = parse_program(checkpointed())
+    mark_authored(module)
+    InlinePass().apply(make_context(), module)
+    found = paths_in(module)
+    assert not any("update" in path for path in found)
+    logistic = [
+        path_text(author_path(op.location))
+        for op in module.walk()
+        if op.name in ("stablehlo.logistic", "stablehlo.exponential")
+    ]
+    assert logistic and all(path.endswith("gated") for path in logistic)
+
+
+def test_what_has_no_gradient_is_in_the_forward_pass():
+    module = parse_program(checkpointed())
+    mark_authored(module)
+    (cosine,) = (op for op in module.walk() if op.name == "stablehlo.cosine")
+    assert path_text(author_path(cosine.location)).startswith("forward")
+
+
+def test_one_function_around_all_that_is_named_has_a_scope():
+    assert paths("shard")["local"] > 2
+    # a loop in it is no repeated call of it
+    assert {path for path in paths("shards") if path} == {
+        f"iteration {at}" for at in range(3)
+    }
 
 
 def test_layers_are_counted_in_both_passes():

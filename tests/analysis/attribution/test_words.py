@@ -117,7 +117,7 @@ def test_plan_and_exports_say_the_same(device: ttxdsl.Program):
     )
     (graph,) = graph_collection(data)["graphs"]
     spaces = {node["namespace"] for node in graph["nodes"]}
-    assert any("scan over p['layers'] body" in space for space in spaces)
+    assert any("scan over p['layers']" in space for space in spaces)
     assert not any(name in space for space in spaces for name in UNKNOWN)
 
 
@@ -185,3 +185,12 @@ def test_what_a_function_returns_is_the_variable_of_its_caller(
     inner, outer = Frame("f", f"{path}:2:11", "2:16"), Frame("g", f"{path}:5:8", "5:12")
     assert variable_at([inner, outer]) == ("z", outer)
     assert variable_at([inner]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [("@jit_step", True), ("", True), ("@SyncTensorsGraph.4", False)],
+)
+def test_how_to_get_lines_is_told_of_texts_that_jax_wrote(name: str, is_told: bool):
+    text = f"module {name} attributes {{mhlo.num_partitions = 8 : i32}} {{}}"
+    assert (lines_hint(parse_program(text)) is not None) == is_told

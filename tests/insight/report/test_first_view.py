@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import ttxdsl
 from tests.analysis.attribution.jax_steps import block, trained
+from tests.analysis.attribution.scanned_step import checkpointed
 from tests.insight.report.browser import chromium, open_page
 from ttxdsl.insight.report.html.page import report_page
 
@@ -138,6 +139,42 @@ def test_forward_and_backward_are_beside_each_other(page: Page):
     page.wait_for_function("() => graph.drawing.boxes.size < 8")
     forward, backward = assert_apart()
     assert forward["y"] == backward["y"]
+
+
+def test_a_scan_opens_beside_its_gradients(browser: Browser, tmp_path: Path):
+    """The heaviest of the step, whole, in both passes at one height."""
+    file = tmp_path / "scanned.html"
+    data = ttxdsl.load(checkpointed()).report_data()
+    file.write_text(report_page(data), encoding="utf-8")
+    page, said = open_page(browser, file)
+    page.click("#tab-graph")
+    page.wait_for_function("() => graph.drawing !== null")
+    forward, backward = page.evaluate(
+        """() => [...graph.drawing.boxes.values()].filter((box) => scopes[box.scope]?.kind === "region")"""
+    )
+    assert forward["open"] and backward["open"]
+    assert forward["y"] == pytest.approx(backward["y"])
+    assert forward["x"] + forward["width"] < backward["x"]
+    assert page.evaluate("graph.scale") >= page.evaluate("LEGIBLE")
+    box = page.evaluate("graph.drawing.boxes.get('s0')")
+    for start, side, room in (("x", "width", "width"), ("y", "height", "height")):
+        begin = page.evaluate(f"graph.{start}")
+        length = box[side] * page.evaluate("graph.scale")
+        assert begin >= 0 and begin + length <= page.evaluate(f"graph.{room}")
+    assert said == []
+    page.close()
+
+
+def test_gathers_of_parameters_are_in_their_layers():
+    graph = fsdp(True)["graph"]
+    gathers = [node for node in graph["nodes"] if node["name"] == "all_gather"]
+    assert len(gathers) >= LAYERS
+    for node in gathers:
+        around, at = [], node["scope"]
+        while at > 0:
+            around.append(graph["scopes"][at]["name"])
+            at = graph["scopes"][at]["parent"]
+        assert any(name.startswith("block") for name in around), around
 
 
 def test_one_program_in_all_of_it(page: Page):

@@ -415,12 +415,12 @@ def test_the_graph_is_saved_as_svg(report: Report):
 
 
 def test_a_loop_is_a_loop(browser: Browser, tmp_path: Path):
-    """Its body says how often it turns, and what one turn sends."""
+    """It says how often it turns, and what one turn sends."""
     report = Report(browser, tmp_path, ttxdsl.load(SCANNED).report_data())
     labels = report.js("scopes.map((_, at) => scopeLabel(at))")
-    body = next(at for at, one in enumerate(labels) if one.endswith(f"body {TIMES}12"))
+    loop = next(at for at, one in enumerate(labels) if one.endswith(f" {TIMES}12"))
     sent = report.data["summary"]["bytes"]
-    assert report.js(f"sentText({body})") == f"{sent // 12} B {TIMES}12"
+    assert report.js(f"sentText({loop})") == f"{sent // 12} B {TIMES}12"
     assert report.said == []
     report.page.close()
 

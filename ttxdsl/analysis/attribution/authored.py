@@ -117,8 +117,11 @@ GET_DEBUG_INFO = "lowered.as_text(debug_info=True)"
 def lines_hint(module: ModuleOp) -> str | None:
     """Return how to get lines and names for a text that JAX wrote without them."""
     name = module.sym_name.data if module.sym_name else ""
-    of_jax = "mhlo.num_partitions" in module.attributes or name.startswith("jit_")
-    if not of_jax or any(_is_traced(op.location) for op in module.walk()):
+    # of a module with another name another exporter has to be asked
+    of_jax = "mhlo.num_partitions" in module.attributes and not name
+    if not (of_jax or name.startswith("jit_")) or any(
+        _is_traced(op.location) for op in module.walk()
+    ):
         return None
     return (
         "the text has no lines, functions and names of the source:"

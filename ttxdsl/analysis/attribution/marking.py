@@ -134,13 +134,18 @@ class _Marking:
             return
         is_training = any(place.is_backward for _, place in placed)
         deeper = {function.sym_name.data: _deeper(pairs) for function, pairs in bodies}
+        # what is called in a loop stands in the text as if nothing were around it
+        of_program = {
+            name
+            for function, pairs in bodies
+            if _is_main(function)
+            for name in _traced(place for _, place in pairs)
+        }
         paths: list[AuthorPath] = []
         of_main: list[AuthorPath] = []
         for function, pairs in bodies:
-            is_main = function.sym_visibility is None or (
-                function.sym_visibility.data != "private"
-            )
-            read = _paths(pairs, deeper, is_training, is_main)
+            is_main = _is_main(function)
+            read = _paths(pairs, deeper, of_program, is_training, is_main)
             paths += read
             if is_main:
                 of_main += (
@@ -149,6 +154,8 @@ class _Marking:
                     if not place.named
                 )
         outer = _shared_functions(of_main)
+        if not any(_without(path, outer) for path in paths):
+            outer = outer[:-1]  # one function in which all else is has a name at least
         kept: dict[tuple[int, AuthorPath], Any] = {}
         texts: dict[AuthorPath, StringAttr] = {}
         for (op, _), whole in zip(placed, paths, strict=True):
@@ -179,23 +186,31 @@ class _Marking:
                 if isinstance(outer, sdy.ManualComputationOp):
                     stack = (*stack, *self.place(outer.location).stack)
                 around[op.parent] = stack
-            place = self.place(op.location)
+            place = (
+                self._read(op.location)
+                if isinstance(op, CallOp)
+                else self.place(op.location)
+            )
             if outer_stack := around[op.parent]:
                 place = replace(place, stack=(*outer_stack, *place.stack))
             placed.append((op, place))
         return placed
 
     def place(self, location: Attribute) -> _Place:
+        """Return what the location of an op names that is no call."""
         known = self._places.get(id(location))
         if known is None:
-            known = self._places.keep(id(location), self._read(location), location)
+            is_moved = len(parts := name_stack(location)) == 1 and (
+                parts[0].startswith("jit(")
+            )
+            # a constant that JAX moved out belongs to nobody
+            place = _Place((), (), ()) if is_moved else self._read(location)
+            known = self._places.keep(id(location), place, location)
         return known
 
     def _read(self, location: Attribute) -> _Place:
         parts = name_stack(location)
-        *stack, primitive = parts or ("",)
-        if primitive.startswith("jit(") and not stack:
-            return _Place((), (), ())  # a constant that JAX moved out
+        stack = parts[:-1]
         named = tuple(part for part in stack if not _OF_JAX.fullmatch(part))
         calls: list[AuthorScope] = []
         line = ""
@@ -210,7 +225,7 @@ class _Marking:
         written = (*parts, *(frame.position for frame in frames))
         label = self._labels.setdefault(written, len(self._labels))
         functions = tuple(calls[:_MOST_CALLS])
-        return _Place(tuple(stack), named, functions, library, line, label)
+        return _Place(stack, named, functions, library, line, label)
 
     def _line(self, frame: Frame) -> str:
         text = frame.position
@@ -220,6 +235,21 @@ class _Marking:
 
 
 _Placed = Sequence[tuple[Operation, _Place]]
+
+
+def _is_main(function: FuncOp) -> bool:
+    """Return whether a function is the program, not a part that others call."""
+    visibility = function.sym_visibility
+    return visibility is None or visibility.data != "private"
+
+
+def _traced(places: Iterable[_Place]) -> set[str]:
+    """Return the names of the functions that JAX traced to get some ops."""
+    return {
+        place.stack[0].removeprefix("jit(").removesuffix(")")
+        for place in places
+        if place.stack
+    }
 
 
 def _deeper(placed: _Placed) -> AuthorPath:
@@ -234,10 +264,19 @@ def _deeper(placed: _Placed) -> AuthorPath:
 def _paths(
     placed: _Placed,
     deeper: dict[str, AuthorPath],
+    of_program: set[str],
     is_training: bool,
     is_main: bool,
 ) -> list[AuthorPath]:
-    """Return the paths of the ops of a function, in their order."""
+    """Return the paths of the ops of a function, in their order.
+
+    Args:
+        placed: the ops, with the scopes and functions that each names.
+        deeper: of each function that is called, the functions that its body is in.
+        of_program: the names of the functions that JAX traced to get the program.
+        is_training: whether the program has a backward pass.
+        is_main: whether the function is the program, not a part that others call.
+    """
     places = [place for _, place in placed]
     phases: list[str] = []
     behind = False
@@ -247,10 +286,11 @@ def _paths(
             phases.append("")
         elif place.is_backward:
             phases.append(BACKWARD)
-        elif place.is_differentiated:
+        elif place.is_differentiated or (is_main and not behind):
+            # what does not depend on parameters, as a mask, has no gradient
             phases.append(FORWARD)
         else:
-            phases.append(OPTIMIZER if behind and is_main else "")
+            phases.append(OPTIMIZER if is_main else "")
     calls: list[AuthorPath] = []
     for op, place in placed:
         known = place.calls
@@ -261,10 +301,12 @@ def _paths(
         calls.append(known)
     labels = [(place.label, op.name) for op, place in placed]
     numbered = [list[AuthorScope]() for _ in placed]
-    traced = {
-        place.stack[0].removeprefix("jit(").removesuffix(")")
-        for place in places
-        if place.stack
+    traced = _traced(places) | of_program
+    # JAX begins tracebacks anew in what it traces for shards
+    once = traced | {
+        place.calls[0].name
+        for op, place in placed
+        if isinstance(parent_of(op), sdy.ManualComputationOp) and place.calls
     }
     callers = {
         scope.name
@@ -276,7 +318,7 @@ def _paths(
         for phase, place in zip(phases, places, strict=True)
     ]
     for (phase, _), group in _grouped(range(len(placed)), lambda at: kinds[at]):
-        _number(group, 0, calls, labels, numbered, traced, phase == BACKWARD)
+        _number(group, 0, calls, labels, numbered, once, phase == BACKWARD)
     return [
         _path(phase, place, _behind(functions, traced, callers), is_again)
         for (phase, is_again), place, functions in zip(
@@ -425,7 +467,7 @@ def _number(
 ) -> None:
     """Give ops the functions that they are in from a depth on, repeated calls numbered.
 
-    `traced` are the names of functions that JAX traced, each once.
+    `traced` are the names of functions that are called once, as JAX traced them.
     """
     inner = [at for at in items if len(calls[at]) > depth]
     for scope, group in _grouped(inner, lambda at: calls[at][depth]):

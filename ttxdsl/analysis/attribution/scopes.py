@@ -86,8 +86,8 @@ class Scopes:
     def settle(self, nodes: Sequence[TraceNode]) -> None:
         """Once all nodes are there: shorten chains, place constants, cut the large."""
         self._place_constants(nodes)
-        self._place_loose(nodes)
         self._part_scattered(nodes)
+        self._place_loose(nodes)
         self._by_line(nodes)
         self._join_chains(nodes)
         self._open_the_only(nodes)
@@ -125,8 +125,12 @@ class Scopes:
             near = [nodes[user] for user in users[at]]
             if not any(one.kind == "op" for one in near):
                 near = [nodes[source] for source, _ in node.inputs]
-            homes = [self._outermost(one.group) for one in near if one.kind == "op"]
-            node.group = min(homes, key=self._phase, default=0)
+            inside: dict[int, list[int]] = defaultdict(list)
+            for one in near:
+                if one.kind == "op":
+                    inside[self._outermost(one.group)].append(one.group)
+            if inside:
+                node.group = self._common(inside[min(inside, key=self._phase)])
 
     def _phase(self, scope: int) -> int:
         """Return a number by which scopes are in the order of a step."""
@@ -212,21 +216,34 @@ class Scopes:
         return None
 
     def _by_line(self, nodes: Sequence[TraceNode]) -> None:
-        """Give the lines of a function that has many ops a scope each."""
-        users: dict[int, TraceNode] = {}
-        for node in nodes:
-            for source, _ in node.inputs:
-                users.setdefault(source, node)
-        own: dict[int, dict[str, list[TraceNode]]] = defaultdict(dict)
+        """Give the lines of a function that has many ops a scope each.
+
+        A constant, which JAX moves out of the function, and what the compiler made stand
+        with the first op that uses them.
+        """
+        lines_of = [""] * len(nodes)
+        users: dict[int, int] = {}
         for at, node in enumerate(nodes):
-            # a constant is where it is used: JAX moves it out of the function
-            known = node if node.inputs else users.get(at, node)
-            frame = own_frame(known.frames[:1])
-            if node.kind == "op" and frame and not is_of_library(frame.position):
-                line = frame.position.rpartition(":")[0]
+            for source, _ in node.inputs:
+                users.setdefault(source, at)
+        for at in reversed(range(len(nodes))):
+            node = nodes[at]
+            if node.kind != "op":
+                continue
+            frame = own_frame(node.frames[:1])
+            if frame and not is_of_library(frame.position):
+                lines_of[at] = frame.position.rpartition(":")[0]
+            user = users.get(at, at)
+            if not (node.inputs and node.frames) and nodes[user].group == node.group:
+                lines_of[at] = lines_of[user] or lines_of[at]
+        own: dict[int, dict[str, list[TraceNode]]] = defaultdict(dict)
+        for node, line in zip(nodes, lines_of, strict=True):
+            if line:
                 own[node.group].setdefault(line, []).append(node)
+        around = {self.scopes[node.group].parent for node in nodes}
         for scope, lines in own.items():
-            if len(lines) < 2 or sum(map(len, lines.values())) < _FEWEST_OF_LINES:
+            is_only = len(lines) < 2 and scope not in around
+            if is_only or sum(map(len, lines.values())) < _FEWEST_OF_LINES:
                 continue
             for line, inside in lines.items():
                 if len(inside) >= _FEWEST_OF_A_LINE:
@@ -251,7 +268,8 @@ class Scopes:
                 child, scope = self.scopes[only], self.scopes[at]
                 if scope.kind != "scope" or child.kind != "scope":
                     continue
-                child.name = f"{scope.name}/{child.name}"
+                if child.name != scope.name:
+                    child.name = f"{scope.name}/{child.name}"
                 child.parent = scope.parent
                 siblings = children[scope.parent]
                 siblings[siblings.index(at)] = only

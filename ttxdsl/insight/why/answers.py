@@ -76,10 +76,12 @@ class Origin:
             return self.place.scope or name or f"argument {self.index}"
         if self.kind == "result":
             return self.place.scope or f"result {self.index}"
+        known = None
+        if self.kind in ("constraint", "manual computation"):
+            known = self.place.words
         if self.kind == "constraint" and self.place.position and self.place.function:
             line = line_text(Frame(self.place.function, self.place.position))
-            return f"constraint at {line}"
-        known = self.place.words if self.kind == "manual computation" else None
+            known = known or f"constraint at {line}"
         return known or (f"{self.kind} {name}" if name else self.kind)
 
     def __str__(self) -> str:

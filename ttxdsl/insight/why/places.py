@@ -1,6 +1,9 @@
 """The names of ops, values and factors in answers."""
 
+from collections import defaultdict
 from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
 from typing import cast
 
 from xdsl.dialects.builtin import UnregisteredOp
@@ -10,7 +13,13 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.attribution.words import Words, path_of
-from ttxdsl.diagnostics.errors import Frame, line_text, source_frame
+from ttxdsl.diagnostics.errors import (
+    Frame,
+    is_of_library,
+    line_text,
+    source_frame,
+    source_frames,
+)
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
 from ttxdsl.insight.why.names import Names
@@ -101,6 +110,12 @@ def _site(op: str, value: str | None, frame: Frame | None, scope: str | None) ->
     return Site(op, value, frame.position, scope, frame.function or None)
 
 
+def _own_frames(op: Operation) -> list[Frame]:
+    """Return the lines of the author's that an op was traced from, innermost first."""
+    frames = source_frames(unmarked(op.location))
+    return [frame for frame in frames if not is_of_library(frame.position)]
+
+
 class Places:
     """Names ops and values of any stage as the program that was given does.
 
@@ -146,7 +161,28 @@ class Places:
         if isinstance(shown, sdy.ManualComputationOp) and frame and frame.function:
             words = f"the shard_map at {line_text(frame)}"
             return Site(name, value, frame.position, None, frame.function, words)
-        return _site(name, value, frame, path_of(location))
+        site = _site(name, value, frame, path_of(location))
+        if isinstance(shown, sdy.ShardingConstraintOp):
+            return replace(site, words=self._constraint(shown))
+        return site
+
+    def _constraint(self, constraint: sdy.ShardingConstraintOp) -> str | None:
+        """Name a constraint of a function that is called at several lines by its own one."""
+        frames = _own_frames(constraint)
+        if len(frames) < 2 or len(self._calls[frames[0].position]) < 2:
+            return None
+        line, call = map(line_text, frames[:2])
+        return f"constraint at {line} called at {call}"
+
+    @cached_property
+    def _calls(self) -> defaultdict[str, set[str]]:
+        """The lines that call functions with constraints in them, by the places of those."""
+        calls: defaultdict[str, set[str]] = defaultdict(set)
+        for op in self.recorded.original.walk():
+            if isinstance(op, sdy.ShardingConstraintOp):
+                for frame, caller in pairwise(_own_frames(op)[:2]):
+                    calls[frame.position].add(caller.position)
+        return calls
 
     def value(self, value: SSAValue) -> Site:
         """A value, by the op that makes it."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ttxdsl
+from tests.analysis.attribution.scanned_step import checkpointed
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.scopes import Scopes
 from ttxdsl.analysis.attribution.stacks import ScopeName
@@ -202,10 +203,14 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 def test_loops_are_scopes():
     data = ttxdsl.load(WHILE).report_data(mesh=(1, 2))
     scopes = data["graph"]["scopes"]
-    names = [scope["name"] for scope in scopes if scope["kind"] == "region"]
-    assert [name.rpartition(" ")[2] for name in names] == ["condition", "body"]
+    # a loop is one scope: what it carries is the same in its condition and its body
+    (region,) = (at for at, scope in enumerate(scopes) if scope["kind"] == "region")
     by_op = nodes_by_op(data)
     (loop,) = by_op["while"]
+    (compare,) = by_op["compare"]
+    assert compare["scope"] == region
+    carried = [node for node in data["graph"]["nodes"] if node["scope"] == region]
+    assert sum(node["kind"] == "argument" for node in carried) == 2
     (exponential,) = by_op["exponential"]
     nodes = data["graph"]["nodes"]
     assert exponential["scope"] != loop["scope"]
@@ -213,6 +218,26 @@ def test_loops_are_scopes():
     assert (nodes.index(exponential), 0) in loop["inputs"]
     # and the function returns the second of that
     assert nodes[-1]["inputs"] == [(nodes.index(loop), 1)]
+
+
+def test_what_a_scan_carries_is_apart_from_its_layers():
+    """As are the slices of its line; each has its gathers with it."""
+    graph = ttxdsl.load(checkpointed()).report_data()["graph"]
+    scopes, nodes = graph["scopes"], graph["nodes"]
+    loops = [at for at, scope in enumerate(scopes) if scope["kind"] == "region"]
+    assert [scopes[scopes[at]["parent"]]["name"] for at in loops] == [
+        "forward",
+        "backward/forward",
+    ]
+    for loop in loops:
+        inside = [scope for scope in scopes if scope["parent"] == loop]
+        kinds = {scope["name"]: scope["kind"] for scope in inside}
+        line = scopes[loop]["line"].rpartition(":")[2]
+        assert kinds["gated"] == "scope" and kinds[f"line {line}"] == "line"
+        assert not any(node["scope"] == loop for node in nodes)
+        assert "update" not in kinds
+    backward = {scope["name"]: scope for scope in scopes if scope["parent"] == loops[1]}
+    assert backward["arguments"]["kind"] == "arguments"
 
 
 def test_a_layout_of_any_rank_on_any_mesh():

@@ -1,6 +1,7 @@
 // The graph on a canvas: only what is in view is drawn, in less detail from afar.
 
 const LEGIBLE = 0.6; // of the scale: below it the text of a box cannot be read
+const ROOM = 40; // left and right of a drawing that is seen whole, or above and below
 
 const graph = {
   drawing: null, // what layoutGraph made
@@ -106,7 +107,7 @@ function resize(holder) {
   Object.assign(graph.canvas, { width: width * ratio, height: height * ratio });
   Object.assign(graph.canvas.style, { width: `${width}px`, height: `${height}px` });
   Object.assign(graph, { width, height, ratio });
-  if (!graph.drawing) graph.drawing = openFirst(width, height);
+  if (!graph.drawing) graph.drawing = openFirst();
   if (!graph.fitted) (graph.fitted = true), fitAll(true);
   else draw();
 }
@@ -125,12 +126,17 @@ function relay(scope) {
   draw();
 }
 
+/** The scale at which a drawing is seen whole in what is so wide and high. */
+function scaleOf(drawing, { width, height }) {
+  return Math.min(width / (drawing.width + ROOM), height / (drawing.height + ROOM));
+}
+
 function fitAll(start = false) {
   const { width, height } = graph.drawing;
-  const fit = Math.min(graph.width / (width + 60), graph.height / (height + 60), 1.1);
+  const fit = Math.min(scaleOf(graph.drawing, graph), 1.1);
   graph.scale = start ? Math.max(fit, LEGIBLE) : fit;
   graph.x = (graph.width - width * graph.scale) / 2;
-  graph.y = Math.max((graph.height - height * graph.scale) / 2, 24);
+  graph.y = Math.max((graph.height - height * graph.scale) / 2, ROOM / 4);
   move();
 }
 
@@ -344,13 +350,13 @@ function paintFolded(c, box, color) {
 /** How many ops a scope has, or arguments. */
 function opsText(scope) {
   const { kind } = scopes[scope];
-  return `${totals[scope].ops.toLocaleString("en")} ${["arguments", "results"].includes(kind) ? kind : "ops"}`;
+  return countText(totals[scope].ops, ["arguments", "results"].includes(kind) ? kind : "ops");
 }
 
 /** How many collectives it has and what they send, empty if it has none. */
 function collectivesText(scope) {
   const count = totals[scope].collectives;
-  return count ? `${count} collective${count > 1 ? "s" : ""}, ${sentText(scope)}` : "";
+  return count ? `${countText(count, "collectives")}, ${sentText(scope)}` : "";
 }
 
 function paintArrows(c, view, color, chosen) {

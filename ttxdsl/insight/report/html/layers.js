@@ -42,31 +42,58 @@ function weightOf(at) {
   return scopes[at].kind === "arguments" || scopes[at].kind === "results" ? 0 : (heatTime.get(at) ?? 0) || totals[at].ops * 1e-15;
 }
 
-/** A scope, and those in it that it hardly has anything besides. */
+/** A scope, and those in it that take nearly all of its time. */
 function mostlyIn(at) {
-  const most = shownScopes(at).find((one) => !isStacked(one) && totals[one].ops > 0.9 * totals[at].ops);
+  const most = shownScopes(at).find((one) => !isStacked(one) && weightOf(one) > 0.9 * weightOf(at));
   return [at, ...(most === undefined ? [] : mostlyIn(most))];
 }
 
+const HEAVY = 0.05; // of the whole: what weighs less is not opened at the start
+
+/** The scope of the same call in the other part of a step, after those around it; none if there is none. */
+function twinOf(scope, phases) {
+  const [forward, backward] = phases ?? [], around = ancestors(scope);
+  const other = around.includes(forward) ? backward : around.includes(backward) ? forward : undefined;
+  const twin = scopes.findIndex((one, at) => one.name === scopes[scope].name && one.line === scopes[scope].line && ancestors(at).includes(other));
+  return ancestors(twin).filter((at) => at > 0).reverse();
+}
+
 /**
- * At the start: the heaviest scopes open, as many as can be seen whole and be read.
+ * At the start: the heaviest scopes open, as many as can be seen whole and be read, with
+ * the parts of a step as wide as they are, or in a column each if more of it is seen so.
  * The drawing that this makes.
  */
-function openFirst(width, height) {
+function openFirst() {
+  const wide = openHeaviest();
+  const weight = () => [...state.open].reduce((sum, at) => sum + weightOf(at), 0);
+  const [open, seen] = [state.open, weight()];
+  state.narrow = true;
+  state.open = new Set([0]);
+  const narrow = openHeaviest();
+  const better = weight() > seen;
+  if (!better) (state.narrow = false), (state.open = open);
+  if (state.open.size > 1) changed("fold");
+  return better ? narrow : wide;
+}
+
+/** Open the heaviest scopes, the largest first, while the drawing fits; return the drawing. */
+function openHeaviest() {
   let drawing = layoutGraph();
   const waiting = shownScopes(0);
+  const least = HEAVY * waiting.reduce((sum, at) => sum + weightOf(at), 0);
   for (let tries = 0; waiting.length && tries < 16; tries++) {
     waiting.sort((a, b) => weightOf(b) - weightOf(a));
     const scope = waiting.shift();
-    if (isStacked(scope) || !weightOf(scope)) continue;
+    if (isStacked(scope) || !weightOf(scope) || weightOf(scope) < least) continue;
     // forward and backward open together, so that layers stand beside their gradients
-    const phases = phasesOf(scopes[scope].parent);
-    for (const opened of phases?.includes(scope) ? [phases.flatMap(mostlyIn), phases, [scope]] : [[scope]]) {
+    const phases = ancestors(scope).map(phasesOf).find(Boolean);
+    const together = phases?.includes(scope) ? [phases.flatMap(mostlyIn), phases] : [[scope, ...twinOf(scope, phases)]];
+    for (const opened of [...together, [scope]]) {
       const added = opened.filter((at) => !state.open.has(at));
       if (!added.length || added.some((at) => children[at].nodes.length + shownScopes(at).length > 60)) continue;
       for (const at of added) state.open.add(at);
       const larger = layoutGraph();
-      if (Math.min(width / (larger.width + 60), height / (larger.height + 60)) < LEGIBLE) {
+      if (scaleOf(larger, graph) < LEGIBLE) {
         for (const at of added) state.open.delete(at);
         continue;
       }
@@ -75,6 +102,5 @@ function openFirst(width, height) {
       break;
     }
   }
-  if (state.open.size > 1) changed("fold");
   return drawing;
 }

@@ -1,9 +1,9 @@
 // Where the boxes of the graph are: every open scope is laid out by itself, in layers.
 
 const NODE = { width: 232, height: 42 };
-const FOLDED = { width: 250, height: 56 };
-const GAP = { x: 22, y: 34, pad: 16, head: 30 };
-const MOST_IN_A_ROW = { alone: 10, beside: 2 }; // beside another open part of the step
+const FOLDED = { width: 250, height: 50 };
+const GAP = { x: 22, y: 34, tight: 20, pad: 16, head: 30 };
+const MOST_IN_A_ROW = { alone: 10, beside: 2, narrow: 1 }; // beside another open part of the step
 
 /** The box in which a node is seen: itself, or the outermost folded scope around it. */
 function visibleOf(node) {
@@ -58,10 +58,11 @@ function layScope(scope, edges, boxes, up = false, most = MOST_IN_A_ROW.alone) {
   const own = { id: `s${scope}`, scope, open: true, items: [], x: 0, y: 0 };
   boxes.set(own.id, own);
   const phases = phasesOf(scope), together = phases?.every(isOpen);
+  const inside = state.narrow ? MOST_IN_A_ROW.narrow : MOST_IN_A_ROW.beside;
   for (const child of shownScopes(scope)) {
     if (isOpen(child)) {
       const phase = together ? phases.indexOf(child) : -1;
-      own.items.push(layScope(child, edges, boxes, up || phase === 1, phase < 0 ? most : MOST_IN_A_ROW.beside));
+      own.items.push(layScope(child, edges, boxes, up || phase === 1, phase < 0 ? most : inside));
     } else {
       const box = { id: `s${child}`, scope: child, open: false, ...FOLDED, x: 0, y: 0 };
       boxes.set(box.id, box);
@@ -77,10 +78,10 @@ function layScope(scope, edges, boxes, up = false, most = MOST_IN_A_ROW.alone) {
   if (pair) own.items = own.items.filter((box) => !pair.items.includes(box)).concat(pair);
   own.items.sort((a, b) => placeOf(a) - placeOf(b));
   const unit = (id) => (pair?.items.some((box) => box.id === id) ? pair.id : id);
-  const inside = [...(edges.get(scope)?.values() ?? [])].map((ends) => ends.map(unit));
-  own.rows = layersOf(own.items, inside, most);
+  const arrows = [...(edges.get(scope)?.values() ?? [])].map((ends) => ends.map(unit));
+  own.rows = layersOf(own.items, arrows, most);
   if (up) own.rows.reverse();
-  setPlaces(own, own.rows, up);
+  setPlaces(own, own.rows, up, pair || most < MOST_IN_A_ROW.alone);
   if (pair) {
     for (const box of pair.items) (box.x += pair.x), (box.y += pair.y);
     own.items = own.items.flatMap((box) => (box === pair ? pair.items : [box]));
@@ -139,18 +140,16 @@ function twinsOf(left, right) {
   return inBothOrders(pairs);
 }
 
-/** The most pairs of boxes that come in the same order from above on both sides, a pair a row. */
+/** The most pairs of boxes that come in the same order from above on both sides, a pair a row; of as many the heaviest. */
 function inBothOrders(pairs) {
   const best = [];
+  const more = (a, b) => a.pairs.length - b.pairs.length || a.weight - b.weight;
+  const heaviest = (chains) => chains.reduce((most, chain) => (more(chain, most) > 0 ? chain : most), { pairs: [], weight: 0 });
   for (const [box, twin] of pairs) {
-    let longest = [];
-    for (const chain of best) {
-      const [last, other] = chain.at(-1);
-      if (last.row < box.row && other.row < twin.row && chain.length > longest.length) longest = chain;
-    }
-    best.push([...longest, [box, twin]]);
+    const above = heaviest(best.filter(({ pairs }) => pairs.at(-1)[0].row < box.row && pairs.at(-1)[1].row < twin.row));
+    best.push({ pairs: [...above.pairs, [box, twin]], weight: above.weight + weightOf(box.scope) + weightOf(twin.scope) });
   }
-  return best.reduce((most, chain) => (chain.length > most.length ? chain : most), []);
+  return heaviest(best).pairs;
 }
 
 /** Move a box of the last of nested scopes down, with its row and all below it. */
@@ -196,8 +195,8 @@ function layersOf(items, edges, most) {
   return rows;
 }
 
-/** Order each row by where the neighbours are, then set coordinates. */
-function setPlaces(own, rows, up) {
+/** Order each row by where the neighbours are, then set coordinates, no wider than the widest row if `tight`. */
+function setPlaces(own, rows, up, tight) {
   const middle = (box) => box.x + box.width / 2;
   rows.forEach((row, at) => row.forEach((box) => (box.row = at)));
   /** The mean of the neighbours' middles; those in the next row count most. */
@@ -216,6 +215,7 @@ function setPlaces(own, rows, up) {
     for (const box of row) (box.x = x), (x += box.width + GAP.x);
   };
   rows.forEach(spread);
+  const most = Math.max(0, ...rows.map((row) => row.at(-1).x + row.at(-1).width)); // rows are around 0
   for (let sweep = 0; sweep < 4; sweep++) {
     const down = sweep % 2 === 0; // with the data
     for (const row of down !== up ? rows : [...rows].reverse()) {
@@ -227,6 +227,9 @@ function setPlaces(own, rows, up) {
       );
       row.sort((a, b) => wish.get(a) - wish.get(b));
       pack(row, wish);
+      if (!tight) continue;
+      const by = Math.max(0, -most - row[0].x) - Math.max(0, row.at(-1).x + row.at(-1).width - most);
+      for (const box of row) box.x += by;
     }
   }
   let left = Infinity, right = -Infinity;
@@ -236,7 +239,7 @@ function setPlaces(own, rows, up) {
   }
   if (!rows.length) (left = 0), (right = NODE.width);
   own.width = Math.max(right - left + 2 * GAP.pad, own.scope === 0 ? 0 : FOLDED.width);
-  const margin = (own.width - right + left) / 2;
+  const margin = (own.width - right + left) / 2, gap = tight ? GAP.tight : GAP.y;
   let y = own.scope === 0 ? 0 : GAP.head;
   y += GAP.pad / 2;
   for (const row of rows) {
@@ -245,9 +248,9 @@ function setPlaces(own, rows, up) {
       box.x += margin - left;
       box.y = y + (height - box.height) / 2;
     }
-    y += height + GAP.y;
+    y += height + gap;
   }
-  own.height = y - GAP.y + GAP.pad;
+  own.height = y - gap + GAP.pad;
 }
 
 /** As near to the wished middles as the widths allow, the order kept. */

@@ -71,9 +71,9 @@ function setUpHead() {
   ]));
   const stat = (value, name) => h("div", { class: "stat" }, h("b", {}, value), h("span", {}, name));
   document.getElementById("stats").append(
-    stat(sum.ops.toLocaleString("en"), "ops"),
-    stat(`${sum.devices}`, "devices"),
-    stat(`${sum.collectives}`, "collectives"),
+    stat(sum.ops.toLocaleString("en"), plural(sum.ops, "ops")),
+    stat(`${sum.devices}`, plural(sum.devices, "devices")),
+    stat(`${sum.collectives}`, plural(sum.collectives, "collectives")),
     stat(bytesText(sum.bytes), "sent by each device"),
     sum.peak_bytes !== null ? stat(bytesText(sum.peak_bytes), "peak memory of a device") : "",
   );

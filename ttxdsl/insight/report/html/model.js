@@ -96,7 +96,8 @@ for (const [kind, names] of Object.entries({
 
 function kindOf(node) {
   if (node.kind !== "op") return "boundary";
-  return KIND_OF.get(node.op.split(".").pop()) ?? "elementwise";
+  // what a composite is called says more than that it is one
+  return KIND_OF.get(node.name) ?? KIND_OF.get(node.op.split(".").pop()) ?? "elementwise";
 }
 
 const dark = () => document.documentElement.dataset.theme === "dark";
@@ -124,7 +125,7 @@ data.collectives.forEach((one, at) => {
 /** The bytes that an op's collectives send. */
 const sentBy = (node) => (collectivesOf.get(node) ?? []).reduce((sum, at) => sum + data.collectives[at].bytes, 0);
 
-/** First node, middle of the nodes and totals of each scope, all that it contains included. */
+/** First and middle node and totals of each scope, all that it contains included. */
 const totals = scopes.map(() => ({ first: Infinity, middle: 0, ops: 0, collectives: 0, bytes: 0, names: new Map() }));
 nodes.forEach((node, at) => {
   const made = collectivesOf.get(at)?.length ?? 0;
@@ -132,7 +133,6 @@ nodes.forEach((node, at) => {
   for (let scope = node.scope; scope >= 0; scope = scopes[scope].parent) {
     const total = totals[scope];
     total.first = Math.min(total.first, at);
-    total.middle += (at - total.middle) / (total.ops + 1);
     total.collectives += made;
     total.bytes += bytes;
     total.ops++;
@@ -140,6 +140,15 @@ nodes.forEach((node, at) => {
     total.names.set(name, (total.names.get(name) ?? 0) + 1);
   }
 });
+const met = scopes.map(() => 0);
+nodes.forEach((node, at) => {
+  for (let scope = node.scope; scope >= 0; scope = scopes[scope].parent) if (met[scope]++ === totals[scope].ops >> 1) totals[scope].middle = at;
+});
+
+/** What so many are called: `op` of one, else `ops`. */
+const plural = (count, name) => (count === 1 ? name.slice(0, -1) : name);
+/** A number of them: `1 op`, `2,011 ops`. */
+const countText = (count, name) => `${count.toLocaleString("en")} ${plural(count, name)}`;
 
 /** Where in the program a node or a scope is; a few of its ops may have moved ahead. */
 const placeOf = ({ node, scope }) => (node !== undefined ? node : totals[scope].middle);
@@ -199,6 +208,7 @@ const state = {
   selected: null, // { node } or { scope }
   open: new Set([0]),
   split: new Set(), // first scopes of layers that are shown one by one
+  narrow: false, // the forward and the backward part in a column each
   matches: null, // null, or the nodes that the search found
   listeners: [],
 };

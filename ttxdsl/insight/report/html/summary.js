@@ -79,7 +79,7 @@ function adviceOf(advice) {
 
 function sentOf() {
   const sum = data.summary;
-  return h("section", { class: "panel" }, h("h2", {}, sum.collectives ? `What is sent: ${bytesText(sum.bytes)} a device in ${sum.collectives} collectives` : "Nothing is sent"),
+  return h("section", { class: "panel" }, h("h2", {}, sum.collectives ? `What is sent: ${bytesText(sum.bytes)} a device in ${countText(sum.collectives, "collectives")}` : "Nothing is sent"),
     sum.purposes.length ? h("ul", { class: "purposes" }, ...sum.purposes.map((line) => h("li", {}, line))) : null,
     ...notesOnParts(...data.collectives.map((one) => one.axes)));
 }

@@ -39,6 +39,9 @@ _PROGRAMS = (
 )
 """Ops whose regions are programs of their own; others' bodies belong to the op."""
 _PROGRAM = ScopeName("program")
+_ARGUMENTS = ScopeName("arguments")
+_MOST_ARGUMENTS = 3
+"""Arguments of a region that stand beside its ops; more are a scope of their own."""
 
 
 @dataclass(slots=True)
@@ -143,7 +146,7 @@ class GraphBuilder:
     # --- the boundary -------------------------------------------------------
 
     def _arguments(self, block: Block) -> None:
-        scope = self.scopes.scope((ScopeName("arguments"),), "arguments")
+        scope = self.scopes.scope((_ARGUMENTS,), "arguments")
         found = arguments_of(self.function)
         for argument, boundary in zip(block.args, found, strict=True):
             value = self._boundary(boundary, self.names.get(argument, boundary.name))
@@ -215,30 +218,44 @@ class GraphBuilder:
                 self.sources[outer] = self.sources[inner]
 
     def _program(self, op: Operation, path: _Path, manual: tuple[str, ...]) -> None:
-        """An op with a program inside: a scope for each region, then the op itself."""
+        """An op with a program inside: a scope for each region, then the op itself.
+
+        A loop is one scope: what it carries is the same in its condition and its body.
+        """
         inputs = self._inputs(op.operands)
         name, line = self.words.region(op)
-        if not line and op.results and not isinstance(op, stablehlo.WhileOp):
+        is_loop = isinstance(op, stablehlo.WhileOp)
+        if not line and op.results and not is_loop:
             name = f"{name} {self.names.get(op.results[0], '')}".rstrip()
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
             inner_manual = (*manual, *op.manual_axes.data)
         outer = self._scopes(op, path)
-        for index, region in enumerate(op.regions):
-            which = f" {index}" if len(op.regions) > 1 else ""
-            if isinstance(op, stablehlo.WhileOp):
-                which = (" condition", " body")[index]
+        for index, region in enumerate(op.regions[-1:] if is_loop else op.regions):
+            which = f" {index}" if len(op.regions) > 1 and not is_loop else ""
             number = len(self._regions)
-            turns = self.words.turns(op) if isinstance(op, stablehlo.WhileOp) else 1
+            turns = self.words.turns(op) if is_loop else 1
             scope = ScopeName(f"{name}{which}", number, line, turns)
             inner = outer.child(scope)
             self._regions.add(scope.name)
             for block in region.blocks:
                 self._block_arguments(op, block, inner, inner_manual)
+                if is_loop:
+                    inputs += self._condition(op.cond.block, block, inner, manual)
                 self._block(block, inner, inner_manual)
                 if block.last_op is not None:
-                    inputs = [*inputs, *self._inputs(block.last_op.operands)]
+                    inputs += self._inputs(block.last_op.operands)
         self._op(op, path, manual, inputs)
+
+    def _condition(
+        self, condition: Block, body: Block, path: _Path, manual: tuple[str, ...]
+    ) -> list[tuple[int, int]]:
+        """Add the condition of a loop to the loop's scope; return where its result is."""
+        for argument, carried in zip(condition.args, body.args, strict=True):
+            self.sources[argument] = self.sources[carried]
+        self._block(condition, path, manual)
+        assert condition.last_op is not None
+        return self._inputs(condition.last_op.operands)
 
     def _block_arguments(
         self,
@@ -248,6 +265,8 @@ class GraphBuilder:
         manual: tuple[str, ...],
     ) -> None:
         scope = self._number(path, "region")
+        if len(block.args) > _MOST_ARGUMENTS:
+            scope = self._number(path.child(_ARGUMENTS), "arguments")
         for argument in block.args:
             operands = (
                 op.operands[argument.index : argument.index + 1]

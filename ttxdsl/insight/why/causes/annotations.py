@@ -1,6 +1,7 @@
 """The annotations of a program, and the program without one of them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
@@ -153,11 +154,41 @@ class Annotations:
                 called = self.places.names.name(op.result) or "on a value"
                 if frame is not None and frame.function:
                     called = f"at {line_text(frame)}"
-                yield f"constraint {called}", self.removal(op)
+                known = self.places.op(op).words
+                yield known or f"constraint {called}", self.removal(op)
         for argument in reversed(self._function.body.block.args):
             edit = next(self.of_argument(argument.index, name), None)
             if edit is not None:
                 yield self.places.argument(argument), edit
+
+    def together(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Changes that each take axes away, so that they can be made to one copy.
+
+        Of an argument that loses several axes each change has all of them: the last one
+        would write the others' axes again.
+        """
+        gone: dict[int, set[AxisRef]] = {}
+        for edit in edits:
+            for index in self._annotated_by(edit):
+                written = sdy.get_func_argument_sharding(self._function, index)
+                if written is not None and edit.sharding is not None:
+                    kept = {*edit.sharding.sharding_axes}
+                    axes = {one for one in written.sharding_axes if one not in kept}
+                    gone.setdefault(index, set()).update(axes)
+        made: list[Edit] = []
+        for edit in edits:
+            axes = {one for at in self._annotated_by(edit) for one in gone.get(at, ())}
+            if axes and (sharding := edit.sharding) is not None:
+                dims = [_without(dim, [*axes]) for dim in sharding.dims]
+                edit = replace(edit, sharding=sharding.with_dims(dims))
+            made.append(edit)
+        return made
+
+    def _annotated_by(self, edit: Edit) -> tuple[int, ...]:
+        """Return the arguments that a change annotates."""
+        if edit.change.kind != "annotate argument" or edit.index is None:
+            return ()
+        return edit.index, *edit.arguments
 
     def of_origin(self, origin: Origin, axis: str) -> Iterator[Edit]:
         """The program without what introduced an axis, then with something else there."""

@@ -157,7 +157,7 @@ class Necessities:
         return self._known[key]
 
     def _compiled(self, made: Sequence[Annotation]) -> Demands | None:
-        edits = [annotation.edit for annotation in made]
+        edits = self.annotations.together([annotation.edit for annotation in made])
         try:
             return demands_of(self.recorded.original, edits, self.pipeline)
         except DiagnosticException:
