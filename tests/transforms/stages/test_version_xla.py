@@ -6,6 +6,7 @@ import pytest
 import ttxdsl
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.plan.variants import Origin
+from ttxdsl.insight.plan.xla import moved_bytes
 
 STEP = """
 sdy.mesh @mesh = <["fsdp"=4]>
@@ -62,3 +63,28 @@ def test_a_plan_for_an_xla_chip_is_of_its_program():
     # what somebody chose stays
     chosen = program.partition(reshards="sdy-insert-explicit-reshards").plan("v5e")
     assert not any("contradict" in told for told in chosen.assumptions)
+
+
+SUM = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+  %a: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+  %b: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+) -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"}]> : tensor<1024x1024xf32>
+  %1 = sdy.sharding_constraint %b <@mesh, [{}, {"x"}]> : tensor<1024x1024xf32>
+  %2 = stablehlo.add %0, %1 : tensor<1024x1024xf32>
+  return %2 : tensor<1024x1024xf32>
+}
+"""
+
+
+def test_xla_exchanges_each_operand_of_a_sum():
+    program = ttxdsl.load(SUM)
+    module = program.partition().module
+    assert moved_bytes(module) == 1024 * 1024 // 4 * 4
+    told = program.plan("v5e").assumptions
+    assert any("exchanges each operand" in text for text in told)
+    # there is nothing to exchange apart
+    one = SUM.replace("add %0, %1", "negate %0")
+    assert not moved_bytes(ttxdsl.load(one).partition().module)

@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import TOGETHER, Fusion, shares_bytes
+from ttxdsl.analysis.usage.buffers.fusion import TOGETHER, Fusion
 from ttxdsl.analysis.usage.buffers.host import transfers
+from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     device_runs,

@@ -28,7 +28,7 @@ that is not partitioned is counted as it stands, with global shapes.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -59,14 +59,19 @@ from ttxdsl.analysis.usage.buffers.allocation import (
 from ttxdsl.analysis.usage.buffers.fusion import (
     Fusion,
     keeps_operand,
-    shares_bytes,
     writes_part,
     written_in_place,
 )
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
-from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import Layouts, result_bytes, stored_shape
+from ttxdsl.analysis.usage.buffers.layouts import (
+    Layouts,
+    read_joined,
+    result_bytes,
+    rows_read,
+    shares_bytes,
+    stored_shape,
+)
 from ttxdsl.analysis.usage.buffers.order import (
     on_demand,
     repeating_loop,
@@ -92,7 +97,6 @@ from ttxdsl.ir.tensors import (
     shape_of,
     tensor_bytes,
     tiled_bytes,
-    tiled_order,
 )
 
 _GAPS_IN_ORDER = 2
@@ -244,6 +248,7 @@ class _Counter:
         }
         self.fusion = fusion
         self.tile = fusion.compiler.tile if fusion is not None else None
+        self.orders = fusion is not None and fusion.compiler.orders_arguments
         self.layouts = Layouts(module)
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
@@ -316,7 +321,7 @@ class _Counter:
                 else:
                     captured.add(buffer)
             buffers = [*copies, *self._make(op, scope, index)]
-            if self.fusion and (needed := scratch_types(op)):
+            if self.fusion and (needed := self.fusion.beside(op)):
                 peaks.append(self._scratch(op, needed))
             inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
             programs = [peak.steps for peak in peaks]
@@ -345,7 +350,7 @@ class _Counter:
             if operand in self.offloaded:
                 continue
             size = self.size(operand.type, operand, operand)
-            rows = self._rows_read(op, operand)
+            rows = rows_read(op, operand, self.tile) if self.orders else 0
             if size > buffer.bytes or rows:
                 size = max(size, rows)
                 copy = Allocation(operand, operand.type, size, "value", scope, index)
@@ -385,19 +390,6 @@ class _Counter:
                 self.buffers_of[value] = (copy,)
             else:
                 buffer.kind = "result"
-
-    def _rows_read(self, op: Operation, table: SSAValue) -> int:
-        """Return the bytes of a gather's table row by row, 0 if it is stored so already."""
-        compiler = self.fusion.compiler if self.fusion else None
-        if not isinstance(op, stablehlo.GatherOp) or op.operand is not table:
-            return 0
-        shape = shape_of(table)
-        if compiler is None or compiler.tile is None or not compiler.orders_arguments:
-            return 0
-        if tiled_order(shape, compiler.tile) == tuple(range(len(shape))):
-            return 0
-        last = [len(shape) - 1]
-        return tiled_bytes(shape, element_of(table), compiler.tile, last)
 
     def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
         """Return the buffers that an op needs while it runs, as the program of one op."""
@@ -453,7 +445,7 @@ class _Counter:
             has_one_result = len(op.results) == 1
             for place, result in enumerate(op.results):
                 of = op.operands if has_one_result else op.operands[place : place + 1]
-                shared = [b for o in of for b in self.buffers_of.get(o, ())]
+                shared = [b for o in of for b in self._shared(op, o)]
                 self.buffers_of[result] = tuple(dict.fromkeys(shared))
             return []
         kept = self._kept_by_loop(op)
@@ -480,6 +472,15 @@ class _Counter:
                 self.buffers_of[result] = (buffer,)
                 buffers.append(buffer)
         return buffers
+
+    def _shared(self, op: Operation, operand: SSAValue) -> Iterator[Allocation]:
+        """Yield the buffers that an op without one of its own reads for an operand."""
+        for buffer in self.buffers_of.get(operand, ()):
+            source = read_joined(op, buffer.value)
+            if source is buffer.value:
+                yield buffer
+            else:
+                yield from self.buffers_of.get(source, ())
 
     def _kept_by_loop(self, op: Operation) -> dict[SSAValue, SSAValue]:
         """The results of a loop that its body leaves as they are, each with its operand."""

@@ -18,7 +18,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.usage.buffers.fusion import is_product, uses
+from ttxdsl.analysis.usage.buffers.kernels import is_product
+from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
 from ttxdsl.analysis.usage.device import known_chip, times_computed, usage_on
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile

@@ -12,7 +12,8 @@ from math import prod
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.fusion import is_product, keeps_operand
+from ttxdsl.analysis.usage.buffers.fusion import keeps_operand
+from ttxdsl.analysis.usage.buffers.kernels import is_product
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo._syntax import i64_array

@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.words import Words
-from ttxdsl.analysis.usage.buffers.fusion import shares_bytes, uses
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
+from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes

@@ -2,7 +2,8 @@
 
 Where both operands of a product are split along what it sums, and its result along another
 dimension by the same axes, XLA sums whole results and cuts the sum; the thirteen stages
-exchange an operand first, which holds a part of it. A plan for a chip of XLA's is of XLA's
+exchange an operand first, which holds a part of it. Where several operands of an elementwise op
+are exchanged, XLA exchanges each; the stages exchange the result. A plan for a chip of XLA's is of XLA's
 program (`ttxdsl.transforms.pipeline_xla`) where that holds more.
 """
 
@@ -10,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.compilers import TT_MLIR
@@ -18,6 +19,7 @@ from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseUnaryOp
+from ttxdsl.dialects.traits import Elementwise
 from ttxdsl.insight.plan.plan import StepPlan, plan_step
 from ttxdsl.insight.plan.variants import Origin
 from ttxdsl.ir.tensors import value_bytes
@@ -70,8 +72,8 @@ def plan_as_xla(
     if again.memory.peak_bytes <= plan.memory.peak_bytes:
         return plan, module, origin
     told = (
-        "shardings contradict each other, and XLA then sums whole results: this is XLA's"
-        f" program; ttxdsl's own needs {bytes_text(plan.memory.peak_bytes)} and sends"
+        "shardings contradict each other, and XLA then sums whole results or exchanges each"
+        " operand: this is XLA's program; ttxdsl's own needs {bytes_text(plan.memory.peak_bytes)} and sends"
         f" {bytes_text(plan.bytes_sent)}. `ttxdsl doctor` says what to write instead"
     )
     return replace(again, assumptions=(*again.assumptions, told)), other, as_xla
@@ -87,7 +89,8 @@ def origin_as_xla(
         origin: what it was made of.
         peak_bytes: of it.
     """
-    if origin is None or whole_result_bytes(module) < _WORTH_A_COMPILATION * peak_bytes:
+    most = max(whole_result_bytes(module), moved_bytes(module))
+    if origin is None or most < _WORTH_A_COMPILATION * peak_bytes:
         return None
     pipeline = origin.pipeline
     as_in_xla = None, UserPriorityPropagatePass.name
@@ -110,6 +113,33 @@ def whole_result_bytes(module: ModuleOp) -> int:
         ),
         default=0,
     )
+
+
+def moved_bytes(module: ModuleOp) -> int:
+    """Return the bytes of the largest elementwise result that is exchanged behind its op.
+
+    XLA moves what the op is computed of instead, each operand alone.
+    """
+    return max(
+        (
+            value_bytes(value)
+            for op in ops_of_type(module, stablehlo.AllToAllOp)
+            for value in op.operands
+            if _large_operands(value.owner) > 1
+        ),
+        default=0,
+    )
+
+
+def _large_operands(op: Operation | Block) -> int:
+    """Return how many operands of an elementwise op have elements of their own."""
+    if isinstance(op, Block) or op.get_trait(Elementwise) is None:
+        return 0
+    return sum(not _is_repeated(value) for value in op.operands)
+
+
+def _is_repeated(value: SSAValue) -> bool:
+    return isinstance(value.owner, stablehlo.BroadcastInDimOp | stablehlo.ConstantOp)
 
 
 def _exchanged(product: stablehlo.DotGeneralOp) -> int:

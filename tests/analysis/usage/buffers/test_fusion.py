@@ -384,3 +384,26 @@ def test_a_layer_that_several_products_read_is_stored():
         "%a",
     )
     assert (once, twice) == (2, 4)
+
+
+@pytest.mark.parametrize(("made", "is_alone"), [("subtract", True), ("divide", False)])
+def test_what_a_gather_reads_is_made_again_by_others(made: str, is_alone: bool):
+    """A function that is stored anyway is not computed twice."""
+    body = f"""
+      %0 = stablehlo.{made} %x, %x : {T}
+      %1 = "stablehlo.gather"(%0, %i) <{{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>, indices_are_sorted = false}}> : ({T}, tensor<64x2xi32>) -> tensor<64xf32>
+      %2 = stablehlo.dot_general %0, %1, {ROWS} : ({T}, tensor<64xf32>) -> tensor<64xf32>
+      return %2 : tensor<64xf32>"""
+    module = module_of(body, "tensor<64xf32>", f"%x: {T}, %i: tensor<64x2xi32>")
+    shared, gather = (
+        next(op for op in all_ops(module) if op.name == f"stablehlo.{name}")
+        for name in (made, "gather")
+    )
+    fusion = Fusion(COMPILER)
+    assert fusion.is_fused(shared) == is_alone
+    assert len(fusion.beside(gather)) == is_alone
+    # the gather alone is not worth it
+    alone = body.replace("%0, %1, ", "%x, %1, ")
+    module = module_of(alone, "tensor<64xf32>", f"%x: {T}, %i: tensor<64x2xi32>")
+    shared = next(op for op in all_ops(module) if op.name == f"stablehlo.{made}")
+    assert not Fusion(COMPILER).is_fused(shared)

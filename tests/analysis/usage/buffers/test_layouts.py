@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 import ttxdsl
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import Layouts, stored_shape
+from ttxdsl.analysis.usage.buffers.layouts import (
+    Layouts,
+    splits_features,
+    stored_shape,
+)
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
@@ -110,3 +115,84 @@ def test_a_result_that_nobody_laid_out_is_stored_as_the_whole_is(
     assert parts.arguments == 64 * 128 * 128
     assert parts.outputs == outputs * parts.arguments
     assert parts.aliased == aliased * parts.arguments
+
+
+WHOLE = "tensor<8x32x32x64xf32>"
+GROUPS = "tensor<8x32x32x16x4xf32>"
+STATISTICS = "tensor<8x16xf32>"
+NORMALIZED = f"""
+func.func @main(%x: {WHOLE}, %w: tensor<3x3x64x64xf32>) -> {WHOLE} {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({WHOLE}, tensor<3x3x64x64xf32>) -> {WHOLE}
+  %1 = stablehlo.negate %0 : {WHOLE}
+  %2 = stablehlo.reshape %1 : ({WHOLE}) -> {GROUPS}
+  %3 = stablehlo.reduce(%2 init: %z) applies stablehlo.add across dimensions = [1, 2, 4] : ({GROUPS}, tensor<f32>) -> {STATISTICS}
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 3] : ({STATISTICS}) -> {GROUPS}
+  %5 = stablehlo.subtract %2, %4 : {GROUPS}
+  %6 = stablehlo.reshape %5 : ({GROUPS}) -> {WHOLE}
+  %7 = stablehlo.cbrt %6 : {WHOLE}
+  return %7 : {WHOLE}
+}}
+"""
+
+
+def test_features_of_a_convolution_that_are_split_are_a_copy():
+    """What joins them again is made of what the convolution stored."""
+    module = parse_program(NORMALIZED, make_context())
+    split, join = (op for op in all_ops(module) if isinstance(op, stablehlo.ReshapeOp))
+    assert splits_features(split)
+    assert not splits_features(join)
+    (convolution,) = (
+        op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp)
+    )
+    profile = memory_profile(module, compiler=TPU)
+    values = {live.value: live.bytes for live in profile.peak_values}
+    # 16 groups of 4: the 32 columns of an image are wider than either
+    assert values[split.results[0]] == 8 * 32 * 64 * 128 * 4
+    *_, last = (point for point in profile.points if point.op.name.endswith("cbrt"))
+    (stored,) = (point for point in profile.points if point.op is convolution)
+    assert 0 <= last.bytes - stored.bytes < 1 << 14  # the statistics
+
+
+ROWS = """
+func.func @main(%t: tensor<1024x4xf32>, %i: tensor<64x64xi32>) -> {result} {{
+  %0 = stablehlo.negate %t : tensor<1024x4xf32>
+  %1 = "stablehlo.gather"(%0, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 4>, indices_are_sorted = false}}> : (tensor<1024x4xf32>, tensor<64x64xi32>) -> tensor<64x64x4xf32>
+  %2 = {op} : {result}
+  %3 = "stablehlo.sort"(%2) <{{dimension = 0 : i64, is_stable = false}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %p = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }}) : ({result}) -> {result}
+  return %3 : {result}
+}}
+"""
+
+
+def test_narrow_rows_that_a_gather_moves_lie_along_columns():
+    result = "tensor<64x64x4xf32>"
+    profile = profile_of(ROWS.format(op="stablehlo.cbrt %1", result=result))
+    assert 64 * 64 * 128 * 4 in [value.bytes for value in profile.peak_values]
+
+
+def test_rows_that_are_transposed_are_a_copy_in_a_layout_of_its_own():
+    """Columns of whole tiles stay as they are, and who reads them takes the transpose in."""
+    for width, is_copy in ((4, True), (256, False)):
+        rows, columns = f"tensor<64x{width}xf32>", f"tensor<{width}x64xf32>"
+        module = parse_program(
+            f"""
+            func.func @main(%t: tensor<1024x{width}xf32>, %i: tensor<64xi32>) -> {columns} {{
+              %0 = "stablehlo.gather"(%t, %i) <{{dimension_numbers = #stablehlo.gather<
+                  offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+                  index_vector_dim = 1>, slice_sizes = array<i64: 1, {width}>,
+                  indices_are_sorted = false}}>
+                : (tensor<1024x{width}xf32>, tensor<64xi32>) -> {rows}
+              %1 = stablehlo.transpose %0, dims = [1, 0] : ({rows}) -> {columns}
+              %2 = stablehlo.cbrt %1 : {columns}
+              return %2 : {columns}
+            }}
+            """,
+            make_context(),
+        )
+        (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.TransposeOp))
+        assert Fusion(TPU).is_fused(op) is not is_copy

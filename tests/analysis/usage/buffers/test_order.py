@@ -289,3 +289,45 @@ def test_fewer_microbatches_save_together_where_four_do_not_fit():
     for profile in (four, three):
         chip = replace(chip_named("v5e"), memory_bytes=profile.peak_bytes)
         assert usage_on(module, chip).memory.peak_bytes == profile.peak_bytes
+
+
+def reference(size: str) -> list[str]:
+    """Return the loops of a step whose reference is behind its policy, and what it gives."""
+    loops = (
+        LOOP.format(name="policy", first="%w", second="%w", T=T, DOT=DOT),
+        LOOP.format(name="reference", first="%r", second="%r", T=T, DOT=DOT),
+        LOOP.format(name="back", first="%mixed", second="%policy#2", T=T, DOT=DOT),
+    )
+    module = parse_program(
+        f"""
+        func.func @main(%w: {T}, %r: {T}) -> {T} {{
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %four = stablehlo.constant dense<4> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          {loops[0]}
+          {loops[1]}
+          {size}
+          %mixed = stablehlo.multiply %policy#1, %few : {T}
+          {loops[2]}
+          return %back#1 : {T}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = scheduled(list(function.regions[0].block.ops), Fusion(TPU))
+    return [
+        str(op.results[0].name_hint)
+        for op in ops
+        if isinstance(op, stablehlo.WhileOp | stablehlo.ReduceOp)
+    ]
+
+
+def test_a_reference_that_gives_little_runs_ahead_of_what_saves():
+    few = f"""
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %sum = stablehlo.reduce(%reference#1 init: %z) applies stablehlo.add
+          across dimensions = [0, 1] : ({T}, tensor<f32>) -> tensor<f32>
+      %few = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> {T}
+    """
+    assert reference(few) == ["reference", "sum", "policy", "back"]

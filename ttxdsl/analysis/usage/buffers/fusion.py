@@ -16,18 +16,31 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from typing import cast
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.kernels import is_one_hot, softmax_product
-from ttxdsl.analysis.usage.buffers.narrow import narrowed
+from ttxdsl.analysis.usage.buffers.kernels import (
+    PRODUCTS,
+    group_size,
+    is_one_hot,
+    scratch_types,
+    softmax_product,
+)
+from ttxdsl.analysis.usage.buffers.layouts import (
+    moved_rows,
+    read_joined,
+    shares_bytes,
+    uses,
+)
+from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, narrowed
 from ttxdsl.analysis.usage.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.calls.kernels import is_kernel
-from ttxdsl.dialects.traits import Elementwise, SameBytes
+from ttxdsl.dialects.traits import Elementwise
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
+    Tensor,
     element_bits,
     element_of,
     shape_of,
@@ -46,8 +59,6 @@ _CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
 
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
-_PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
-
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
 _MOST_OPERANDS = 64
@@ -61,6 +72,12 @@ TOGETHER = 4
 """Microbatches whose loops run together: of 5, 6, 7, 8 and 12 that Python adds, libtpu 0.0.52 runs
 four, and then the next four."""
 
+_FUNCTIONS = (
+    *(stablehlo.ExpOp, stablehlo.LogOp, stablehlo.TanhOp, stablehlo.LogisticOp),
+    *(stablehlo.DivOp, stablehlo.RsqrtOp, stablehlo.SqrtOp, stablehlo.PowOp),
+)
+"""Ops that are not made twice where they are stored anyway."""
+
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
 
@@ -69,18 +86,7 @@ def _class_fuses(kind: object) -> bool:
     return kind.get_trait(Elementwise) is not None or issubclass(kind, _MOVES)
 
 
-def _class_shares(kind: object) -> bool:
-    assert isinstance(kind, type) and issubclass(kind, Operation)
-    return kind.get_trait(SameBytes) is not None
-
-
 _FUSES = ByClass(_class_fuses)
-_SHARES = ByClass(_class_shares)
-
-
-def shares_bytes(op: Operation) -> bool:
-    """Whether an op's results are its operands' bytes under another shape or type."""
-    return _SHARES[type(op)]
 
 
 class Fusion:
@@ -129,10 +135,10 @@ class Fusion:
             return len(users) == 1 and self._is_windowed(users[0])
         if isinstance(op, stablehlo.ReduceScatterOp):
             windows = self.compiler.windows
-            is_product = isinstance(op.operands[0].owner, _PRODUCTS)
-            is_slice = bool(windows) and _group_size(op) >= windows.stop
+            is_product = isinstance(op.operands[0].owner, PRODUCTS)
+            is_slice = bool(windows) and group_size(op) >= windows.stop
             return is_product and is_slice and not self.saves_memory
-        return isinstance(op, _PRODUCTS) and (
+        return isinstance(op, PRODUCTS) and (
             self.is_scattered(op)
             or (not self._is_windowed(op) and self._has_epilogue(op))
         )
@@ -178,7 +184,7 @@ class Fusion:
         return 1
 
     def _windows_of(self, op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
-        size = _group_size(op)
+        size = group_size(op)
         return size if size in self.compiler.windows else 1
 
     def _takes_in(self, user: Operation, index: int) -> bool:
@@ -189,11 +195,13 @@ class Fusion:
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
-        if isinstance(user, _PRODUCTS):
+        if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
                 return self._gathered(user.operands[index]) > 1
             return self.compiler.products_take_in
-        return _FUSES[type(user)] or isinstance(user, stablehlo.ReduceOp)
+        return _FUSES[type(user)] or isinstance(
+            user, stablehlo.ReduceOp | stablehlo.ReshapeOp
+        )
 
     def buffers_read(self, op: Operation) -> list[SSAValue]:
         """Return the buffers that an op reads, itself or for what it makes inside."""
@@ -257,7 +265,7 @@ class Fusion:
         others = [
             value.owner
             for value in self._read(op.operands)
-            if isinstance(value.owner, _PRODUCTS) and value.owner is not product
+            if isinstance(value.owner, PRODUCTS) and value.owner is not product
         ]
         return not any(
             other.parent is product.parent and product.is_before_in_block(other)
@@ -276,7 +284,7 @@ class Fusion:
         streamed = {
             value
             for value in reads
-            if isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
+            if isinstance(value.owner, PRODUCTS) and self.is_streamed(value.owner)
         }
         if not streamed:
             return self._accumulated(op, reads)
@@ -315,12 +323,12 @@ class Fusion:
             case stablehlo.ScatterOp():
                 read = [*op.updates, op.scatter_indices]
                 written = 2 * sum(map(value_bytes, op.updates))
-            case stablehlo.BroadcastInDimOp() if _is_filled_by_loop(op.results[0]):
+            case stablehlo.BroadcastInDimOp() if is_filled_by_loop(op.results[0]):
                 return 0
             case _:
                 read, written = list(op.operands), sum(map(value_bytes, op.results))
         self._settle(op)
-        if isinstance(op, _PRODUCTS) and self.is_streamed(op):
+        if isinstance(op, PRODUCTS) and self.is_streamed(op):
             written = 0
         reads = self._read(read)
         finished = self._finished_product(op, reads)
@@ -329,7 +337,7 @@ class Fusion:
             for value, size in reads.items()
             if value is not finished
             and not (
-                isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
+                isinstance(value.owner, PRODUCTS) and self.is_streamed(value.owner)
             )
         )
 
@@ -344,7 +352,7 @@ class Fusion:
         if not self.compiler.products_finish or not isinstance(op, stablehlo.ReduceOp):
             return None
         for value in reads:
-            if isinstance(value.owner, _PRODUCTS) and value.owner.parent is op.parent:
+            if isinstance(value.owner, PRODUCTS) and value.owner.parent is op.parent:
                 others = [other for other in reads if other is not value]
                 if not any(_is_made_of(other, value) for other in others):
                     return value
@@ -355,7 +363,7 @@ class Fusion:
         if not self.compiler.converts_before_loops:
             return element_of(value)
         if value not in self._stored:
-            values, element = narrowed(value, uses, self._makes)
+            values, element = narrowed(value, self._makes)
             self._stored |= dict.fromkeys(values, element)
         return self._stored[value]
 
@@ -390,6 +398,10 @@ class Fusion:
             self._is_fused[op] = False
             return
         reads = self._read(op.operands)
+        for value in list(reads):
+            if (source := read_joined(op, value)) is not value:
+                del reads[value]
+                reads |= self._read([source])
         if isinstance(op, _SLICES):
             given = value_bytes(op.results[0])
             reads = {value: min(size, given) for value, size in reads.items()}
@@ -416,13 +428,29 @@ class Fusion:
         """
         size = sum(map(value_bytes, op.results))
         is_small = 8 * sum(reads.values()) <= size
+        readers = [use for result in op.results for use in uses(result)]
+        apart = [use for use in readers if self._is_made_again(op, *use)]
+        if readers and len(apart) == len(readers):
+            return False
         return all(
             self._takes_in(*use)
             or (not reads and _is_sunk(*use))
             or (is_small and self._is_windowed(use[0]))
-            for result in op.results
-            for use in uses(result)
+            or use in apart
+            for use in readers
         )
+
+    def _is_made_again(self, op: Operation, user: Operation, index: int) -> bool:
+        """Whether a gather has what is computed of its operand stored for itself alone."""
+        is_table = isinstance(user, stablehlo.GatherOp) and index == 0
+        return is_table and self._is_computed[op] and not isinstance(op, _FUNCTIONS)
+
+    def beside(self, op: Operation) -> list[Tensor]:
+        """Return the types of the buffers that are there for an op alone, while it runs."""
+        table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None
+        if not isinstance(table, Operation) or not self.is_fused(table):
+            return scratch_types(op)
+        return [cast(Tensor, table.results[0].type)] if _is_elementwise(table) else []
 
     def _is_view(self, op: Operation) -> bool:
         """Whether an op transposes an argument: its readers take the order that it has."""
@@ -442,6 +470,14 @@ class Fusion:
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile's columns to others: a copy of its own."""
         tile = self.compiler.tile
+        if tile is not None and isinstance(op, stablehlo.TransposeOp):
+            gather = op.operand.owner
+            rows = (
+                moved_rows(gather)
+                if isinstance(gather, stablehlo.GatherOp)
+                else frozenset[int]()
+            )
+            return bool(rows) and op.permutation.get_values()[-1] not in rows
         if tile is None or not isinstance(op, _CUTS):
             return False
         last = [shape_of(value)[-1] for value in (*op.operands[:1], *op.results)]
@@ -481,7 +517,7 @@ class Fusion:
         products = [
             value
             for value in map(_behind_converts, op.operands)
-            if isinstance(value.owner, _PRODUCTS) and value.has_one_use()
+            if isinstance(value.owner, PRODUCTS) and value.has_one_use()
         ]
         own = value_bytes(op.results[0])
         return len(products) > 1 and sum(reads.values()) > own
@@ -528,21 +564,6 @@ def _is_made_of(value: SSAValue, source: SSAValue) -> bool:
     return False
 
 
-def _is_filled_by_loop(value: SSAValue) -> bool:
-    """Whether a loop writes a stack part by part that another loop reads."""
-    for user, index in uses(value):
-        if not isinstance(user, stablehlo.WhileOp):
-            return False
-        assert user.body.block.last_op is not None, "a loop's body returns"
-        end = user.body.block.last_op.operands[index].owner
-        readers = [reader for reader, _ in uses(user.results[index])]
-        if not isinstance(end, stablehlo.DynamicUpdateSliceOp):
-            return False
-        if not any(isinstance(reader, stablehlo.WhileOp) for reader in readers):
-            return False
-    return value.first_use is not None
-
-
 def _may_hide(op: Operation) -> bool:
     """Whether an op may be fused, or gives its one operand another shape."""
     return (
@@ -550,13 +571,6 @@ def _may_hide(op: Operation) -> bool:
         or (shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1)
         or is_one_hot(op)
     )
-
-
-def is_product(op: Operation) -> bool:
-    """Whether an op is a product, or a kernel, which is made of products."""
-    if isinstance(op, stablehlo.CustomCallOp):
-        return is_kernel(op)
-    return isinstance(op, _PRODUCTS)
 
 
 def _is_elementwise(op: Operation) -> bool:
@@ -570,7 +584,7 @@ def _finishes_product(op: Operation) -> bool:
         for value in pending.pop().operands:
             owner = value.owner
             if isinstance(owner, Operation) and value.has_one_use():
-                if isinstance(owner, _PRODUCTS):
+                if isinstance(owner, PRODUCTS):
                     return True
                 if shares_bytes(owner) or _is_elementwise(owner):
                     pending.append(owner)
@@ -587,7 +601,7 @@ def _follows_product(op: Operation) -> bool:
             if not isinstance(owner, Operation) or owner in seen:
                 continue
             seen.add(owner)
-            if isinstance(owner, _PRODUCTS) and _elements(value) == count:
+            if isinstance(owner, PRODUCTS) and _elements(value) == count:
                 return True
             if shares_bytes(owner) or _is_elementwise(owner):
                 pending.append(owner)
@@ -602,17 +616,6 @@ def _behind_converts(value: SSAValue) -> SSAValue:
             break
         value = owner.operands[0]
     return value
-
-
-def _group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
-    """Return among how many devices a collective works, by the sizes of its values."""
-    if isinstance(op, stablehlo.AllGatherOp):
-        whole, part = op.outputs[0], op.inputs[0]
-        dim = op.all_gather_dim.value.data
-    else:
-        whole, part = op.operand, op.result
-        dim = op.scatter_dimension.value.data
-    return shape_of(whole)[dim] // max(1, shape_of(part)[dim])
 
 
 def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
@@ -633,9 +636,9 @@ def _products_behind(op: Operation) -> set[Operation]:
                 products.update(
                     behind
                     for behind, _ in uses(user.results[0])
-                    if isinstance(behind, _PRODUCTS)
+                    if isinstance(behind, PRODUCTS)
                 )
-            elif isinstance(user, _PRODUCTS):
+            elif isinstance(user, PRODUCTS):
                 products.add(user)
     return products
 
@@ -652,17 +655,6 @@ def keeps_operand(loop: stablehlo.WhileOp, index: int) -> bool:
     """Whether the body of a loop returns what it is given."""
     assert loop.body.block.last_op is not None, "a loop's body returns"
     return loop.body.block.last_op.operands[index] is loop.body.block.args[index]
-
-
-def uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
-    """Yield each reader of a value, through reshapes, with the operand's index."""
-    pending = [value]
-    while pending:
-        for use in pending.pop().uses:
-            if shares_bytes(use.operation):
-                pending.extend(use.operation.results)
-            else:
-                yield use.operation, use.index
 
 
 def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:

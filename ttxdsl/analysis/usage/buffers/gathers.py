@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ttxdsl.analysis.usage.buffers.fusion import uses
+from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.dialects import stablehlo
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)

@@ -15,7 +15,7 @@ from ttxdsl.analysis.calls.function_attributes import (
     argument_attributes,
     entry_functions,
 )
-from ttxdsl.analysis.usage.buffers.fusion import shares_bytes
+from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops

@@ -18,10 +18,12 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
 
-_PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
+PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
+"""Ops that are computed as products of matrices."""
 
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
@@ -65,7 +67,7 @@ def _scaled_product(value: SSAValue) -> Operation | None:
     count = prod(shape_of(value))
     computes = False
     while (owner := _owner(value)) is not None:
-        if isinstance(owner, _PRODUCTS):
+        if isinstance(owner, PRODUCTS[:2]):
             return owner if computes else None
         is_moved = isinstance(owner, stablehlo.ConvertOp | stablehlo.TransposeOp)
         if owner.get_trait(Elementwise) is None and not is_moved:
@@ -152,3 +154,21 @@ def scratch_types(op: Operation) -> list[Tensor]:
             return [TensorType(element_of(op.inputs[0]), shape)] if is_running else []
         case _:
             return []
+
+
+def is_product(op: Operation) -> bool:
+    """Whether an op is a product, or a kernel, which is made of products."""
+    if isinstance(op, stablehlo.CustomCallOp):
+        return is_kernel(op)
+    return isinstance(op, PRODUCTS)
+
+
+def group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
+    """Return among how many devices a collective works, by the sizes of its values."""
+    if isinstance(op, stablehlo.AllGatherOp):
+        whole, part = op.outputs[0], op.inputs[0]
+        dim = op.all_gather_dim.value.data
+    else:
+        whole, part = op.operand, op.result
+        dim = op.scatter_dimension.value.data
+    return shape_of(whole)[dim] // max(1, shape_of(part)[dim])

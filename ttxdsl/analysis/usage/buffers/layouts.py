@@ -5,22 +5,26 @@ features or its batch along the columns, the other one or a window's dimension a
 and elementwise ops around it work in the same layout. A product is stored as the matrices that it
 is computed as. An argument that is laid out with less
 is copied before its first convolution: libtpu's `bf16[16,256,256,64]{3,0,2,1:T(8,128)}` of an
-argument `{2,3,1,0}` takes twice its bytes.
+argument `{2,3,1,0}` takes twice its bytes. A gather and a scatter move whole rows, which lie along
+the columns: `bf16[262144,4,64]{2,1,0:T(4,128)}`, and what is computed of four scores a row takes
+32 times its bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.traits import Elementwise
+from ttxdsl.dialects.traits import Elementwise, SameBytes
+from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
     element_of,
     is_tensor,
     ordered_bytes,
     shape_of,
+    tiled_bytes,
     tiled_order,
 )
 from ttxdsl.ir.traversal import all_ops
@@ -28,26 +32,54 @@ from ttxdsl.ir.traversal import all_ops
 _MOST_VALUES = 256
 """Values around one that are looked at for a convolution."""
 
+_COLUMNS = 128
+"""Columns of a tile."""
+
+
+def _class_shares(kind: object) -> bool:
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    return kind.get_trait(SameBytes) is not None
+
+
+_SHARES = ByClass(_class_shares)
+
+
+def shares_bytes(op: Operation) -> bool:
+    """Whether an op's results are its operands' bytes under another shape or type."""
+    return _SHARES[type(op)] and not splits_features(op)
+
+
+def uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
+    """Yield each reader of a value, through reshapes, with the operand's index."""
+    pending = [value]
+    while pending:
+        for use in pending.pop().uses:
+            if shares_bytes(use.operation):
+                pending.extend(use.operation.results)
+            else:
+                yield use.operation, use.index
+
 
 class Layouts:
     """The dimensions that may lie along the columns of tiles, by value."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self._convolves = any(
-            isinstance(op, stablehlo.ConvolutionOp) for op in all_ops(module)
+        self._asks = any(
+            isinstance(op, stablehlo.ConvolutionOp) or moved_rows(op)
+            for op in all_ops(module)
         )
         self._columns: dict[SSAValue, frozenset[int] | None] = {}
 
     def columns(self, value: SSAValue) -> frozenset[int] | None:
         """Return the dimensions one of which lies along the columns; None: any may."""
-        if not self._convolves:
+        if not self._asks:
             return None
         if value not in self._columns:
             self._find(value)
         return self._columns[value]
 
     def _find(self, value: SSAValue) -> None:
-        """Look for a convolution among what elementwise ops make of a value, or it of."""
+        """Look for who asks among what elementwise ops make of a value, or it of."""
         group = [value]
         seen = {value}
         columns: frozenset[int] | None = None
@@ -75,6 +107,54 @@ def stored_shape(value: SSAValue) -> tuple[int, ...]:
     return *shape[:batch], prod(shape[batch:rows]), prod(shape[rows:])
 
 
+def splits_features(op: Operation) -> bool:
+    """Whether a reshape splits features that a convolution laid along the columns of tiles.
+
+    It is a copy, laid out anew: group normalization reads it, and what is computed again for its
+    gradient is made of it (libtpu 0.0.52: `f32[16,64,64,192]{2,1,3,0}` of a convolution's
+    `{3,0,2,1}`, for each normalization of a U-Net).
+    """
+    if not isinstance(op, stablehlo.ReshapeOp):
+        return False
+    before, after = shape_of(op.operand), shape_of(op.result)
+    if len(before) < 4 or len(after) != len(before) + 1:
+        return False
+    split = next((d for d, size in enumerate(before) if size != after[d]), -1)
+    if after[split] * after[split + 1] != before[split]:
+        return False
+    return split in _features(op.operand)
+
+
+def read_joined(op: Operation, buffer: SSAValue) -> SSAValue:
+    """Return what an op reads in place of a buffer: features before they were split, joined again.
+
+    XLA moves reshapes ahead of elementwise ops, so that what is normalized is made of what the
+    convolution stored.
+    """
+    split = buffer.owner
+    if not isinstance(op, stablehlo.ReshapeOp) or not isinstance(
+        split, stablehlo.ReshapeOp
+    ):
+        return buffer
+    is_joined = shape_of(op.result) == shape_of(split.operand)
+    return split.operand if is_joined and splits_features(split) else buffer
+
+
+def _features(value: SSAValue) -> frozenset[int]:
+    """Return the dimensions along the columns of convolutions that a value is computed of."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST_VALUES:
+        owner = pending.pop().owner
+        if isinstance(owner, stablehlo.ConvolutionOp):
+            return frozenset((owner.dimension_numbers.data.output_feature_dimension,))
+        if isinstance(owner, Operation) and _keeps_layout(owner):
+            shape = shape_of(value)
+            new = {v for v in owner.operands if shape_of(v) == shape} - seen
+            seen |= new
+            pending += new
+    return frozenset()
+
+
 def result_bytes(result: SSAValue, local: Sequence[int], tile: tuple[int, int]) -> int:
     """Return the bytes of a device's part of a result that nobody laid out.
 
@@ -87,12 +167,28 @@ def result_bytes(result: SSAValue, local: Sequence[int], tile: tuple[int, int]) 
     return ordered_bytes(local, element_of(result), tile, order)
 
 
+def rows_read(op: Operation, table: SSAValue, tile: tuple[int, int] | None) -> int:
+    """Return the bytes of a gather's table row by row, 0 if it is stored so already."""
+    shape = shape_of(table)
+    if not isinstance(op, stablehlo.GatherOp) or op.operand is not table or not tile:
+        return 0
+    if tiled_order(shape, tile) == tuple(range(len(shape))):
+        return 0
+    return tiled_bytes(shape, element_of(table), tile, [len(shape) - 1])
+
+
 def _asked_for(value: SSAValue) -> frozenset[int] | None:
-    """Return the dimensions that a convolution wants along the columns."""
+    """Return the dimensions that a convolution, a gather or a scatter wants along the columns."""
     if isinstance(value, OpResult) and isinstance(value.op, stablehlo.ConvolutionOp):
         dims = value.op.dimension_numbers.data
         return frozenset((dims.output_batch_dimension, dims.output_feature_dimension))
+    if isinstance(value.owner, stablehlo.GatherOp) and (
+        rows := moved_rows(value.owner)
+    ):
+        return rows
     for use in value.uses:
+        if use.index == 2 and (rows := moved_rows(use.operation)):
+            return rows  # the updates of a scatter
         if isinstance(use.operation, stablehlo.ConvolutionOp):
             dims = use.operation.dimension_numbers.data
             if use.index == 0:
@@ -108,6 +204,23 @@ def _asked_for(value: SSAValue) -> frozenset[int] | None:
     return None
 
 
+def moved_rows(op: Operation) -> frozenset[int]:
+    """Return the dimension along which the rows lie that a gather or a scatter moves whole.
+
+    A multiple of a tile's columns needs no padding, and nobody asks for it.
+    """
+    match op:
+        case stablehlo.GatherOp():
+            rows, moved = op.dimension_numbers.data.offset_dims, op.result
+        case stablehlo.ScatterOp() if len(op.updates) == 1:
+            rows = op.scatter_dimension_numbers.data.update_window_dims
+            moved = op.updates[0]
+        case _:
+            return frozenset()
+    is_narrow = bool(rows) and 1 < shape_of(moved)[rows[-1]] < _COLUMNS
+    return frozenset(rows[-1:]) if is_narrow else frozenset()
+
+
 def _alike(value: SSAValue) -> list[SSAValue]:
     """Return the values of the same shape that elementwise ops lead to or from."""
     ops: list[Operation] = [use.operation for use in value.uses]
@@ -117,8 +230,13 @@ def _alike(value: SSAValue) -> list[SSAValue]:
     return [
         other
         for op in ops
-        if op.get_trait(Elementwise) is not None
-        or isinstance(op, stablehlo.ConvertOp | stablehlo.OptimizationBarrierOp)
+        if _keeps_layout(op)
         for other in (*op.operands, *op.results)
         if is_tensor(other) and shape_of(other) == shape
     ]
+
+
+def _keeps_layout(op: Operation) -> bool:
+    return op.get_trait(Elementwise) is not None or isinstance(
+        op, stablehlo.ConvertOp | stablehlo.OptimizationBarrierOp
+    )

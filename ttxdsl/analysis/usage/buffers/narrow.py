@@ -8,25 +8,23 @@ from collections.abc import Callable, Iterator
 
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_bits, element_of
 
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
-
-Uses = Callable[[SSAValue], Iterator[tuple[Operation, int]]]
 
 _MOST_VALUES = 64
 """Values of one stack that are looked at."""
 
 
 def narrowed(
-    value: SSAValue, uses: Uses, is_made_by: Callable[[SSAValue, Operation, int], bool]
+    value: SSAValue, is_made_by: Callable[[SSAValue, Operation, int], bool]
 ) -> tuple[list[SSAValue], Attribute]:
     """Return the values that are one stack with a value, and the type that it is stored as.
 
     Args:
         value: what enters a loop, or a loop fills.
-        uses: the readers of a value, through what gives it another shape.
         is_made_by: whether a reader makes a value itself, however it is stored.
     """
     own = element_of(value)
@@ -97,3 +95,18 @@ def _may_be_converted(value: SSAValue) -> bool:
     if not isinstance(value, BlockArgument):
         return True
     return isinstance(value.owner.parent_op(), stablehlo.WhileOp)
+
+
+def is_filled_by_loop(value: SSAValue) -> bool:
+    """Whether a loop writes a stack part by part that another loop reads."""
+    for user, index in uses(value):
+        if not isinstance(user, stablehlo.WhileOp):
+            return False
+        assert user.body.block.last_op is not None, "a loop's body returns"
+        end = user.body.block.last_op.operands[index].owner
+        readers = [reader for reader, _ in uses(user.results[index])]
+        if not isinstance(end, stablehlo.DynamicUpdateSliceOp):
+            return False
+        if not any(isinstance(reader, stablehlo.WhileOp) for reader in readers):
+            return False
+    return value.first_use is not None
