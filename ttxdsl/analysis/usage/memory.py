@@ -66,7 +66,7 @@ from ttxdsl.analysis.usage.buffers.fusion import (
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import Layouts, result_bytes, stored_shape
+from ttxdsl.analysis.usage.buffers.layouts import Layouts, result_bytes
 from ttxdsl.analysis.usage.buffers.order import (
     on_demand,
     repeating_loop,
@@ -268,10 +268,7 @@ class _Counter:
         element, shape = tensor.element_type, tensor.get_shape()
         if laid_out is None:
             return tiled_bytes(shape, element, self.tile)
-        columns = self.layouts.columns(laid_out)
-        if columns is None:
-            shape = stored_shape(laid_out)
-        return tiled_bytes(shape, element, self.tile, columns)
+        return self.layouts.stored_bytes(laid_out, element, self.tile)
 
     def device_order(self, ops: Iterable[Operation]) -> Sequence[Operation]:
         """Return the ops of a device's program in the order in which they run."""
