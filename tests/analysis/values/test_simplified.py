@@ -132,3 +132,21 @@ def test_equal_sides_of_different_functions_are_two():
         program = simplified(parsed(body + "\n" + used))
         assert program is not None
         assert ops_in(program.module)["stablehlo.reduce"] == count
+
+
+def test_transposes_there_and_back_are_none():
+    """Each alone stays, and so do two that are something else together."""
+    text = """
+func.func @main(%x: tensor<2x2x2xf32>) -> tensor<2x2x2xf32> {{
+  %0 = stablehlo.transpose %x, dims = {there} : (tensor<2x2x2xf32>) -> tensor<2x2x2xf32>
+  %1 = stablehlo.transpose %0, dims = {back} : (tensor<2x2x2xf32>) -> tensor<2x2x2xf32>
+  return %1 : tensor<2x2x2xf32>
+}}"""
+    for there, back, count in (
+        ("[1, 2, 0]", "[2, 0, 1]", 0),
+        ("[1, 2, 0]", "[1, 2, 0]", 2),
+    ):
+        module = parse_program(text.format(there=there, back=back), make_context())
+        program = simplified(module)
+        left = module if program is None else program.module
+        assert ops_in(left)["stablehlo.transpose"] == count

@@ -1,7 +1,8 @@
 """Programs as compilers have them when they plan memory: no loop of one turn, no value twice.
 
 XLA puts the body of a loop that turns once in its place (`WhileLoopSimplifier`), and makes one op
-of two that compute the same in one computation (`HloCSE`). What a checkpoint computes again stays
+of two that compute the same in one computation (`HloCSE`); transposes there and back, as of the
+rows of experts for their weights' gradients, are none (`AlgebraicSimplifier`). What a checkpoint computes again stays
 apart behind the `optimization_barrier` that JAX writes, and in a loop of its own. Of a layer
 outside of loops without a barrier (`jax.checkpoint(..., prevent_cse=False)`, as MaxText has it
 beside its scanned layers) nothing is computed again: what its gradients read is held from the
@@ -57,13 +58,16 @@ class Simplified:
 
 
 def simplified(module: ModuleOp) -> Simplified | None:
-    """Return a copy of a program, simplified; None if no product is in a loop of one turn or
-    computed twice."""
+    """Return a copy of a program, simplified; None if that hardly changes what is stored.
+
+    It does where a product is in a loop of one turn or computed twice, or a value is transposed
+    there and back.
+    """
     counts = TripCounts(module)
     single = [
         loop for loop in ops_of_type(module, stablehlo.WhileOp) if counts.of(loop) == 1
     ]
-    if not (any(map(_has_product, single)) or _repeats_product(module)):
+    if not (any(map(_has_product, single)) or _has_equal_values(module)):
         return None
     values: dict[SSAValue, SSAValue] = {}
     copy = module.clone(values)
@@ -100,9 +104,11 @@ def _has_product(loop: stablehlo.WhileOp) -> bool:
     return any(_is_product(op) for op in loop.body.walk())
 
 
-def _repeats_product(module: ModuleOp) -> bool:
+def _has_equal_values(module: ModuleOp) -> bool:
+    """Whether a product is computed twice, or a transpose undone."""
     return any(
-        isinstance(value, OpResult) and _is_product(value.op)
+        isinstance(value, OpResult)
+        and (_is_product(value.op) or isinstance(value.op, stablehlo.TransposeOp))
         for block in _blocks(module)
         for value, _ in _equal_values(block)
     )
@@ -156,19 +162,32 @@ def _equal_values(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
 
 
 def _same_elements(op: Operation, operands: Sequence[SSAValue]) -> SSAValue | None:
-    """Return the value that the result of a slice of all, or of reshapes there and back, is."""
+    """Return the value that the result of a slice of all, or of moves there and back, is."""
     match op:
         case stablehlo.DynamicSliceOp() | stablehlo.SliceOp():
             source = operands[0]
         case stablehlo.DynamicUpdateSliceOp():
             source = operands[1]
+        case stablehlo.TransposeOp():
+            source = _untransposed(op, operands[0])
         case _ if _is_reshape(op):
             source = operands[0]
             while isinstance(source, OpResult) and _is_reshape(source.op):
                 source = source.op.operands[0]
         case _:
             return None
-    return source if source.type == op.results[0].type else None
+    if source is None or source.type != op.results[0].type:
+        return None
+    return source
+
+
+def _untransposed(op: stablehlo.TransposeOp, value: SSAValue) -> SSAValue | None:
+    """Return the value whose transpose an op undoes."""
+    if not isinstance(value.owner, stablehlo.TransposeOp):
+        return None
+    first, second = (each.permutation.get_values() for each in (value.owner, op))
+    is_undone = all(first[dim] == at for at, dim in enumerate(second))
+    return value.owner.operand if is_undone else None
 
 
 def _is_reshape(op: Operation) -> bool:

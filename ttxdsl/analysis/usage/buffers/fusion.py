@@ -268,7 +268,8 @@ class Fusion:
         """Return values whose buffers results may take over, each with its result.
 
         XLA lets the last elementwise op behind a product write over what it reads element
-        by element, and does not do so in loops over elements alone.
+        by element, and one behind Pallas kernels over what they made. It does not do so in
+        other loops over elements.
         """
         if not _is_elementwise(op) or self.is_fused(op):
             return written_in_place(op)
@@ -279,7 +280,8 @@ class Fusion:
             if isinstance(value.owner, _PRODUCTS) and self.is_streamed(value.owner)
         }
         if not streamed:
-            return self._accumulated(op, reads)
+            kernels = [(v, op.results[0]) for v in reads if _is_of_kernel(v)]
+            return kernels or self._accumulated(op, reads)
         return [(value, op.results[0]) for value in reads if value not in streamed]
 
     def _accumulated(
@@ -557,6 +559,11 @@ def is_product(op: Operation) -> bool:
     if isinstance(op, stablehlo.CustomCallOp):
         return is_kernel(op)
     return isinstance(op, _PRODUCTS)
+
+
+def _is_of_kernel(value: SSAValue) -> bool:
+    owner = value.owner
+    return isinstance(owner, stablehlo.CustomCallOp) and is_kernel(owner)
 
 
 def _is_elementwise(op: Operation) -> bool:
