@@ -53,7 +53,7 @@ class Simplified:
     """
 
     module: ModuleOp
-    values: Mapping[SSAValue, SSAValue]
+    values: dict[SSAValue, SSAValue]
     ops: Mapping[Operation, Operation]
 
 
@@ -127,7 +127,8 @@ def _inline(loop: Operation) -> dict[SSAValue, SSAValue]:
     last = body.last_op
     assert last is not None, "a loop's body returns"
     Rewriter.inline_block(body, InsertPoint.before(loop), list(loop.operands))
-    ends = dict(zip(loop.results, last.operands, strict=True))
+    ends: dict[SSAValue, SSAValue] = {}
+    ends |= zip(loop.results, last.operands, strict=True)
     Rewriter.erase_op(last)
     Rewriter.replace_op(loop, [], list(ends.values()))
     return ends
