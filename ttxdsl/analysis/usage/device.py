@@ -5,8 +5,9 @@ are the same.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -22,6 +23,7 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.analysis.values.simplified import Simplified, simplified
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
@@ -97,7 +99,7 @@ class DeviceUsage:
         Raises:
             CompileError: see `memory_profile`.
         """
-        first = self._memory(self.fusion)
+        first = self._memory()
         chip = self._chip
         if self.compiler is None or chip is None:
             return first
@@ -105,21 +107,33 @@ class DeviceUsage:
             return first
         # a compiler whose first order of ops takes more looks for another
         for together in range(TOGETHER - 1, 1, -1):
-            fewer = self._memory(Fusion(self.compiler, together=together))
+            fewer = self._memory(together=together)
             if fewer.peak_bytes <= chip.memory_bytes:
                 return fewer
             if fewer.peak_bytes == first.peak_bytes:
                 break  # no loops that may run together
-        second = self._memory(Fusion(self.compiler, saves_memory=True))
+        second = self._memory(saves_memory=True)
         return min(first, second, key=lambda profile: profile.peak_bytes)
 
-    def _memory(self, fusion: Fusion | None) -> MemoryProfile:
-        return memory_profile(
-            self.module,
+    @cached_property
+    def _simplified(self) -> Simplified | None:
+        return None if self.compiler is None else simplified(self.module)
+
+    def _memory(self, **order: Any) -> MemoryProfile:
+        """Return the buffers in an order of ops that the compiler has (see `Fusion`)."""
+        if self.compiler is None:
+            return memory_profile(self.module, offloaded=self.offloaded)
+        module, offloaded, program = self.module, self.offloaded, self._simplified
+        if program is not None:
+            module = program.module
+            offloaded = {program.values[value] for value in offloaded}
+        profile = memory_profile(
+            module,
             compiler=self.compiler,
-            fusion=fusion,
-            offloaded=self.offloaded,
+            fusion=Fusion(self.compiler, **order),
+            offloaded=offloaded,
         )
+        return profile if program is None else _in_terms_of(program, profile)
 
     @property
     def _chip(self) -> Chip | None:
@@ -149,6 +163,14 @@ class DeviceUsage:
             for way in (moved.there, moved.back)
         )
         return (saved + busier) / self._chip.host_bytes_per_second
+
+
+def _in_terms_of(program: Simplified, profile: MemoryProfile) -> MemoryProfile:
+    """Return a profile of a simplified program with the ops and values of the given one."""
+    values = {new: value for value, new in reversed(program.values.items())}
+    points = (replace(point, op=program.ops[point.op]) for point in profile.points)
+    peak = (replace(live, value=values[live.value]) for live in profile.peak_values)
+    return replace(profile, points=tuple(points), peak_values=tuple(peak))
 
 
 def times_computed(module: ModuleOp, fusion: Fusion) -> dict[Operation, int]:

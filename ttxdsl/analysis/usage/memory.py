@@ -70,7 +70,6 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     result_bytes,
     rows_read,
     shares_bytes,
-    stored_shape,
 )
 from ttxdsl.analysis.usage.buffers.order import (
     on_demand,
@@ -273,10 +272,7 @@ class _Counter:
         element, shape = tensor.element_type, tensor.get_shape()
         if laid_out is None:
             return tiled_bytes(shape, element, self.tile)
-        columns = self.layouts.columns(laid_out)
-        if columns is None:
-            shape = stored_shape(laid_out)
-        return tiled_bytes(shape, element, self.tile, columns)
+        return self.layouts.stored_bytes(laid_out, element, self.tile)
 
     def device_order(self, ops: Iterable[Operation]) -> Sequence[Operation]:
         """Return the ops of a device's program in the order in which they run."""

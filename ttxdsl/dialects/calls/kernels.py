@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
 )
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
@@ -38,6 +38,8 @@ _GRADIENT = re.compile(r"_(fwd|dq|dkv)(?![a-z])")
 
 KERNELS = ("tpu_custom_call", "mosaic_gpu_v2")
 """Targets of Pallas's calls."""
+PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
+"""Ops that are computed as products of matrices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class KernelWork:
 
 def kernel_work(op: Operation) -> KernelWork | None:
     """Return the work of a call of a kernel; None of any other op."""
-    if not isinstance(op, stablehlo.CustomCallOp) or not is_kernel(op):
+    if not is_kernel(op):
         return None
     flops = kernel_flops(op)
     touched = _estimated(op, "bytes_accessed")
@@ -66,9 +68,16 @@ def kernel_work(op: Operation) -> KernelWork | None:
     return KernelWork(kernel_name(op), None if flops is None else flops // 2, touched)
 
 
-def is_kernel(op: stablehlo.CustomCallOp) -> bool:
-    """Whether a call is of a Pallas kernel."""
-    return op.call_target_name.data in KERNELS
+def is_kernel(op: Operation | Block) -> TypeGuard[stablehlo.CustomCallOp]:
+    """Whether an op is a call of a Pallas kernel; a value's owner may be asked."""
+    return (
+        isinstance(op, stablehlo.CustomCallOp) and op.call_target_name.data in KERNELS
+    )
+
+
+def is_product(op: Operation) -> bool:
+    """Whether an op is a product, or a kernel, which is made of products."""
+    return isinstance(op, PRODUCTS) or is_kernel(op)
 
 
 def kernel_name(op: stablehlo.CustomCallOp) -> str:

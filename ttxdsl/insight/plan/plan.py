@@ -18,7 +18,6 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.usage.buffers.kernels import is_product
 from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
 from ttxdsl.analysis.usage.device import known_chip, times_computed, usage_on
@@ -33,7 +32,12 @@ from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_name
+from ttxdsl.dialects.calls.kernels import (
+    is_kernel,
+    is_product,
+    kernel_flops,
+    kernel_name,
+)
 from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.dialects.traits import Collective
 from ttxdsl.insight.plan.saved import (

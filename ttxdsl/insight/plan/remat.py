@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.fusion import keeps_operand
-from ttxdsl.analysis.usage.buffers.kernels import is_product
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.kernels import is_product
 from ttxdsl.dialects.stablehlo._syntax import i64_array
 from ttxdsl.insight.plan.saved import stacks
 from ttxdsl.ir.tensors import element_of, shape_of

@@ -105,7 +105,7 @@ class ScaledDimensions:
                     self._through(op, dim)
 
     def _through(self, op: Operation, dim: Dim) -> None:
-        if isinstance(op, stablehlo.CustomCallOp) and is_kernel(op):
+        if is_kernel(op):
             self._through_kernel(op, dim)
             return
         if isinstance(op, stablehlo.ReshapeOp) and self._through_reshape(op, dim):
@@ -397,7 +397,7 @@ def _is_of_kernels(value: SSAValue) -> bool:
         owner, stablehlo.ReshapeOp
     ):
         ops = [owner]
-    return all(isinstance(op, stablehlo.CustomCallOp) and is_kernel(op) for op in ops)
+    return all(map(is_kernel, ops))
 
 
 def _resized(value: Attribute, shape: Sequence[int]) -> Attribute | None:

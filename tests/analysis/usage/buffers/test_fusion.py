@@ -50,6 +50,12 @@ MEETS = f"""
   %4 = stablehlo.dot_general %3, %x, {ROWS} : {BINARY}
   %5 = stablehlo.dot_general %3, %4, {ROWS} : {BINARY}"""
 
+KERNEL = f"""
+  %0 = stablehlo.custom_call @tpu_custom_call(%x) : ({T}) -> {T}
+  %1 = stablehlo.custom_call @tpu_custom_call(%y) : ({T}) -> {T}
+  %2 = stablehlo.add %0, %1 : {T}
+  %3 = stablehlo.custom_call @tpu_custom_call(%2) : ({T}) -> {T}"""
+
 CHAIN = f"""
   %0 = stablehlo.exponential %x : {T}
   %1 = stablehlo.multiply %0, %x : {T}
@@ -111,6 +117,9 @@ LOOP = f"""
         (FINISHED, "%3", 2),
         # the state is written where it is
         (LOOP, "%0#1", 1),
+        # a sum takes the place of what a kernel made
+        (KERNEL, "%3", 2),
+        (KERNEL.replace("tpu_custom_call", "another"), "%3", 3),
     ],
 )
 def test_temporary_memory(body: str, value: str, buffers: int):

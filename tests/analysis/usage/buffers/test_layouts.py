@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import bf16
 
 import ttxdsl
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
@@ -196,3 +197,21 @@ def test_rows_that_are_transposed_are_a_copy_in_a_layout_of_its_own():
         )
         (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.TransposeOp))
         assert Fusion(TPU).is_fused(op) is not is_copy
+
+
+def test_kernels_read_and_write_their_dimensions_in_order():
+    """Heads of 64 take the columns of a tile; another op stores the positions along them."""
+    heads = "tensor<2x16x1024x64xbf16>"
+    text = """
+func.func @main(%x: {heads}) -> {heads} {{
+  %0 = stablehlo.negate %x : {heads}
+  %1 = {call}(%0) : ({heads}) -> {heads}
+  return %1 : {heads}
+}}
+"""
+    for target, padding in (("tpu_custom_call", 2), ("another", 1)):
+        call = f"stablehlo.custom_call @{target}"
+        module = parse_program(text.format(heads=heads, call=call), make_context())
+        (negate,) = (op for op in all_ops(module) if op.name == "stablehlo.negate")
+        stored = Layouts(module).stored_bytes(negate.results[0], bf16, (8, 128))
+        assert stored == padding * 2 * 16 * 1024 * 64 * 2

@@ -21,7 +21,6 @@ from typing import cast
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
-    PRODUCTS,
     group_size,
     is_one_hot,
     scratch_types,
@@ -37,6 +36,7 @@ from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, narrowed
 from ttxdsl.analysis.usage.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
 from ttxdsl.dialects.traits import Elementwise
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
@@ -276,7 +276,8 @@ class Fusion:
         """Return values whose buffers results may take over, each with its result.
 
         XLA lets the last elementwise op behind a product write over what it reads element
-        by element, and does not do so in loops over elements alone.
+        by element, and one behind Pallas kernels over what they made. It does not do so in
+        other loops over elements.
         """
         if not _is_elementwise(op) or self.is_fused(op):
             return written_in_place(op)
@@ -287,7 +288,8 @@ class Fusion:
             if isinstance(value.owner, PRODUCTS) and self.is_streamed(value.owner)
         }
         if not streamed:
-            return self._accumulated(op, reads)
+            kernels = [(v, op.results[0]) for v in reads if is_kernel(v.owner)]
+            return kernels or self._accumulated(op, reads)
         return [(value, op.results[0]) for value in reads if value not in streamed]
 
     def _accumulated(

@@ -18,12 +18,9 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import chlo, stablehlo
-from ttxdsl.dialects.calls.kernels import is_kernel
+from ttxdsl.dialects.calls.kernels import PRODUCTS
 from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
-
-PRODUCTS = (stablehlo.DotGeneralOp, stablehlo.DotOp, stablehlo.ConvolutionOp)
-"""Ops that are computed as products of matrices."""
 
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
@@ -154,13 +151,6 @@ def scratch_types(op: Operation) -> list[Tensor]:
             return [TensorType(element_of(op.inputs[0]), shape)] if is_running else []
         case _:
             return []
-
-
-def is_product(op: Operation) -> bool:
-    """Whether an op is a product, or a kernel, which is made of products."""
-    if isinstance(op, stablehlo.CustomCallOp):
-        return is_kernel(op)
-    return isinstance(op, PRODUCTS)
 
 
 def group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:

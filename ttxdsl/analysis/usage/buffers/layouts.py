@@ -3,7 +3,8 @@
 Most values are laid out with the least padding. What a convolution reads and writes has its
 features or its batch along the columns, the other one or a window's dimension along the rows,
 and elementwise ops around it work in the same layout. A product is stored as the matrices that it
-is computed as. An argument that is laid out with less
+is computed as. A Pallas kernel reads and writes its dimensions in their order (queries of heads of 64
+as `bf16[2,64,4096,64]{3,2,1,0:T(8,128)(2,1)}`, twice their bytes). An argument that is laid out with less
 is copied before its first convolution: libtpu's `bf16[16,256,256,64]{3,0,2,1:T(8,128)}` of an
 argument `{2,3,1,0}` takes twice its bytes. A gather and a scatter move whole rows, which lie along
 the columns: `bf16[262144,4,64]{2,1,0:T(4,128)}`, and what is computed of four scores a row takes
@@ -14,9 +15,10 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
@@ -70,6 +72,17 @@ class Layouts:
         )
         self._columns: dict[SSAValue, frozenset[int] | None] = {}
 
+    def stored_bytes(
+        self, value: SSAValue, element: Attribute, tile: tuple[int, int]
+    ) -> int:
+        """Return the bytes of a value in whole tiles, as its readers want it or its op makes it."""
+        if _is_of_kernel(value):
+            shape = shape_of(value)
+            return ordered_bytes(shape, element, tile, range(len(shape)))
+        columns = self.columns(value)
+        shape = stored_shape(value) if columns is None else shape_of(value)
+        return tiled_bytes(shape, element, tile, columns)
+
     def columns(self, value: SSAValue) -> frozenset[int] | None:
         """Return the dimensions one of which lies along the columns; None: any may."""
         if not self._asks:
@@ -91,6 +104,14 @@ class Layouts:
                 group += new
         for member in group:
             self._columns.setdefault(member, columns)
+
+
+def _is_of_kernel(value: SSAValue) -> bool:
+    """Whether a Pallas kernel reads or makes a value."""
+    ops = [use.operation for use in value.uses]
+    if isinstance(value, OpResult):
+        ops.append(value.op)
+    return any(map(is_kernel, ops))
 
 
 def stored_shape(value: SSAValue) -> tuple[int, ...]:
