@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from models import SCHEMES, Sizes, lower  # noqa: E402
 
-from ttxdsl.api import program_of_text  # noqa: E402
+from ttxdsl.api import Program  # noqa: E402
 from ttxdsl.bridges.xla.benchmarking import Benchmark, benchmark, ratio  # noqa: E402
 from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
 
@@ -34,7 +34,7 @@ def measured() -> Iterator[tuple[str, Benchmark]]:
     for scheme in SCHEMES:
         text = lower(LAYERS, "train", SIZES, scheme).as_text()
         with collect_remarks():
-            program = program_of_text(text, scheme)
+            program = Program.of_text(text, scheme)
             yield scheme, benchmark(program, rounds=ROUNDS, virtual=8)
 
 

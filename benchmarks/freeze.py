@@ -35,7 +35,7 @@ from xdsl.ir import Attribute, IRNode, SSAValue  # noqa: E402
 from tests.differential.corpus import programs  # noqa: E402
 from tests.differential.partitioning import MESHES, sharded_program  # noqa: E402
 from tests.differential.sharded_models import sharded_models  # noqa: E402
-from ttxdsl.api import Program, program_of_text  # noqa: E402
+from ttxdsl.api import Program  # noqa: E402
 from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
 
 MEASURED = frozenset(("seconds", "version"))
@@ -116,7 +116,7 @@ def answers(text: str, name: str) -> dict[str, str]:
         hashes[answer] = "" if isinstance(value, Program) else digest(value)
         return value
 
-    program = ask("parse", lambda: program_of_text(text, name))
+    program = ask("parse", lambda: Program.of_text(text, name))
     if program is None:
         return hashes
     local = ask("partition", program.partition)

@@ -30,7 +30,7 @@ from compare_xla_corpus import (  # noqa: E402
 )
 
 from tests.differential.sharded_models import sharded_models  # noqa: E402
-from ttxdsl.api import program_of_text  # noqa: E402
+from ttxdsl.api import Program  # noqa: E402
 from ttxdsl.diagnostics.errors import CompileError  # noqa: E402
 
 WARM_UP = 20
@@ -49,7 +49,7 @@ def our_seconds(clock: str, texts: dict[str, str]) -> dict[str, float]:
     def compiled(text: str) -> float | None:
         start = CLOCKS[clock]()
         try:
-            assert program_of_text(text, "<text>").partition().lower("ttnn").text
+            assert Program.of_text(text, "<text>").partition().lower("ttnn").text
         except CompileError:
             return None
         return CLOCKS[clock]() - start

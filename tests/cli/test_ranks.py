@@ -15,7 +15,7 @@ import pytest
 
 from tests.differential.sharded_models import sharded_models
 from tests.interpreters.rank_programs import PROGRAMS
-from ttxdsl.api import program_of_text
+from ttxdsl.api import Program
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.runtime.run import Runner
 
@@ -68,7 +68,7 @@ def test_processes() -> None:
 @needs_mpi
 def test_the_command(tmp_path: Path) -> None:
     """Inputs from a file of which each process maps its parts, results by owners."""
-    program = program_of_text(EXAMPLE.read_text(), str(EXAMPLE))
+    program = Program.of_text(EXAMPLE.read_text(), str(EXAMPLE))
     runner = Runner(program.module)
     inputs = random_inputs(runner.function, 1)
     np.savez(tmp_path / "in.npz", *inputs)
@@ -132,7 +132,7 @@ def test_models(processes: int, tmp_path: Path) -> None:
     """Models as JAX shards them, the transformer's training step and FSDP among them."""
     names: list[str] = []
     for name, text in sharded_models().items():
-        device = program_of_text(text, name).partition()
+        device = Program.of_text(text, name).partition()
         for form, program in (
             ("stablehlo", device),
             ("ttnn", device.lower("ttir").lower("ttnn")),

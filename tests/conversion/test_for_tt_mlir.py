@@ -12,7 +12,7 @@ import pytest
 import ttxdsl
 from tests.bridges.tt_mlir.oracle import ask, needs_tt
 from tests.conversion.tt_verdicts import PAGE, verdict_page, verdicts
-from ttxdsl.api import program_of_text
+from ttxdsl.api import Program
 from ttxdsl.bridges.tt_mlir import find_library
 from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.diagnostics.errors import UnsupportedError
@@ -56,7 +56,7 @@ def _same(program: ttxdsl.Program, form: Literal["ttir", "ttnn"]) -> str:
 @pytest.mark.parametrize("name", RESHARDS)
 def test_reshards(name: str, form: Literal["ttir", "ttnn"]):
     before, after = RESHARDS[name]
-    program = program_of_text(PAIRS.format(before=before, after=after), "reshard.mlir")
+    program = Program.of_text(PAIRS.format(before=before, after=after), "reshard.mlir")
     assert "presharded" in _same(program.partition(), form)
 
 
@@ -87,7 +87,7 @@ PERMUTES = {
 def test_nobody_sends_to_itself(name: str):
     pairs, sends = PERMUTES[name]
     text = PERMUTED.format(pairs=pairs, count=len(pairs))
-    made = _same(program_of_text(text, "permute.mlir"), "ttnn")
+    made = _same(Program.of_text(text, "permute.mlir"), "ttnn")
     found = re.findall(
         r"sender_coord = (array<[^>]*>), receiver_coord = (array<[^>]*>)", made
     )
@@ -127,7 +127,7 @@ def test_what_tt_mlir_has_not_is_refused():
       %0 = stablehlo.real %a : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
     }"""
-    program = program_of_text(text, "real.mlir")
+    program = Program.of_text(text, "real.mlir")
     with pytest.raises(UnsupportedError, match=r"real.mlir:2:.*tt-mlir has no such op"):
         program.lower("ttir", vocabulary="tt-mlir")
 

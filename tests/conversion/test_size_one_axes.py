@@ -10,7 +10,7 @@ import pytest
 
 import ttxdsl
 from tests.bridges.tt_mlir.oracle import ask
-from ttxdsl.api import program_of_text
+from ttxdsl.api import Program
 from ttxdsl.bridges.tt_mlir import find_library
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
@@ -59,7 +59,7 @@ def test_the_mesh_of_the_devices(name: str, form: Form, vocabulary: str):
     mesh, row, column, *shapes = MESHES[name]
     shape = shapes[VOCABULARIES.index(vocabulary)]
     text = PROGRAM.format(mesh=mesh, row=row, column=column)
-    program = program_of_text(text, "axes.mlir")
+    program = Program.of_text(text, "axes.mlir")
     lowered = program.partition().lower(form, vocabulary=vocabulary)
     said = set(re.findall(r'"mesh" = ([\dx]+)>', lowered.text))
     said |= set(re.findall(r"mesh_shape ([\dx]+)>", lowered.text))

@@ -159,7 +159,7 @@ def odd(low, op):
     {body}
 
 
-api.program_of_text(PROGRAM, "odd.mlir").lower("ttir")
+api.Program.of_text(PROGRAM, "odd.mlir").lower("ttir")
 """
 
 PROGRAM = """

@@ -680,15 +680,6 @@ def from_jax(
     return program_of(*traced_module(function, *args, shapes=shapes, **kwargs))
 
 
-def program_of_text(text: str, source: str) -> Program:
-    """Return a program of MLIR text that came from somewhere.
-
-    Raises:
-        CompileError: the text is no valid program.
-    """
-    return Program.of_text(text, source)
-
-
 def program_of(
     module: ModuleOp, source: str = "<module>", calling: Calling | None = None
 ) -> Program:

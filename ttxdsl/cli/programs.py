@@ -61,9 +61,9 @@ def read_module(
 
 def read_as_program(path: Path, options: argparse.Namespace) -> Program:
     """The `Program` that the command line names; see `read_input`."""
-    from ttxdsl.api import program_of_text
+    from ttxdsl.api import Program
 
-    return program_of_text(*read_input(path, options))
+    return Program.of_text(*read_input(path, options))
 
 
 def inputs_of(

@@ -15,7 +15,7 @@ from tests.interpreters.rank_programs import (
     wanted,
 )
 from tests.interpreters.thread_ranks import ThreadRank, on_ranks
-from ttxdsl.api import program_of_text
+from ttxdsl.api import Program
 from ttxdsl.bridges.mpi.engine import RankRunner
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.interpreters.inputs import random_inputs
@@ -53,7 +53,7 @@ def test_programs(name: str) -> None:
 
 
 def test_a_training_step() -> None:
-    program = program_of_text(EXAMPLE.read_text(), EXAMPLE.name).partition()
+    program = Program.of_text(EXAMPLE.read_text(), EXAMPLE.name).partition()
     text = program.lower("ttir").lower("ttnn").text
     inputs, expected = wanted(text)
     for size in (2, 8):

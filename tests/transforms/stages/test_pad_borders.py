@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.transforms.run_pass import run_passes
-from ttxdsl.api import Program, program_of_text
+from ttxdsl.api import Program
 from ttxdsl.bridges.jax.function import JaxFunction
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.diagnostics.remarks import collect_remarks
@@ -90,7 +90,7 @@ PROGRAMS = {
 
 
 def _forms(name: str) -> tuple[list[Program], list[np.ndarray], tuple[np.ndarray, ...]]:
-    program = program_of_text(PROGRAMS[name], name)
+    program = Program.of_text(PROGRAMS[name], name)
     inputs = program.random_inputs()
     with collect_remarks():
         device = program.partition()
@@ -113,7 +113,7 @@ def test_numbers_are_those_of_one_device(name: str):
 
 
 def test_every_stage_computes_the_same():
-    program = program_of_text(GRADIENT, "gradient")
+    program = Program.of_text(GRADIENT, "gradient")
     with collect_remarks():
         assert program.partition().check().ok
 
@@ -150,7 +150,7 @@ def test_what_it_writes():
 @pytest.mark.parametrize("options", [{"pad_borders": False}, {"strict": True}])
 def test_refused_where_asked(options: dict[str, bool]):
     with pytest.raises(UnsupportedError, match="not divisible by 4"):
-        program_of_text(GRADIENT, "gradient").partition(**options)
+        Program.of_text(GRADIENT, "gradient").partition(**options)
 
 
 def test_quantized_elements_are_refused_still():
@@ -160,7 +160,7 @@ def test_quantized_elements_are_refused_still():
       return %x : {kind}
     }}"""
     with pytest.raises(CompileError, match="not divisible by 4"):
-        program_of_text(text, "quantized").partition()
+        Program.of_text(text, "quantized").partition()
 
 
 def test_what_a_collective_takes_is_not_padded():
@@ -189,6 +189,6 @@ def test_what_fits_no_tensor_is_an_error(said: str):
     text = f"""func.func @main(%x: tensor<8x3xf32> {{ttxdsl.unpadded_shape = array<i64: {said}>}}) -> tensor<8x3xf32> {{
       return %x : tensor<8x3xf32>
     }}"""
-    program = program_of_text(text, "said")
+    program = Program.of_text(text, "said")
     with pytest.raises(CompileError, match="of a tensor of 8x3"):
         program.simulate(np.zeros((8, 3), np.float32))

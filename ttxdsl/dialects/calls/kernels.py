@@ -69,14 +69,14 @@ def kernel_work(op: Operation) -> KernelWork | None:
 
 
 def is_kernel(op: Operation | Block) -> TypeGuard[stablehlo.CustomCallOp]:
-    """Whether an op is a call of a Pallas kernel; a value's owner may be asked."""
+    """Tell a call of a Pallas kernel from other ops; a value's owner may be asked."""
     return (
         isinstance(op, stablehlo.CustomCallOp) and op.call_target_name.data in KERNELS
     )
 
 
 def is_product(op: Operation) -> bool:
-    """Whether an op is a product, or a kernel, which is made of products."""
+    """Return True of a product, and of a kernel, which is made of products."""
     return isinstance(op, PRODUCTS) or is_kernel(op)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttxdsl.api import program_of_text
+from ttxdsl.api import Program
 
 TWO = """sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @main(%a: tensor<4x6xf32>, %b: tensor<4x6xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
@@ -21,7 +21,7 @@ func.func @main(%a: tensor<4x6xf32>, %b: tensor<4x6xi32> {sdy.sharding = #sdy.sh
 
 
 def test_parts_are_combined_and_not_gathered():
-    program = program_of_text(TWO, "two")
+    program = Program.of_text(TWO, "two")
     inputs = program.random_inputs()
     inputs[3] = np.array(3, np.int32)  # counted once, not once a device
     device = program.partition()
