@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 
 from tests.differential.newest import newest_oracle, newest_python as find_newest_python
@@ -81,6 +82,13 @@ def of_this_compiler_only() -> Iterator[None]:
     forget()
     yield
     forget()
+
+
+@pytest.fixture
+def no_warnings() -> Iterator[None]:
+    """Leave NumPy's warnings out: edge values are meant to overflow."""
+    with np.errstate(all="ignore"):
+        yield
 
 
 @pytest.fixture(scope="session")

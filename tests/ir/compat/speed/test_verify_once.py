@@ -12,7 +12,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from tests.dialects import chlo_cases, stablehlo_cases
+from tests.catalogue.uses import USES
 from tests.dialects.test_ttir_ttnn import CASES, ttir_program, ttnn_program
 from ttxdsl.api import load
 from ttxdsl.ir.compat.speed import verify_once
@@ -20,7 +20,6 @@ from ttxdsl.ir.compat.speed.verify_once import VerifiedOnce
 from ttxdsl.loading.program import make_context, parse_program
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-USES = stablehlo_cases.USES | chlo_cases.USES
 
 TWO_LAYERS = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
