@@ -130,6 +130,16 @@ def _hand_out(module: ModuleOp, name: str) -> None:
 
 def cases() -> Iterator[ModuleOp]:
     """Programs that together have every op in every form that it is lowered in."""
+    for module in _cases():
+        yield module.clone()
+
+
+@cache
+def _cases() -> tuple[ModuleOp, ...]:
+    return tuple(_read_cases())
+
+
+def _read_cases() -> Iterator[ModuleOp]:
     yield from _uses()
     yield from map(parse, CASES)
     for type, ops, result in test_additions.CASES.values():

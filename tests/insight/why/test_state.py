@@ -75,6 +75,7 @@ def annotated(text: str, names: tuple[str, ...], sharding: str) -> str:
     return text.replace(line, f"{given}) -> ({', '.join(results)}")
 
 
+@cache
 def proposals(text: str) -> list[Counterfactual]:
     """What helps any collective, arguments annotated otherwise."""
     explainer = Explainer(parse_program(text), text)
