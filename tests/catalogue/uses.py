@@ -10,8 +10,8 @@ _OPERANDS = {"f": F46, "c": C4, "s": I4}
 """The operands of elementwise ops by the kind of their elements."""
 
 
-def _use_of(op: Elementwise) -> Use:
-    operand = _OPERANDS[op.kinds[0]]
+def _use_of(op: Elementwise, kind: str) -> Use:
+    operand = _OPERANDS[kind]
     shape = "tensor<4x6x" if operand == F46 else "tensor<4x"
     result = f"{shape}{op.result}>" if op.result else operand
     return Use(op.name, (operand,) * op.arity, (result,))
@@ -19,7 +19,10 @@ def _use_of(op: Elementwise) -> Use:
 
 USES = Uses(
     # of an op that is there twice the first
-    {op.name: _use_of(op) for op in reversed(OPS)} | stablehlo.USES | chlo.USES
+    {op.name: _use_of(op, op.kinds[0]) for op in reversed(OPS)}
+    | {f"{op.name} of complex": _use_of(op, "c") for op in OPS if "c" in op.kinds}
+    | stablehlo.USES
+    | chlo.USES
 )
 
 NOT_FOR_JAXLIB = {
