@@ -215,6 +215,7 @@ def test_every_form_computes_what_xla_does(
     inputs = inputs_of(USES[key])
     device = program.partition()
     expected = wanted.get(key) or program.simulate(*inputs)
-    for form in (program, device, device.lower("ttir"), device.lower("ttnn")):
+    lowered = (ttxdsl.load(device.lower(form).text) for form in ("ttir", "ttnn"))
+    for form in (program, device, *lowered):
         for found, value in zip(form.simulate(*inputs), expected, strict=True):
             assert_close(np.asarray(found), np.asarray(value))
