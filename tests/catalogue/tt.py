@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from tests.interpreters.reference import run
@@ -125,18 +126,20 @@ def _elementwise() -> Iterator[TTUse]:
         wanted = wanted if wanted.dtype == bool else wanted.astype(inputs[-1].dtype)
         yield TTUse("ttir", spec.ttir, inputs, wanted)
         yield TTUse("ttnn", spec.ttnn, inputs, wanted)
-    # dimensions of size 1 stretch, and those in front may be missing
-    wide = np.float32([[7.0]])
-    yield TTUse(
-        "ttir",
-        "where",
-        [X[0, :, :1] > 0, X[0], wide],
-        np.where(X[0, :, :1] > 0, X[0], wide),
-    )
+    x = np.array([1.7, -2.5, 0.0], np.float32)
+    a, b, rows = floats(2, 1, 4), floats(1, 3, 1, seed=1), np.float32([10, 20, 30])
+    mask = np.array([True, False, True])
     for dialect in ("ttir", "ttnn"):
-        x = np.array([1.7, -2.5, 0.0], np.float32)
-        yield TTUse(dialect, "typecast", [x], x.astype(np.int32))
+        for wanted in (x.astype(np.int32), x != 0, x.astype(ml_dtypes.bfloat16)):
+            yield TTUse(dialect, "typecast", [x], wanted)
         yield TTUse(dialect, "bitcast_convert", [x], x.view(np.int32))
+        # dimensions of size 1 stretch, and those in front may be missing
+        yield TTUse(dialect, "add", [a, b], a + b)
+        yield TTUse(dialect, "exp", [a], np.broadcast_to(np.exp(a), (2, 3, 4)))
+        yield TTUse(dialect, "add", [rows, X[0, :, :3]], X[0, :, :3] + rows)
+        for chosen in (mask, mask[0]):
+            where = np.where(chosen, X[0, :, :3], rows)
+            yield TTUse(dialect, "where", [chosen, X[0, :, :3], rows], where)
 
 
 _REDUCTION_MEANINGS = {
@@ -158,6 +161,10 @@ def _reductions() -> Iterator[TTUse]:
                 yield TTUse("ttir", entry.ttir, [x], wanted, said)
                 if entry.in_ttnn and entry.ttir != "prod":  # which has another form
                     yield TTUse("ttnn", entry.ttir, [x], wanted, said)
+    product, best = X.prod(axis=1, keepdims=True), X.argmax(axis=1).astype(np.int32)
+    yield TTUse("ttnn", "prod", [X], product, "dim_arg = 1 : si64, keep_dim = true")
+    yield TTUse("ttnn", "argmax", [X], best, "dim = 1 : si32, keep_dim = false")
+    yield TTUse("ttir", "argmax", [X], best, "dim_arg = [1 : i32], keep_dim = false")
 
 
 _MOVES = [
@@ -202,6 +209,8 @@ def _moves() -> Iterator[TTUse]:
         yield TTUse("ttir", name, inputs, np.ascontiguousarray(wanted), said)
     for dialect in ("ttir", "ttnn"):
         yield TTUse(dialect, "reshape", [X[:1, :1, :1]], X[0, 0, 0], "shape = []")
+    said = "repeat_dims = #ttnn.shape<1x2x3>"
+    yield TTUse("ttnn", "repeat", [X], np.tile(X, (1, 2, 3)), said)
 
 
 USES = [*_elementwise(), *_reductions(), *_moves()]

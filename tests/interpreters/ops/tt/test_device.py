@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.catalogue.tt import X, floats, one_op
+from tests.catalogue.tt import floats, one_op
 from tests.interpreters.reference import run
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import ttir, ttnn
@@ -18,37 +17,6 @@ from ttxdsl.interpreters.ops.tt.table import TABLE
 def no_warnings():
     with np.errstate(all="ignore"):
         yield
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-def test_dimensions_of_size_one_stretch(dialect):
-    a, b = floats(2, 1, 4), floats(1, 3, 1, seed=1)
-    (found,) = one_op(dialect, "add", [a, b], a + b)
-    np.testing.assert_array_equal(found, a + b)
-    wide = np.broadcast_to(np.exp(a), (2, 3, 4))
-    (found,) = one_op(dialect, "exp", [a], wide)
-    np.testing.assert_allclose(found, wide, rtol=1e-6)
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-def test_dimensions_in_front_may_be_missing(dialect):
-    a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    rows = np.float32([10, 20, 30])
-    (found,) = one_op(dialect, "add", [rows, a], a)
-    np.testing.assert_array_equal(found, a + rows)
-    for mask in (np.array([True, False, True]), np.array(True)):
-        (found,) = one_op(dialect, "where", [mask, a, rows], a)
-        np.testing.assert_array_equal(found, np.where(mask, a, rows))
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-def test_typecast_and_bitcast(dialect):
-    x = np.array([1.7, -2.5, 0.0], np.float32)
-    for wanted in (x.astype(np.int32), x != 0, x.astype(ml_dtypes.bfloat16)):
-        (found,) = one_op(dialect, "typecast", [x], wanted)
-        np.testing.assert_array_equal(found, wanted)
-    (found,) = one_op(dialect, "bitcast_convert", [x], x.view(np.int32))
-    np.testing.assert_array_equal(found, x.view(np.int32))
 
 
 NOT_RUN = {
@@ -64,28 +32,6 @@ def test_every_op_of_both_dialects_runs(base):
     names = {op.mnemonic() for op in base.OPS}
     assert names - {"yield"} - NOT_RUN <= {*TABLE}
     assert not NOT_RUN & {*TABLE}
-
-
-def test_ttnn_prod_and_argmax():
-    x = floats(2, 3)
-    wanted = x.prod(axis=1, keepdims=True)
-    (found,) = one_op(
-        "ttnn", "prod", [x], wanted, "dim_arg = 1 : si64, keep_dim = true"
-    )
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-    best = x.argmax(axis=1).astype(np.int32)
-    (found,) = one_op("ttnn", "argmax", [x], best, "dim = 1 : si32, keep_dim = false")
-    np.testing.assert_array_equal(found, best)
-    (found,) = one_op(
-        "ttir", "argmax", [x], best, "dim_arg = [1 : i32], keep_dim = false"
-    )
-    np.testing.assert_array_equal(found, best)
-
-
-def test_ttnn_repeat():
-    wanted = np.tile(X, (1, 2, 3))
-    (found,) = one_op("ttnn", "repeat", [X], wanted, "repeat_dims = #ttnn.shape<1x2x3>")
-    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("descending", [True, False])
