@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 
 from tests.differential.newest import newest_oracle, newest_python as find_newest_python
@@ -39,20 +40,23 @@ hypothesis.settings.load_profile("ttxdsl")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the many commands that tests start share their bytecode; open the answers.
+    """Keep bytecode and answers in pytest's cache.
 
-    Where Python may not write it beside the sources, each would compile the package
-    anew, which takes as long as a small test.
+    Where Python may not write bytecode beside the sources, this process, its workers and
+    each of the many commands that tests start would compile package and tests anew.
     """
+    if not config.pluginmanager.hasplugin("cacheprovider"):
+        return
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         # in the process that starts the workers, so that these inherit it
-        folder = tempfile.mkdtemp(prefix="bytecode-")
-        os.environ["PYTHONPYCACHEPREFIX"] = folder
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    if config.pluginmanager.hasplugin("cacheprovider"):
-        ANSWERS.open(config.cache.mkdir("answers"))
-        ANSWERS.anew = bool(config.getoption("ask_oracle"))
-        config.add_cleanup(ANSWERS.close)
+        folder = config.cache.mkdir("bytecode")
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(folder)
+        sys.dont_write_bytecode = False
+        of_copies = folder / tempfile.gettempdir().lstrip("/")
+        config.add_cleanup(lambda: shutil.rmtree(of_copies, ignore_errors=True))
+    ANSWERS.open(config.cache.mkdir("answers"))
+    ANSWERS.anew = bool(config.getoption("ask_oracle"))
+    config.add_cleanup(ANSWERS.close)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -81,6 +85,13 @@ def of_this_compiler_only() -> Iterator[None]:
     forget()
     yield
     forget()
+
+
+@pytest.fixture
+def no_warnings() -> Iterator[None]:
+    """Leave NumPy's warnings out: edge values are meant to overflow."""
+    with np.errstate(all="ignore"):
+        yield
 
 
 @pytest.fixture(scope="session")

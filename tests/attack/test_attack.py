@@ -32,19 +32,19 @@ def attack(
 
 
 def test_numbers() -> None:
-    found = Counter(outcomes_of(numbers.check_numbers, range(60)))
-    assert found["reading", "valid"] > 60 * 0.5
-    assert found["ttnn", EQUAL] > 60 * 0.3
+    found = Counter(outcomes_of(numbers.check_numbers, range(40)))
+    assert found["reading", "valid"] > 40 * 0.5
+    assert found["ttnn", EQUAL] > 40 * 0.3
 
 
 def test_passes() -> None:
-    found = Counter(outcomes_of(passes.check_passes, range(60)))
-    assert sum(n for (_, outcome), n in found.items() if outcome == "valid") > 60
+    found = Counter(outcomes_of(passes.check_passes, range(30)))
+    assert sum(n for (_, outcome), n in found.items() if outcome == "valid") > 30
 
 
 def test_commands() -> None:
-    found = Counter(outcomes_of(commands.check_commands, range(40)))
-    assert sum(n for (_, outcome), n in found.items() if outcome == "done") > 10
+    found = Counter(outcomes_of(commands.check_commands, range(20)))
+    assert sum(n for (_, outcome), n in found.items() if outcome == "done") > 5
 
 
 def test_files() -> None:
@@ -53,8 +53,8 @@ def test_files() -> None:
 
 
 def test_terminals() -> None:
-    found = Counter(outcomes_of(terminals.check_terminals, range(80)))
-    assert sum(n for (_, outcome), n in found.items() if outcome == "done") > 10
+    found = Counter(outcomes_of(terminals.check_terminals, range(40)))
+    assert sum(n for (_, outcome), n in found.items() if outcome == "done") > 5
 
 
 @pytest.mark.attack

@@ -10,8 +10,11 @@ from types import FrameType
 import pytest
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+import ttxdsl
 from tests.attack import bomb_commands
 from tests.attack.bombs import BOMBS, CHEAP
+from tests.attack.bombs.deep import nested_regions
+from ttxdsl.analysis.attribution.roles import Role, collective_roles
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
 from ttxdsl.diagnostics.remarks import collect_remarks
@@ -68,5 +71,8 @@ def test_large_results_are_not_printed():
 
 
 def test_collectives_in_regions_too_deep_to_follow_are_activations():
-    with at_most(NO_LONGER):
-        assert bomb_commands.check_bombs(2611) == [("run", "done")]
+    device = ttxdsl.load(nested_regions("if", 60)).partition()
+    sent = [*collective_roles(device.module)]
+    assert len(sent) > 60
+    assert {roles.of(op) for op, roles in sent} == {Role.ACTIVATIONS}
+    assert not any(roles.arguments(op) for op, roles in sent)

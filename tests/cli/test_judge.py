@@ -53,8 +53,9 @@ def test_what_is_mostly_nan_is_no_pass(
     roots: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ):
     name, *options = command
-    assert main([name, str(roots), *options]) == 0
-    assert "not finite" not in capsys.readouterr().out
+    if name in ("run", "check"):  # the others start JAX each time
+        assert main([name, str(roots), *options]) == 0
+        assert "not finite" not in capsys.readouterr().out
     call = [name, str(roots), *options, "--inputs", given(roots.parent, 12)]
     # index-tagged inputs, which `check` tries too, have roots
     assert main(call) == (0 if name == "check" else 1)

@@ -24,9 +24,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tests.catalogue.uses import USES
 from tests.conversion import test_additions, test_collectives
 from tests.conversion.cases import CASES
-from tests.dialects import chlo_cases, stablehlo_cases
 from tests.dialects.tt_text import parse
 from ttxdsl.conversion.stablehlo_to_ttir.convert import TABLE, convert_stablehlo_to_ttir
 from ttxdsl.conversion.stablehlo_to_ttir.unsupported import UNSUPPORTED
@@ -101,7 +101,7 @@ _ELEMENTS = ("bf16", "f64", "i32", "ui8", "ui32", "i1", "complex<f32>")
 
 def _uses() -> Iterator[ModuleOp]:
     """The valid use of every op, of all element types that it takes so."""
-    for use in (*stablehlo_cases.USES.values(), *chlo_cases.USES.values()):
+    for use in USES.values():
         text = use.text()
         for element in ("",) if "constant" in use.name else ("", *_ELEMENTS):
             try:
@@ -130,6 +130,16 @@ def _hand_out(module: ModuleOp, name: str) -> None:
 
 def cases() -> Iterator[ModuleOp]:
     """Programs that together have every op in every form that it is lowered in."""
+    for module in _cases():
+        yield module.clone()
+
+
+@cache
+def _cases() -> tuple[ModuleOp, ...]:
+    return tuple(_read_cases())
+
+
+def _read_cases() -> Iterator[ModuleOp]:
     yield from _uses()
     yield from map(parse, CASES)
     for type, ops, result in test_additions.CASES.values():

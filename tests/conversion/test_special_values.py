@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from tests.catalogue.elementwise import FLOAT_BINARY, FLOAT_UNARY
 from tests.conversion.compare import Array, to_ttir
 from tests.dialects.tt_text import parse
-from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.interpreters.runtime.run import run_module
 

@@ -8,8 +8,9 @@ halves, so that a page of accepted ops is one question.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
@@ -57,16 +58,22 @@ class Sample:
     text: str
 
 
-def samples(module: ModuleOp) -> Iterable[Sample]:
-    """A sample of every op of ttir and ttnn in a module, regions' ops within theirs."""
+def _is_ours(op: Operation) -> bool:
+    return op.name.startswith(("ttir.", "ttnn.")) and not op.has_trait(IsTerminator)
+
+
+def samples(module: ModuleOp, known: Container[str]) -> Iterable[Sample]:
+    """A sample of every op of ttir and ttnn in a module, regions' ops within theirs.
+
+    Args:
+        known: names of ops of which there is a sample.
+    """
     meshes = meshes_of(module)
     for function in module.ops:
         if not isinstance(function, FuncOp) or function.is_declaration:
             continue
         for op in function.body.block.ops:
-            if op.name.startswith(("ttir.", "ttnn.")) and not op.has_trait(
-                IsTerminator
-            ):
+            if _is_ours(op) and op.name not in known:
                 stream = StringIO()
                 Printer(stream=stream, print_generic_format=False).print_op(alone(op))
                 yield Sample(op.name, str(meshes), stream.getvalue())
@@ -122,26 +129,32 @@ def _refused_of(batch: Sequence[Sample]) -> Mapping[Sample, str]:
     return {**_refused_of(batch[:half]), **_refused_of(batch[half:])}
 
 
-def written_for(form: str, vocabulary: Vocabulary) -> Mapping[str, Sample]:
-    """A sample of every op that is written in `ttir` or `ttnn`, by name."""
-    found: dict[str, Sample] = {}
+@cache
+def written_for(vocabulary: Vocabulary) -> Mapping[str, Mapping[str, Sample]]:
+    """A sample of every op that is written in `ttir` and in `ttnn`, by name."""
+    found: dict[str, dict[str, Sample]] = {"ttir": {}, "ttnn": {}}
+    steps = {
+        "ttir": lambda module: convert_stablehlo_to_ttir(module, vocabulary),
+        "ttnn": lambda module: convert_ttir_to_ttnn(module, vocabulary=vocabulary),
+    }
     for module in cases():
         try:
-            with collect_remarks():
-                convert_stablehlo_to_ttir(module, vocabulary)
-                if form == "ttnn":
-                    convert_ttir_to_ttnn(module, vocabulary=vocabulary)
-            module.verify()
+            for form, convert in steps.items():
+                with collect_remarks():
+                    convert(module)
+                known = found[form]
+                if any(_is_ours(op) and op.name not in known for op in module.walk()):
+                    module.verify()
+                for one in samples(module, known):
+                    known.setdefault(one.op, one)
         except (CompileError, VerifyException):
             continue
-        for one in samples(module):
-            found.setdefault(one.op, one)
     return found
 
 
 def verdicts(form: str, vocabulary: Vocabulary) -> Mapping[str, str | None]:
     """What tt-mlir says against each op that is written, None if it takes it."""
-    written = written_for(form, vocabulary)
+    written = written_for(vocabulary)[form]
     by_meshes: dict[str, list[Sample]] = {}
     for sample in written.values():
         by_meshes.setdefault(sample.meshes, []).append(sample)

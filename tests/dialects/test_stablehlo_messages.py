@@ -1,28 +1,12 @@
-"""Wrong text is refused with its place, and wrong ops can be printed to say so."""
+"""Wrong text is refused with its place."""
 
 from __future__ import annotations
 
-from io import StringIO
-
 import pytest
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tests.dialects import chlo_cases, stablehlo_refusals
-from tests.dialects.stablehlo_refusals import Broken
 from ttxdsl.loading.program import make_context
-
-BROKEN = stablehlo_refusals.BROKEN + chlo_cases.BROKEN
-
-
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda one: one.id)
-def test_a_wrong_op_can_be_printed(broken: Broken):
-    """Diagnostics print the op that is wrong."""
-    module = Parser(make_context(), broken.wrong.text()).parse_module()
-    for generic in (False, True):
-        Printer(StringIO(), print_generic_format=generic).print_op(module)
-
 
 SYNTAX = {
     "stablehlo.add %0, %0 : (tensor<4xf32>) -> tensor<4xf32>": "operand types",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+from tests.catalogue.elementwise import FLOAT_BINARY, FLOAT_UNARY, INT_BINARY
 from tests.differential.random_writer import Tensor, Writer, array, dense
-from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY, INT_BINARY
 
 Op = Callable[[Writer], object]
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-from tests.dialects import chlo_cases, stablehlo_cases
-from tests.dialects.stablehlo_cases import Use
-
-USES = stablehlo_cases.USES | chlo_cases.USES
+from tests.catalogue.use import Use
+from tests.catalogue.uses import USES
 
 ELEMENTS = (
     "f32", "f64", "bf16", "f16", "f8E4M3FN", "i1", "i4", "i8", "i32", "i64", "ui8", "ui32",

@@ -152,11 +152,11 @@ def jax_results(oracle: Oracle) -> JaxResults:
 def test_random_programs(oracle: Oracle, block: int) -> None:
     found = Counter(
         outcome
-        for seed in range(block * 20, block * 20 + 20)
+        for seed in range(block * 10, block * 10 + 10)
         for outcome in check_random(oracle, seed, jax=seed % 5 == 0)
     )
-    assert found[STAGE_13, EQUAL] > 10
-    assert found[TTNN, EQUAL] > 5
+    assert found[STAGE_13, EQUAL] > 5
+    assert found[TTNN, EQUAL] > 2
     refused = [o for form, o in found if form == STAGE_13 and o.startswith(REFUSED)]
     assert len(refused) <= 1
 

@@ -12,9 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tests.dialects import chlo_cases, stablehlo_cases, stablehlo_refusals
-from tests.dialects.stablehlo_cases import Use
-from tests.dialects.stablehlo_refusals import Broken
+from tests.catalogue.use import Use
+from tests.catalogue.uses import NOT_FOR_JAXLIB, UNCHECKED, USES
 from tests.differential.corpus import Program, programs
 from tests.differential.moved_ops import move_a_line
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
@@ -22,25 +21,10 @@ from tests.differential.stablehlo_mutations import mutations
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import make_context, parse_program
 
-USES = stablehlo_cases.USES | chlo_cases.USES
-BROKEN = stablehlo_refusals.BROKEN + chlo_cases.BROKEN
-
-NOT_FOR_JAXLIB = {
-    "stablehlo.collective_reduce": "this jaxlib does not have the op yet",
-    "stablehlo.uniform_quantize": "JAX's context does not register the quant dialect",
-    "stablehlo.uniform_dequantize": "JAX's context does not register the quant dialect",
-}
-
 UNREADABLE = {
     ("dynamic_scalar", "debug"): "C++ prints a dynamic_slice of rank 0 as "
     "`%x, , sizes = []` and does not read that",
 }
-
-
-UNCHECKED = {
-    "stablehlo.torch_index_select": "C++ looks at nothing; the op is not specified",
-}
-"""Ops of which C++ takes all."""
 
 STRICTER = UNCHECKED | {
     "stablehlo.compare": "C3: C++ leaves it to XLA to look at compare_type",
@@ -109,20 +93,6 @@ def test_every_jax_program_is_read_and_printed_without_loss(
     assert not wrong
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
-def test_jaxlib_reads_what_we_print(context: Context, oracle: Oracle, use: Use):
-    if use.name in NOT_FOR_JAXLIB:
-        pytest.skip(NOT_FOR_JAXLIB[use.name])
-    expected = oracle.run(use.text())
-    module = read(context, use.text())
-    assert oracle.run(printed(module)) == expected
-    assert oracle.run(printed(module, generic=True)) == expected
-    # And we read what C++ prints.
-    for generic in (False, True):
-        again = read(context, oracle.run(use.text(), generic=generic))
-        assert again.is_structurally_equivalent(module)
-
-
 WHOLE = {
     "compare": (" EQ,", "#stablehlo<comparison_direction EQ>,"),
     "fft": ("type = FFT", "type = #stablehlo<fft_type FFT>"),
@@ -139,14 +109,6 @@ def test_a_whole_attribute_in_place_of_a_keyword(
     for text in (text.replace(keyword, whole) for text in texts):
         assert oracle.run(printed(read(context, text))) == oracle.run(text)
     assert texts
-
-
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda one: one.id)
-def test_jaxlib_refuses_what_we_refuse(oracle: Oracle, broken: Broken):
-    name = broken.wrong.name
-    if name in NOT_FOR_JAXLIB or name in UNCHECKED:
-        pytest.skip(NOT_FOR_JAXLIB.get(name) or UNCHECKED[name])
-    assert not oracle.accepts(broken.wrong.text())
 
 
 def agree(context: Context, oracle: Oracle, use: Use) -> bool:

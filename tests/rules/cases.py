@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from tests.elementwise_ops import FLOAT_BINARY, FLOAT_UNARY, INT_BINARY, INT_UNARY
+from tests.catalogue.uses import NOT_FOR_JAXLIB, USES
 from tests.rules.movement_cases import data_movement
 from tests.rules.op_text import (
     Shape,
@@ -22,51 +22,19 @@ SHAPES: tuple[Shape, ...] = ((), (8,), (1, 6), (4, 8, 3))
 
 
 def elementwise() -> Iterator[tuple[str, str]]:
-    for names, element, arity in (
-        (FLOAT_UNARY, "f32", 1),
-        (INT_UNARY, "i32", 1),
-        (FLOAT_BINARY, "bf16", 2),
-        (INT_BINARY, "i32", 2),
-    ):
-        for name in names:
-            for shape in SHAPES:
-                kind = tensor(*shape, of=element)
-                yield (
-                    f"{name}-{shape}",
-                    call(f"stablehlo.{name}", [kind] * arity, [kind]),
-                )
+    """The forms of elementwise ops; each op has one of them in the catalogue."""
     for shape in SHAPES:
-        real, integer, boolean, number = (
-            tensor(*shape, of=element)
-            for element in ("f32", "i32", "i1", "complex<f32>")
-        )
-        scalar = tensor()
-        for name, operands, result, properties in (
-            ("clamp", [real, real, real], real, ""),
-            ("clamp", [scalar, real, scalar], real, ""),
-            (
-                "compare",
-                [real, real],
-                boolean,
-                "comparison_direction = #stablehlo<comparison_direction LT>",
-            ),
-            ("complex", [real, real], number, ""),
-            ("convert", [integer], real, ""),
-            ("imag", [number], real, ""),
-            ("is_finite", [real], boolean, ""),
-            ("real", [number], real, ""),
-            (
-                "reduce_precision",
-                [real],
-                real,
-                "exponent_bits = 5 : i32, mantissa_bits = 10 : i32",
-            ),
-            ("select", [boolean, real, real], real, ""),
-            ("select", [tensor(of="i1"), real, real], real, ""),
+        real, boolean, scalar = tensor(*shape), tensor(*shape, of="i1"), tensor()
+        for name, operands, result in (
+            ("add", [real, real], real),
+            ("clamp", [real, real, real], real),
+            ("clamp", [scalar, real, scalar], real),
+            ("select", [boolean, real, real], real),
+            ("select", [tensor(of="i1"), real, real], real),
         ):
             yield (
                 f"{name}-{shape}-{operands[0]}",
-                call(f"stablehlo.{name}", operands, [result], properties),
+                call(f"stablehlo.{name}", operands, [result]),
             )
 
 
@@ -250,33 +218,6 @@ def collective() -> Iterator[tuple[str, str]]:
             binary("add", "f32", "f32"),
         ),
     )
-    yield (
-        "all_reduce-one",
-        call(
-            "stablehlo.all_reduce",
-            [kind],
-            [kind],
-            GROUPS,
-            binary("add", "f32", "f32"),
-        ),
-    )
-    yield (
-        "collective_broadcast",
-        call("stablehlo.collective_broadcast", [kind], [kind], GROUPS),
-    )
-    yield (
-        "collective_permute",
-        call(
-            "stablehlo.collective_permute",
-            [kind],
-            [kind],
-            "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>",
-        ),
-    )
-    yield (
-        "cross-replica-sum",
-        call("stablehlo.cross-replica-sum", [kind], [kind], GROUPS),
-    )
 
 
 def custom_call() -> Iterator[tuple[str, str]]:
@@ -388,68 +329,10 @@ def other() -> Iterator[tuple[str, str]]:
         )
 
 
-def no_rule() -> Iterator[tuple[str, str]]:
-    """Ops that C++ has no rule for, for one reason or the other."""
-    kind = tensor(4, 8)
-    for name, operands, results, properties in (
-        ("after_all", ["!stablehlo.token"], ["!stablehlo.token"], ""),
-        ("constant", [], [kind], "value = dense<1.0> : tensor<4x8xf32>"),
-        ("create_token", [], ["!stablehlo.token"], ""),
-        ("iota", [], [kind], "iota_dimension = 0 : i64"),
-        ("optimization_barrier", [kind], [kind], ""),
-        ("partition_id", [], [tensor(of="ui32")], ""),
-        ("replica_id", [], [tensor(of="ui32")], ""),
-        ("get_dimension_size", [kind], [tensor(of="i32")], "dimension = 0 : i64"),
-        ("broadcast", [kind], [tensor(2, 4, 8)], "broadcast_sizes = array<i64: 2>"),
-    ):
-        yield name, call(f"stablehlo.{name}", operands, results, properties)
-    for name in [
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "cosh",
-        "digamma",
-        "erf",
-        "lgamma",
-        "sinh",
-        "square",
-    ]:
-        yield f"chlo.{name}", call(f"chlo.{name}", [kind], [kind])
-    yield (
-        "chlo.top_k",
-        call(
-            "chlo.top_k", [kind], [tensor(4, 2), tensor(4, 2, of="i32")], "k = 2 : i64"
-        ),
-    )
-    yield "chlo.next_after", call("chlo.next_after", [kind, kind], [kind])
-    yield (
-        "map",
-        call(
-            "stablehlo.map",
-            [kind, kind],
-            [kind],
-            "dimensions = array<i64: 0, 1>",
-            binary("add", "f32", "f32"),
-        ),
-    )
-    yield (
-        "while",
-        function(
-            [tensor(of="i32"), kind],
-            '%r:2 = "stablehlo.while"(%0, %1) ({^bb0(%a: tensor<i32>, %b: '
-            "tensor<4x8xf32>): "
-            '%c = "stablehlo.compare"(%a, %a) <{comparison_direction = '
-            "#stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> "
-            'tensor<i1> "stablehlo.return"(%c) : (tensor<i1>) -> ()}, '
-            "{^bb0(%a: tensor<i32>, %b: tensor<4x8xf32>): "
-            '%d = "stablehlo.add"(%b, %b) : (tensor<4x8xf32>, tensor<4x8xf32>) -> '
-            'tensor<4x8xf32> "stablehlo.return"(%a, %d) : (tensor<i32>, '
-            "tensor<4x8xf32>) -> ()}) : (tensor<i32>, tensor<4x8xf32>) -> "
-            "(tensor<i32>, tensor<4x8xf32>)",
-        ),
-    )
+def uses() -> Iterator[tuple[str, str]]:
+    for name, use in USES.items():
+        if use.name not in NOT_FOR_JAXLIB:
+            yield name, use.text()
 
 
 FAMILIES = {
@@ -461,9 +344,9 @@ FAMILIES = {
         data_movement,
         elementwise,
         gather_scatter,
-        no_rule,
         other,
         reduction,
+        uses,
         windowed,
     )
 }

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 import ttxdsl
 from tests.analysis.attribution.jax_steps import block, trained
 from tests.analysis.attribution.scanned_step import checkpointed
-from tests.insight.report.browser import chromium, open_page
+from tests.insight.report.browser import open_page
 from ttxdsl.insight.report.html.page import report_page
 
 LAYERS, WIDTH = 4, 64
@@ -31,12 +31,6 @@ def fsdp(debug_info: bool) -> dict[str, Any]:
     x = jax.ShapeDtypeStruct((16, WIDTH), jnp.float32, sharding=split)
     step = jax.jit(trained(block)).lower([weight] * LAYERS, x)
     return ttxdsl.load(step.as_text(debug_info=debug_info)).report_data()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

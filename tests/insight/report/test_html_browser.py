@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import ttxdsl
-from tests.insight.report.browser import chromium, open_page
+from tests.insight.report.browser import open_page
 from ttxdsl.cli.main import main
 from ttxdsl.costs.units import number_ranges
 from ttxdsl.insight.report.html.page import report_page
@@ -52,12 +52,6 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 MOST_SECONDS = 3.0
 """To show 4,000 ops."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

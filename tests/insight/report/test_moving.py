@@ -6,34 +6,34 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 import ttxdsl
-from tests.insight.report.browser import chromium, open_page
+from tests.insight.report.browser import open_page
 from tests.insight.report.test_html_browser import EXAMPLES, repeated
 from ttxdsl.insight.report.html.page import report_page
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """An unfolded graph of 2,000 ops."""
     data = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir").report_data()
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(report_page(repeated(data, 31)), encoding="utf-8")
-    with chromium() as browser:
-        page, complaints = open_page(browser, path)
-        page.click("#tab-graph")
-        page.evaluate(
-            """() => {
-                 openAll(true);
-                 window.counted = 0;
-                 const paintLeafAsEver = paintLeaf, arrowAsEver = arrow;
-                 paintLeaf = (...given) => (counted += 1, paintLeafAsEver(...given));
-                 arrow = (...given) => (counted += 1, arrowAsEver(...given));
-               }"""
-        )
-        yield page
-        assert complaints == []
+    page, complaints = open_page(browser, path)
+    page.click("#tab-graph")
+    page.evaluate(
+        """() => {
+             openAll(true);
+             window.counted = 0;
+             const paintLeafAsEver = paintLeaf, arrowAsEver = arrow;
+             paintLeaf = (...given) => (counted += 1, paintLeafAsEver(...given));
+             arrow = (...given) => (counted += 1, arrowAsEver(...given));
+           }"""
+    )
+    yield page
+    page.close()
+    assert complaints == []
 
 
 def settle(page: Page) -> None:

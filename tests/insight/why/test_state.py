@@ -75,6 +75,7 @@ def annotated(text: str, names: tuple[str, ...], sharding: str) -> str:
     return text.replace(line, f"{given}) -> ({', '.join(results)}")
 
 
+@cache
 def proposals(text: str) -> list[Counterfactual]:
     """What helps any collective, arguments annotated otherwise."""
     explainer = Explainer(parse_program(text), text)
@@ -86,8 +87,9 @@ def proposals(text: str) -> list[Counterfactual]:
     ]
 
 
-@pytest.mark.parametrize("results", [True, False])
-@pytest.mark.parametrize("given_away", [True, False])
+@pytest.mark.parametrize(
+    ("given_away", "results"), [(True, True), (True, False), (False, False)]
+)
 def test_what_is_promised_is_saved(given_away: bool, results: bool):
     text = step(given_away=given_away, results=results)
     found = proposals(text)

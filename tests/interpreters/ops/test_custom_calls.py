@@ -157,7 +157,6 @@ def experts(
 @pytest.mark.parametrize(
     ("shape", "names", "axis", "order"),
     [
-        ((2,), ("ep",), "ep", None),
         ((8,), ("ep",), "ep", None),
         ((2, 4), ("dp", "ep"), "ep", None),
         ((2, 4), ("dp", "ep"), "ep", (3, 0, 7, 5, 1, 2, 6, 4)),

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 
-import ttxdsl
 from tests.insight.doctor.prescriptions.test_prescribe import (
     applied,
     candidates,
@@ -14,6 +13,10 @@ from tests.insight.doctor.prescriptions.test_prescribe import (
 )
 from tests.transforms.shardy.test_split_dimensions import MESH, PROGRAMS
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
+from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
+from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh
+from ttxdsl.loading.program import parse_program
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
 def stored(text: str) -> list[Candidate]:
@@ -70,6 +73,8 @@ def test_layers_are_stored_alike_and_all_weights_together():
 
 def test_given_shardings_are_kept():
     text, _ = PROGRAMS["attention"]
-    answer = ttxdsl.load(text).doctor(seconds=20, keep=True)
-    tried = [*answer.prescriptions, *answer.tried]
-    assert tried and not any("of shape" in change.write for change in tried)
+    module = parse_program(text)
+    pipeline = TTStableHLOPipelinePass()
+    kept = Candidates(module, text, "t", pipeline, own_mesh(module), keep=True)
+    every = list(kept.all())
+    assert every and not any("of shape" in change.write for change in every)

@@ -2,147 +2,21 @@
 
 from __future__ import annotations
 
-import math
-
-import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.catalogue.tt import floats, one_op
 from tests.interpreters.reference import run
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import ttir, ttnn
-from ttxdsl.dialects._tt.elementwise import ELEMENTWISE, Typing
-from ttxdsl.dialects._tt.reduction import REDUCTIONS
 from ttxdsl.interpreters.mesh.collectives import ReplicaMismatchError
 from ttxdsl.interpreters.ops.tt.table import TABLE
-
-NAMES = {
-    "float32": "f32",
-    "bfloat16": "bf16",
-    "int32": "i32",
-    "bool": "i1",
-    "int64": "i64",
-}
 
 
 @pytest.fixture(autouse=True)
 def no_warnings():
     with np.errstate(all="ignore"):
         yield
-
-
-def kind(array):
-    shape = "".join(f"{n}x" for n in array.shape)
-    return f"tensor<{shape}{NAMES[str(array.dtype)]}>"
-
-
-def one_op(dialect, name, inputs, wanted, attributes="", outputs=None):
-    """Run one op of `inputs`; `wanted` says the result types."""
-    outputs = outputs or [wanted]
-    types = [kind(x) for x in inputs]
-    results = [kind(x) for x in outputs]
-    args = ", ".join(f"%a{i}: {t}" for i, t in enumerate(types))
-    operands = [f"%a{i}" for i in range(len(inputs))]
-    lines = []
-    if dialect == "ttir":
-        for i, t in enumerate(results):
-            lines.append(f'%e{i} = "ttir.empty"() : () -> {t}')
-            operands.append(f"%e{i}")
-        types = types + results
-    given = f" <{{{attributes}}}>" if attributes else ""
-    names = [f"%r{i}" for i in range(len(results))]
-    lines.append(
-        f'{", ".join(names)} = "{dialect}.{name}"({", ".join(operands)}){given} : '
-        f"({', '.join(types)}) -> ({', '.join(results)})"
-    )
-    text = f"""func.func @main({args}) -> ({", ".join(results)}) {{
-      {chr(10).join(lines)}
-      return {", ".join(names)} : {", ".join(results)}
-    }}"""
-    return run(text, *inputs)
-
-
-def floats(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-erf = np.vectorize(math.erf, otypes=[np.float64])
-
-MEANINGS = {
-    "acos": np.arccos, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
-    "bitwise_not": np.invert, "cos": np.cos, "erf": erf, "erfc": lambda x: 1 - erf(x),
-    "gelu": lambda x: x * (1 + erf(x / math.sqrt(2))) / 2, "neg": np.negative,
-    "reciprocal": lambda x: 1 / x, "relu": lambda x: np.maximum(x, 0),
-    "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "silu": lambda x: x / (1 + np.exp(-x)), "sin": np.sin, "atan2": np.arctan2,
-    "div": np.divide, "eq": np.equal, "ge": np.greater_equal, "gt": np.greater,
-    "le": np.less_equal, "lt": np.less, "ne": np.not_equal, "pow": np.power,
-    "remainder": np.fmod, "logical_left_shift": np.left_shift,
-    "logical_right_shift": lambda x, y: (x.view(np.uint32) >> y.view(np.uint32)).view(np.int32),
-    "clamp_tensor": lambda x, low, high: np.minimum(np.maximum(x, low), high),
-}  # fmt: skip
-INTEGER = {"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
-           "logical_left_shift", "logical_right_shift"}  # fmt: skip
-
-
-def operands_of(spec):
-    if spec.ttir in INTEGER:
-        x = np.array([[-9, 5, 1], [7, 2**31 - 1, -(2**31)]], np.int32)
-        return [x, np.array([[1, 2, 31], [0, 4, 3]], np.int32)][: spec.arity]
-    if spec.typing == Typing.LOGICAL:
-        x = np.array([[True, False, True], [False, False, True]])
-        return [x, x[:, ::-1].copy()][: spec.arity]
-    found = [floats(2, 3, seed=i) for i in range(spec.arity)]
-    if spec.ttir in ("acos", "asin"):
-        found = [np.clip(x, -1, 1) for x in found]
-    if spec.typing == Typing.SELECT:
-        found[0] = found[0] > 0
-    return found
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-@pytest.mark.parametrize("spec", ELEMENTWISE, ids=lambda s: s.ttir)
-def test_elementwise(spec, dialect):
-    if spec.typing in (Typing.CONVERT, Typing.BITCAST):
-        pytest.skip("tested with types")
-    inputs = operands_of(spec)
-    function = MEANINGS.get(spec.ttir) or getattr(np, spec.ttir)
-    wanted = np.asarray(function(*inputs))
-    wanted = wanted if wanted.dtype == bool else wanted.astype(inputs[-1].dtype)
-    name = spec.ttir if dialect == "ttir" else spec.ttnn
-    (found,) = one_op(dialect, name, inputs, wanted)
-    np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-def test_dimensions_of_size_one_stretch(dialect):
-    a, b = floats(2, 1, 4), floats(1, 3, 1, seed=1)
-    (found,) = one_op(dialect, "add", [a, b], a + b)
-    np.testing.assert_array_equal(found, a + b)
-    wide = np.broadcast_to(np.exp(a), (2, 3, 4))
-    (found,) = one_op(dialect, "exp", [a], wide)
-    np.testing.assert_allclose(found, wide, rtol=1e-6)
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-def test_dimensions_in_front_may_be_missing(dialect):
-    a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    rows = np.float32([10, 20, 30])
-    (found,) = one_op(dialect, "add", [rows, a], a)
-    np.testing.assert_array_equal(found, a + rows)
-    for mask in (np.array([True, False, True]), np.array(True)):
-        (found,) = one_op(dialect, "where", [mask, a, rows], a)
-        np.testing.assert_array_equal(found, np.where(mask, a, rows))
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-def test_typecast_and_bitcast(dialect):
-    x = np.array([1.7, -2.5, 0.0], np.float32)
-    for wanted in (x.astype(np.int32), x != 0, x.astype(ml_dtypes.bfloat16)):
-        (found,) = one_op(dialect, "typecast", [x], wanted)
-        np.testing.assert_array_equal(found, wanted)
-    (found,) = one_op(dialect, "bitcast_convert", [x], x.view(np.int32))
-    np.testing.assert_array_equal(found, x.view(np.int32))
 
 
 NOT_RUN = {
@@ -158,101 +32,6 @@ def test_every_op_of_both_dialects_runs(base):
     names = {op.mnemonic() for op in base.OPS}
     assert names - {"yield"} - NOT_RUN <= {*TABLE}
     assert not NOT_RUN & {*TABLE}
-
-
-REDUCTION_MEANINGS = {
-    "max": np.max, "min": np.min, "mean": np.mean, "prod": np.prod, "sum": np.sum,
-    "reduce_and": np.all, "reduce_or": np.any,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("keep", [True, False])
-@pytest.mark.parametrize("dims", [(1,), (0, 2), None], ids=str)
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-@pytest.mark.parametrize("entry", REDUCTIONS, ids=lambda e: e.ttir)
-def test_reductions(entry, dialect, dims, keep):
-    if dialect == "ttnn" and (not entry.in_ttnn or entry.ttir == "prod"):
-        pytest.skip("ttnn has another form")
-    x = floats(2, 3, 4)
-    if entry.ttir.startswith("reduce"):
-        x = x > 0
-    wanted = REDUCTION_MEANINGS[entry.ttir](x, axis=dims, keepdims=keep)
-    wanted = np.asarray(wanted).astype(x.dtype)
-    said = f"keep_dim = {str(keep).lower()}"
-    if dims is not None:
-        said += f", dim_arg = [{', '.join(f'{d} : i32' for d in dims)}]"
-    (found,) = one_op(dialect, entry.ttir, [x], wanted, said)
-    np.testing.assert_allclose(found, wanted, rtol=1e-5)
-
-
-def test_ttnn_prod_and_argmax():
-    x = floats(2, 3)
-    wanted = x.prod(axis=1, keepdims=True)
-    (found,) = one_op(
-        "ttnn", "prod", [x], wanted, "dim_arg = 1 : si64, keep_dim = true"
-    )
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-    best = x.argmax(axis=1).astype(np.int32)
-    (found,) = one_op("ttnn", "argmax", [x], best, "dim = 1 : si32, keep_dim = false")
-    np.testing.assert_array_equal(found, best)
-    (found,) = one_op(
-        "ttir", "argmax", [x], best, "dim_arg = [1 : i32], keep_dim = false"
-    )
-    np.testing.assert_array_equal(found, best)
-
-
-X = floats(2, 3, 4)
-MOVES = [
-    ("reshape", [X], X.reshape(4, 6), "shape = [4 : i32, 6 : i32]"),
-    ("permute", [X], X.transpose(2, 0, 1), "permutation = array<i64: 2, 0, 1>"),
-    ("concat", [X, X[:, :1]], np.concatenate([X, X[:, :1]], 1), "dim = 1 : si32"),
-    ("slice_static", [X], X[0:2, 1:3, 0:4:2], "begins = [0 : i32, 1 : i32, 0 : i32], "
-     "ends = [2 : i32, 3 : i32, 4 : i32], step = [1 : i32, 1 : i32, 2 : i32]"),
-    ("slice_dynamic", [X, np.array([0, 1, 2], np.int32), np.array([2, 2, 4], np.int32)],
-     X[0:2, 1:2, 2:4], ""),
-    ("cumsum", [X], X.cumsum(axis=1), "dim = 1 : i64"),
-    ("cumprod", [X], X.cumprod(axis=2), "dim = 2 : i64"),
-    ("gather", [X, np.array([[[0], [2], [1], [3]]] * 2, np.int32)[:, :3]],
-     np.take_along_axis(X, np.array([[[0], [2], [1]]] * 2), 2), "dim = 2 : i32"),
-    ("embedding", [np.array([[1, 0], [5, -2]], np.int32), X[0]], X[0][[[1, 0], [2, 0]]], ""),
-    ("matmul", [X, X.transpose(0, 2, 1)[:, :, :2].copy()], X @ X.transpose(0, 2, 1)[:, :, :2],
-     "transpose_a = false, transpose_b = false"),
-    ("matmul", [X, X], X @ X.transpose(0, 2, 1), "transpose_a = false, transpose_b = true"),
-    ("matmul", [X, X], X.transpose(0, 2, 1) @ X, "transpose_a = true, transpose_b = false"),
-]  # fmt: skip
-TTIR_ONLY = [
-    ("broadcast", [X[:, :1]], np.repeat(X[:, :1], 5, 1),
-     "broadcast_dimensions = array<i64: 1, 5, 1>"),
-    ("reverse", [X], X[::-1, :, ::-1], "dimensions = array<i64: 0, 2>"),
-    ("pad", [X[0]], np.pad(X[0], [(1, 2), (0, 3)], constant_values=2.5),
-     "padding = array<i32: 1, 2, 0, 3>, value = 2.5 : f32"),
-    ("dot_general", [X, X], np.einsum("abc,adc->abd", X, X),
-     "batch_dims_lhs = array<i64: 0>, batch_dims_rhs = array<i64: 0>, "
-     "contract_dims_lhs = array<i64: 2>, contract_dims_rhs = array<i64: 2>"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-@pytest.mark.parametrize("case", MOVES, ids=lambda c: c[0])
-def test_moves(case, dialect):
-    name, inputs, wanted, said = case
-    if dialect == "ttnn" and name in ("cumsum", "cumprod", "gather"):
-        said = said.replace("i64", "si32").replace("i32", "si32").replace("ssi", "si")
-    (found,) = one_op(dialect, name, inputs, wanted, said)
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("case", TTIR_ONLY, ids=lambda c: c[0])
-def test_moves_of_ttir(case):
-    name, inputs, wanted, said = case
-    (found,) = one_op("ttir", name, inputs, np.ascontiguousarray(wanted), said)
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
-
-
-def test_ttnn_repeat():
-    wanted = np.tile(X, (1, 2, 3))
-    (found,) = one_op("ttnn", "repeat", [X], wanted, "repeat_dims = #ttnn.shape<1x2x3>")
-    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("descending", [True, False])

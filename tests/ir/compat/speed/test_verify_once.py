@@ -12,15 +12,14 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from tests.dialects import chlo_cases, stablehlo_cases
-from tests.dialects.test_ttir_ttnn import CASES, ttir_program, ttnn_program
+from tests.catalogue.tt import USES as TT_USES
+from tests.catalogue.uses import USES
 from ttxdsl.api import load
 from ttxdsl.ir.compat.speed import verify_once
 from ttxdsl.ir.compat.speed.verify_once import VerifiedOnce
 from ttxdsl.loading.program import make_context, parse_program
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-USES = stablehlo_cases.USES | chlo_cases.USES
 
 TWO_LAYERS = """
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -214,11 +213,7 @@ def test_rules_that_look_around_say_so(monkeypatch: pytest.MonkeyPatch):
     """What `verify_` reads of every op in the tables is its signature, or announced."""
     context = make_context()
     modules = [parse_program(use.text(), context=context) for use in USES.values()]
-    modules += [
-        parse_program(write(*case), context=context)
-        for write in (ttir_program, ttnn_program)
-        for case in CASES
-    ]
+    modules += [parse_program(use.text, context=context) for use in TT_USES]
     example = load(EXAMPLES / "mlp_data_tensor_parallel.mlir")
     modules += [example.lower("ttir").module, example.lower("ttnn").module]
     verifying: list[Operation] = []

@@ -1,36 +1,38 @@
-"""For constraints of StableHLO's ops a use that breaks each."""
+"""For constraints of StableHLO's and CHLO's ops a use that breaks each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from tests.dialects.stablehlo_cases import (
-    C4,
+from tests.catalogue.stablehlo import (
     COND,
-    F4,
     F6,
     F33,
-    F46,
-    I4,
     IMAGE,
     KERNEL,
     LOOP,
+    SLICE,
+    branch,
+)
+from tests.catalogue.use import (
+    C4,
+    F4,
+    F46,
+    I4,
     SB,
     SI,
-    SLICE,
     TOKEN,
-    USES,
     S,
     Use,
     array,
     body,
-    branch,
     compare_body,
     groups,
     ints,
     pads,
 )
+from tests.catalogue.uses import USES
 
 
 @dataclass(frozen=True)
@@ -521,3 +523,49 @@ breaks(
 )
 breaks("rng", "C3", results=(B43,))
 breaks("rng_bit_generator", "C1", results=("tensor<3xui64>", "tensor<4xui32>"))
+
+# CHLO
+breaks("chlo.acos", "result", results=("tensor<4x5xf32>",))
+breaks("chlo.erf", "operand", operands=(C4,), results=(C4,))
+breaks("chlo.is_inf", "result", results=(I4,))
+breaks("chlo.zeta", "rhs", operands=(F4, F46))
+breaks("chlo.mulhi", "operand", operands=(F4, F4), results=(F4,))
+breaks("chlo.broadcast_add", "operands are", operands=(F46, "tensor<6xi32>"))
+breaks("chlo.broadcast_add", "expected the sizes", results=(F4,))
+breaks("chlo.broadcast_complex", "result", results=(F4,))
+breaks("chlo.constant", "result", results=(I4,))
+breaks("chlo.broadcast_select", "expected the sizes", results=(F46,))
+breaks("chlo.broadcast_select", "on_true", operands=(SB, F4, "tensor<i32>"))
+breaks("chlo.constant_like", "the value is", props_value="3.0 : f32")
+breaks("chlo.constant_like", "expected the shape", results=("tensor<5xi32>",))
+breaks(
+    "chlo.top_k",
+    "fewer than k",
+    props_k="7 : i64",
+    results=("tensor<4x7xf32>", "tensor<4x7xi32>"),
+)
+breaks("chlo.top_k", "result", results=("tensor<4x2xf32>", "tensor<4x2xi64>"))
+breaks(
+    "chlo.top_k", "rank 1", operands=(S,), results=("tensor<2xf32>", "tensor<2xi32>")
+)
+_RAGGED = (
+    "#chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = "
+    "[1], lhs_ragged_dimensions = {}, rhs_group_dimensions = {}>"
+)
+for _ragged, _group, _words in (
+    ("[]", "[0]", "one ragged"),
+    ("[2]", "[0]", "ragged"),
+    ("[0]", "[]", "one group"),
+    ("[0]", "[3]", "rhs_group_dimensions"),
+    ("[0]", "[1]", "must not repeat"),
+    ("[1]", "[0]", "no group"),
+    ("[0]", "[2]", "groups"),
+):
+    breaks(
+        "chlo.ragged_dot", _words,
+        props_ragged_dot_dimension_numbers=_RAGGED.format(_ragged, _group),
+    )  # fmt: skip
+breaks("chlo.ragged_dot", "expected the sizes", results=("tensor<8x6xf32>",))
+breaks("chlo.scan", "no dimension", props_dimension="2 : i64")
+breaks("chlo.scan", "result", results=("tensor<4x5xf32>", F4))
+breaks("chlo.scan", "arguments", operands=(F46, "tensor<5xf32>"))
