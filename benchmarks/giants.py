@@ -437,8 +437,11 @@ Processor seconds at real-time priority. *Compiled* is loading and partitioning,
 | gpt-oss 120B, v5p-128 | 12,826 | 7.6 | 12.9 | 22.1 | 2,368 |
 | Gemma 3 4B, v6e-256 x 2 | 25,378 | 7.6 | 11.9 | 23.5 | 3,205 |
 
-Not as fast as it should be: a report takes 9 to 17 s for 10,000 ops and not 4, as much of it
-for compiling with notes as for following ops through the stages.
+Those reports have the listings of all stages. Since these are made when asked for
+(`--all-stages`), a report takes two thirds: of gpt-oss 120B 16.8 s where it took 24.5, of 24
+unrolled layers (12,019 ops) 6.1 where it took 9.4, and 953 KB where it had 1,318 (medians of three
+runs by turns, beside a test suite). On a quiet machine the latter takes 5.3 s, 4.4 for 10,000 ops,
+of which 1.9 are loading and partitioning, and 7.1 with the memory of a chip.
 
 2026-11-28, before and after in one run on the same machine under load (15 processes waited
 for its two cores): one collective of a large program is explained by what three seconds
@@ -457,7 +460,7 @@ included, with the changes that were compiled in it.
 
 So one collective of a step of 10,000 ops costs no change by itself: the answer says how many
 were not compiled, and `--tries 3` compiles three, each as a whole. Of the scanned steps only
-Qwen 3.5 35B is above 10 s. The table of all steps is older than this; bytes and
+Qwen 3.5 and Llama 4 Scout are above 10 s (10.4 to 12.8). The table of all steps is older than this; bytes and
 launches of the 21 that were compared are the same, and so are the peaks of the two slow ones (no
 others were compared).
 """

@@ -50,11 +50,11 @@ class Wholes:
         """
         ops = [op for op in all_ops(function) if op is not function]
         numbers = origins.mark(ops)
-        self._origins = origins
         for number, op in zip(numbers, ops, strict=True):
             manual = _manual_around(op)
             values = tuple(value_of(result, manual) for result in op.results)
             self._values[number] = op.name.rpartition(".")[2], values
+        self._origins = origins
 
     def of(self, value: SSAValue, name: str) -> Value | None:
         """Return the whole that a local value is a part of, None where that is not known."""
