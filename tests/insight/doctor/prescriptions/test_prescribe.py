@@ -26,7 +26,7 @@ from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.candidates.layouts import layouts
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
-from ttxdsl.insight.doctor.prescriptions.ranking import Ranking
+from ttxdsl.insight.doctor.prescriptions.ranking import Ranking, dominates
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
 from ttxdsl.insight.doctor.prescriptions.view import (
     prescriptions_data,
@@ -539,6 +539,16 @@ def test_bytes_of_scattered_sums_have_to_save_time():
     assert not ranking.helps(before, scattered)
     assert ranking.helps(before, replace(scattered, summed_bytes=60))
     assert ranking.helps(before, replace(scattered, program_seconds=0.7))
+
+
+def test_what_costs_no_more_in_anything_dominates():
+    less = Figures((), 100, 1.0, 1.0, 10, 0, 0)
+    more = replace(less, bytes=200, program_seconds=2.0)
+    assert dominates(less, more)
+    assert not dominates(more, less)
+    assert dominates(less, less)
+    assert not dominates(replace(less, peak_bytes=11), more)
+    assert dominates(replace(less, peak_bytes=None), more)
 
 
 def test_a_mesh_that_nothing_names_does_not_matter():
