@@ -28,7 +28,7 @@ from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
-from ttxdsl.diagnostics.errors import line_text, place_text
+from ttxdsl.diagnostics.errors import Frame, line_text, place_text
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.rules.registry import Signatures
 
@@ -88,6 +88,7 @@ def verdict(
     }
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
     signatures = Signatures()
+    texts: dict[Frame | None, str] = {}
     for event in time.events:
         if event.lane is Lane.BOTH or not event.ops or not event.times:
             continue
@@ -95,8 +96,9 @@ def verdict(
         seconds[bound] += event.seconds * event.times
         for op, spent in _parts(event, bound):
             frame = place_of(op)
-            where = line_text(frame) if frame and frame.function else ""
-            where = where or (place_text(frame.position) if frame else "")
+            if frame not in texts:
+                texts[frame] = _where(frame)
+            where = texts[frame]
             if bound == "network" and (more := other_lines_of(op)):
                 where = f"{where} and {others(more)}"
             key = ("network" if bound == "network" else "compute"), where
@@ -127,6 +129,13 @@ def verdict(
         ),
         "no_lines": None if _names_lines(usage.module) else GET_DEBUG_INFO,
     }
+
+
+def _where(frame: Frame | None) -> str:
+    """Return a line in words, or where it is if nobody knows its function."""
+    if frame is None:
+        return ""
+    return line_text(frame) if frame.function else place_text(frame.position)
 
 
 def _parts(event: Event, bound: str) -> list[tuple[Operation, float]]:
