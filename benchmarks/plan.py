@@ -7,7 +7,7 @@ what libtpu's compiler said of it (`benchmarks/tpu_programs.py` writes them): `m
 (`argument`, `output`, `alias`, `temp`, in bytes) or `does_not_fit_bytes`, `topology`
 ("v5p-64"), `devices`, `slices`, and if known `half`, `flops`. Folders below it count too. The
 folder of recipes has recipes.json, with the seconds of each, and NAME.mlir. `--write` makes
-docs/evidence/plan.md of it.
+docs/evidence/plan.md of it. plan_steps.txt says what some of MaxText's steps were.
 """
 
 from __future__ import annotations
