@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import numpy as np
@@ -17,6 +18,9 @@ import pytest
 from tests.differential.newest import newest_oracle, newest_python as find_newest_python
 from tests.differential.oracle import XLA_FLAGS, Oracle
 from tests.differential.stored import ANSWERS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # JAX, which nothing above imports, reads this once
 os.environ.setdefault(
@@ -72,6 +76,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     os.environ.pop("COLUMNS", None)
     # campaigns ask millions of questions, each once
     ANSWERS.keeping = item.get_closest_marker("fuzz") is None
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of pages: to start one takes seconds.
+
+    Playwright has no two at a time in one thread.
+    """
+    from tests.insight.report.browser import chromium
+
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture

@@ -17,9 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from playwright.sync_api import Page
-
-from tests.insight.report.browser import chromium
+from playwright.sync_api import Browser, Page
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 LOADED = 120_000
@@ -34,7 +32,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+def page(browser: Browser) -> Iterator[Page]:
     """The page, with Python loaded; nothing is asked of another server."""
     if not (SITE / "playground" / "packages.zip").exists():
         pytest.skip("the playground is not built: make docs")
@@ -42,17 +40,14 @@ def page() -> Iterator[Page]:
     Thread(target=server.serve_forever, daemon=True).start()
     home = f"http://127.0.0.1:{server.server_port}/"
     asked: list[str] = []
-    with chromium() as browser:
-        tab = browser.new_page(viewport={"width": 1200, "height": 900})
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.on("pageerror", lambda error: pytest.fail(str(error)))
-        tab.goto(f"{home}playground/index.html")
-        tab.wait_for_selector("html[data-ready]", timeout=LOADED)
-        yield tab
-        elsewhere = [
-            url for url in asked if not url.startswith((home, "blob:", "data:"))
-        ]
-        assert not elsewhere
+    tab = browser.new_page(viewport={"width": 1200, "height": 900})
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: pytest.fail(str(error)))
+    tab.goto(f"{home}playground/index.html")
+    tab.wait_for_selector("html[data-ready]", timeout=LOADED)
+    yield tab
+    assert not [url for url in asked if not url.startswith((home, "blob:", "data:"))]
+    tab.close()
     server.shutdown()
     server.server_close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.insight.report.browser import chromium, open_page
+from tests.insight.report.browser import open_page
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
 
@@ -61,12 +60,6 @@ def shown() -> list[tuple[str, str]]:
             value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
             found.append((source, value._repr_html_()))
     return found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 def opened(browser: Browser, folder: Path, style: str) -> tuple[Page, list[str]]:

@@ -73,8 +73,9 @@ def plan_as_xla(
         return plan, module, origin
     told = (
         "shardings contradict each other, and XLA then sums whole results or exchanges each"
-        " operand: this is XLA's program; ttxdsl's own needs {bytes_text(plan.memory.peak_bytes)} and sends"
-        f" {bytes_text(plan.bytes_sent)}. `ttxdsl doctor` says what to write instead"
+        " operand: this is XLA's program; ttxdsl's own needs"
+        f" {bytes_text(plan.memory.peak_bytes)} and sends {bytes_text(plan.bytes_sent)}."
+        " `ttxdsl doctor` says what to write instead"
     )
     return replace(again, assumptions=(*again.assumptions, told)), other, as_xla
 
