@@ -18,6 +18,7 @@ import ttxdsl
 from ttxdsl.cli.main import main
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
+from ttxdsl.ir import collector
 from ttxdsl.ir.collector import (
     discard_block,
     discard_regions,
@@ -52,6 +53,31 @@ def test_a_collector_that_was_off_stays_off():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_a_pass_made_is_not_read_until_there_is_much_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """A cycle from inside is still found later."""
+
+    class Thing:
+        myself: Any = None
+
+    def leave_garbage() -> ref[Thing]:
+        with without_collections():
+            kept = [[] for _ in range(200_000)]  # pyright: ignore[reportUnknownVariableType]
+            thing = Thing()
+            thing.myself = thing, kept
+            return ref(thing)
+
+    gc.collect()
+    collections = gc.get_stats()[0]["collections"]
+    left = leave_garbage()
+    assert left() is not None
+    assert gc.get_stats()[0]["collections"] == collections
+    monkeypatch.setattr(collector, "_MOST_UNREAD", 100)
+    leave_garbage()
+    assert left() is None
 
 
 def test_few_collections_leave_the_thresholds_as_they_were():

@@ -19,25 +19,23 @@ def shard_index_of_device(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
     return tuple(by_device[device] for device in range(len(by_device)))
 
 
-def _holders(layout: Layout) -> dict[tuple[int, ...], list[int]]:
-    """For each shard (one index a dimension) the devices that hold it, in order."""
-    per_dim = [indices_along(layout.mesh, axes) for axes in layout.axes]
-    holders: dict[tuple[int, ...], list[int]] = {}
-    for place, device in enumerate(layout.mesh.devices()):
-        shard = tuple(indices[place] for indices in per_dim)
-        holders.setdefault(shard, []).append(device)
-    return holders
-
-
 def source_target_pairs(before: Layout, after: Layout) -> Groups:
     """The pairs that turn one layout into another with as many shards a dimension.
 
     Every device is the target of one pair and the source of one: a device that
     already holds what it needs sends to itself, the others are matched in order.
     """
+    return _pairs((before.mesh, before.axes), (after.mesh, after.axes))
+
+
+_Split = tuple[Mesh, tuple[Axes, ...]]
+
+
+@cache
+def _pairs(before: _Split, after: _Split) -> Groups:
     pairs: list[tuple[int, int]] = []
-    sources = _holders(before)
-    for shard, targets in _holders(after).items():
+    sources = _holders(*before)
+    for shard, targets in _holders(*after).items():
         givers = sources[shard]
         staying = set(givers) & set(targets)
         pairs.extend((device, device) for device in staying)
@@ -45,3 +43,12 @@ def source_target_pairs(before: Layout, after: Layout) -> Groups:
         arriving = [device for device in targets if device not in staying]
         pairs.extend(zip(moving, arriving, strict=True))
     return tuple(sorted(pairs))
+
+
+def _holders(mesh: Mesh, axes: tuple[Axes, ...]) -> dict[tuple[int, ...], list[int]]:
+    """For each shard (one index a dimension) the devices that hold it, in order."""
+    shards = zip(*(indices_along(mesh, along) for along in ((), *axes)), strict=True)
+    holders: dict[tuple[int, ...], list[int]] = {}
+    for shard, device in zip(shards, mesh.devices(), strict=True):
+        holders.setdefault(shard, []).append(device)
+    return holders

@@ -230,9 +230,10 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         aggressive = AggressivePropagatePass()
         second = first.restarted()
         aggressive.propagate(second)
-        if traffic(second.graph).bits >= CLEARLY_LESS * now.bits:
-            return [(by_priority, first)]
-        return [(by_priority, first), (aggressive, second)]
+        clearly_less = traffic(second.graph).bits < CLEARLY_LESS * now.bits
+        if clearly_less and (_expected(module, first, second) or 0) < CLEARLY_LESS:
+            return [(by_priority, first), (aggressive, second)]
+        return [(by_priority, first)]
 
     def _best(
         self, ctx: Context, module: ModuleOp
