@@ -115,6 +115,11 @@ class ProgramForm:
             return self._module.clone()
 
     @property
+    def shared_module(self) -> ModuleOp:
+        """The xDSL module itself, for who only reads it: a copy costs as much as a pass."""
+        return self._module
+
+    @property
     def source(self) -> str:
         """The source that the program was read from."""
         return self._history.source

@@ -49,6 +49,8 @@ def _lowered(function: Any, debug_info: bool) -> str:
         name: array((LAYERS, WIDTH, WIDTH), None, "data") for name in ("up", "down")
     }
     p, x = {"layers": weights}, array((BATCH, WIDTH), "data")
+    # of what was traced before JAX keeps the lines
+    jax.clear_caches()
     return jax.jit(function).lower(p, x).as_text(debug_info=debug_info)
 
 

@@ -6,9 +6,8 @@ A path of scopes is put into the locations of ops when a program is loaded
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -32,26 +31,27 @@ ITERATION = "iteration"
 SEPARATOR = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorScope:
+class AuthorScope(NamedTuple):
     """A scope, and which of how many of its kind if it is called repeatedly.
+
+    A tuple, for large programs compare and hash hundreds of thousands of them.
 
     Attributes:
         name: of a pass, a function, or what the author named.
         line: `file:line` of the call, empty of what is no function.
         number: of the call, from 0 in the order of the forward pass.
-        count: how many calls there are.
+        calls: how many calls there are.
     """
 
     name: str
     line: str = ""
     number: int = 0
-    count: int = 1
+    calls: int = 1
 
     @property
     def text(self) -> str:
         """`block 3`, `rms`."""
-        return f"{self.name} {self.number}" if self.count > 1 else self.name
+        return f"{self.name} {self.number}" if self.calls > 1 else self.name
 
 
 AuthorPath = tuple[AuthorScope, ...]
@@ -82,7 +82,7 @@ def path_text(path: Iterable[AuthorScope]) -> str:
 
 def layer_of(path: AuthorPath) -> str:
     """Return the outermost repeated scope of a path, `block 3`, or the empty text."""
-    return next((scope.text for scope in path if scope.count > 1), "")
+    return next((scope.text for scope in path if scope.calls > 1), "")
 
 
 @lru_cache(maxsize=4096)

@@ -165,8 +165,7 @@ class _Marking:
             key = id(op.location), path
             if key not in kept:
                 if path not in texts:
-                    rows = [[s.name, s.line, s.number, s.count] for s in path]
-                    texts[path] = StringAttr(f"{AUTHORED}{json.dumps(rows)}")
+                    texts[path] = StringAttr(f"{AUTHORED}{json.dumps(path)}")
                 kept[key] = NameLoc(texts[path], cast(Any, op.location))
             op.location = kept[key]
 
@@ -188,7 +187,7 @@ class _Marking:
                 around[op.parent] = stack
             place = (
                 self._read(op.location)
-                if isinstance(op, CallOp)
+                if type(op) is CallOp
                 else self.place(op.location)
             )
             if outer_stack := around[op.parent]:
@@ -294,7 +293,7 @@ def _paths(
     calls: list[AuthorPath] = []
     for op, place in placed:
         known = place.calls
-        if isinstance(op, CallOp):
+        if type(op) is CallOp:
             # what is called belongs to the call: a layer that JAX made a function of
             inner = deeper.get(op.callee.string_value(), ())
             known = (*known, *_next(known, inner, place.line))
@@ -306,11 +305,11 @@ def _paths(
     once = traced | {
         place.calls[0].name
         for op, place in placed
-        if isinstance(parent_of(op), sdy.ManualComputationOp) and place.calls
+        if place.calls and isinstance(parent_of(op), sdy.ManualComputationOp)
     }
     callers = {
         scope.name
-        for place in places
+        for place in {id(place): place for place in places}.values()
         for scope in place.calls[: _first_of(place.calls, traced)]
     }
     kinds = [
@@ -338,7 +337,7 @@ def _path(
             if not scope.name.startswith("<")
         ]
     if is_again:
-        repeated = [at for at, scope in enumerate(scopes, 1) if scope.count > 1]
+        repeated = [at for at, scope in enumerate(scopes, 1) if scope.calls > 1]
         scopes.insert(max(repeated, default=0), AuthorScope(RECOMPUTED))
     return (*((AuthorScope(phase),) if phase else ()), *scopes)
 
@@ -413,7 +412,7 @@ def _next(outer: AuthorPath, inner: AuthorPath, line: str) -> AuthorPath:
     names = [scope.name for scope in outer]
     shared = shared_names(names, inner)
     if not shared and inner:
-        return (replace(inner[0], line=line),)
+        return (inner[0]._replace(line=line),)
     return inner[shared : shared + 1]
 
 
@@ -423,7 +422,7 @@ def _shared_functions(paths: Iterable[AuthorPath]) -> list[str]:
     outer: list[str] = []
     total = len(called)
     while True:
-        tops = Counter(calls[0] for calls in called if calls[0].count == 1)
+        tops = Counter(calls[0] for calls in called if calls[0].calls == 1)
         ((scope, count),) = tops.most_common(1) or [(None, 0)]
         if scope is None or count < _SHARED * total:
             return outer
@@ -442,7 +441,7 @@ def _without(path: AuthorPath, outer: Sequence[str]) -> AuthorPath:
     """Return a path without the functions that all ops are in."""
     functions = _functions(path)
     phase = path[: len(path) - len(functions)]
-    while functions and functions[0].name in outer and functions[0].count == 1:
+    while functions and functions[0].name in outer and functions[0].calls == 1:
         functions = functions[1:]
     return (*phase, *functions)
 
@@ -479,7 +478,7 @@ def _number(
         for number, piece in enumerate(pieces):
             # layers are counted as the forward pass meets them
             call = len(pieces) - 1 - number if is_backward else number
-            known = [replace(scope, number=call, count=len(pieces))]
+            known = [scope._replace(number=call, calls=len(pieces))]
             if scope.name in traced and len(pieces) > 1:
                 # what JAX traced is called once: these are iterations of a loop in it
                 known = [scope, AuthorScope(ITERATION, "", call, len(pieces))]

@@ -145,7 +145,7 @@ class Stacks:
         if self._is_authored:
             path = author_path(op.location)
             return tuple(
-                ScopeName(one.text, line=one.line, is_counted=one.count > 1)
+                ScopeName(one.text, line=one.line, is_counted=one.calls > 1)
                 for one in path
             )
         numbers = self.source_chain(op)

@@ -410,4 +410,4 @@ def _layer(path: AuthorPath) -> AuthorScope | None:
     """Return the outermost repeated scope of the forward pass."""
     if path and path[0].name == BACKWARD:
         return None
-    return next((scope for scope in path if scope.count > 1), None)
+    return next((scope for scope in path if scope.calls > 1), None)

@@ -55,12 +55,12 @@ def is_donated(function: FuncOp, index: int) -> bool:
     return any(name in told for name in DONATED)
 
 
-def is_laid_out(function: FuncOp, index: int) -> bool:
-    """Whether a result takes the place, and so the layout, of an argument that is named for it."""
+def laid_out_results(function: FuncOp) -> set[int]:
+    """Return the results that take the place, and so the layout, of an argument named for it."""
     if function.arg_attrs is None:
-        return False
+        return set()
     named = (entry.data.get(DONATED[0]) for entry in function.arg_attrs.data)
-    return any(isinstance(at, IntegerAttr) and at.value.data == index for at in named)
+    return {at.value.data for at in named if isinstance(at, IntegerAttr)}
 
 
 def is_argument(value: SSAValue) -> bool:

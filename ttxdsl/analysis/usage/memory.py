@@ -80,8 +80,8 @@ from ttxdsl.analysis.usage.buffers.order import (
 from ttxdsl.analysis.usage.entry import (
     entry_of,
     is_donated,
-    is_laid_out,
     is_partitioned,
+    laid_out_results,
     local_type,
 )
 from ttxdsl.costs.compilers import Compiler
@@ -651,8 +651,9 @@ def memory_profile(
     steps, _ = counter.steps(_device_ops(block, counter), scope)
     last = block.last_op
     results = [] if last is None else list(last.operands)
+    laid_out = laid_out_results(function)
     for index, value in enumerate(results):
-        counter.give_back(value, scope, is_laid_out(function, index))
+        counter.give_back(value, scope, index in laid_out)
     returned = {b for v in results for b in counter.buffers_of.get(v, ())}
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _chip(options: argparse.Namespace, program: Program) -> Chip:
     """Return the chip with the links along axes, which the program's meshes must have."""
-    meshes = mesh_table(program.module).values()
+    meshes = mesh_table(program.shared_module).values()
     require_axes(options, (axis for mesh in meshes for axis in mesh.axes))
     chip = chip_of_options(options)
     assert chip is not None, "the option is required"
@@ -90,7 +90,7 @@ def execute(options: argparse.Namespace) -> int:
         print_remarks(program.remarks)
         console = report_console()
         print_plan(console, str(options.file), plan)
-        print_lines_hint(console, program.module)
+        print_lines_hint(console, program.shared_module)
     return 0
 
 

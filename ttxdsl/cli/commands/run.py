@@ -154,7 +154,7 @@ def _execute(
             whole=options.all,
             all_axes=options.all_axes,
         )
-        print_lines_hint(report, program.module)
+        print_lines_hint(report, program.shared_module)
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(COLLECTIVES_STAGE)
         if options.output is not None:

@@ -93,6 +93,12 @@ def _keep_carries(program: DeviceProgram, loop: stablehlo.WhileOp) -> bool:
         for argument, result in zip(condition.args, loop.results, strict=True)
         if argument.first_use is not None or result.first_use is not None
     }
+    if all(
+        end.operands[argument.index] is argument
+        for argument in body.args
+        if argument.index not in wanted
+    ):
+        return False
     effects = [
         op for op in body.ops if op is not end and not program.nesting.has_no_effect(op)
     ]

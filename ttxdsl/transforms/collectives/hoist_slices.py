@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import ops_of
 from ttxdsl.sharding.axes import AxisRef, are_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import Dims, held_in
@@ -41,12 +42,14 @@ class _Parts:
     Attributes:
         program: the program.
         axis: the axis of the slices.
+        slices: the slices along it, with their dimension.
         wanted: the dimension that all users of a value want split.
         parts: parts that are there instead of values, with their dimension.
     """
 
     program: DeviceProgram
     axis: AxisRef
+    slices: dict[Operation, int] = field(default_factory=dict[Operation, int])
     wanted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     parts: dict[SSAValue, tuple[int, SSAValue]] = field(
         default_factory=dict[SSAValue, tuple[int, SSAValue]]
@@ -70,30 +73,37 @@ class _Parts:
             return None
         return dims
 
-    def find_wanted(self, ops: list[Operation]) -> None:
-        """Ask every op, users first, in which parts it takes its operands."""
+    def find_wanted(self, ops: list[Operation]) -> list[Operation]:
+        """Ask every op, users first, in which parts it takes its operands.
+
+        Returns:
+            The slices along the axis and the ops of `wanted`, in program order.
+        """
         asked: dict[SSAValue, list[int]] = {}
+        concerned: list[Operation] = []
         for op in reversed(ops):
-            part = slice_of(op)
-            if part is not None and part[0] == self.axis:
-                asked.setdefault(op.operands[0], []).append(part[1])
-                continue
+            if type(op) is stablehlo.CompositeOp:
+                part = slice_of(op)
+                if part is not None and part[0] == self.axis:
+                    self.slices[op] = part[1]
+                    asked.setdefault(op.operands[0], []).append(part[1])
+                    concerned.append(op)
+                    continue
             if len(op.results) != 1 or op.results[0] not in asked:
                 continue
             (result,) = op.results
             dims = asked[result]
             if len(set(dims)) > 1 or len(dims) != result.uses.get_length():
                 continue
-            if self.gives(op):
-                self.wanted[result] = dims[0]
-                continue
-            places = self._dims(op, dims[0])
+            places = () if self.gives(op) else self._dims(op, dims[0])
             if places is None:
                 continue
             self.wanted[result] = dims[0]
-            for operand, place in zip(op.operands, places, strict=True):
+            concerned.append(op)
+            for operand, place in zip(op.operands, places, strict=False):
                 if place is not None:
                     asked.setdefault(operand, []).append(place)
+        return concerned[::-1]
 
     def known(self, value: SSAValue, dim: int) -> SSAValue | None:
         """Return the part of a value that is there already, or None."""
@@ -151,17 +161,14 @@ def hoist_slices(program: DeviceProgram, block: Block) -> bool:
     slices = [part for op in sending if (part := slice_of(op)) is not None]
     for axis in dict.fromkeys(axis for axis, _ in slices):
         parts = _Parts(program, axis)
-        ops = list(block.ops)
-        parts.find_wanted(ops)
         replaced: list[SSAValue] = []
-        for op in ops:
-            part = slice_of(op)
-            if part is not None and part[0] == axis:
-                known = parts.known(op.operands[0], part[1])
+        for op in parts.find_wanted(ops_of(block)):
+            if op in parts.slices:
+                known = parts.known(op.operands[0], parts.slices[op])
                 if known is not None:
                     op.results[0].replace_all_uses_with(known)
                     replaced.append(op.results[0])
-            elif len(op.results) == 1 and op.results[0] in parts.wanted:
+            else:
                 parts.make(op)
         erase_unused(replaced)
         changed |= bool(replaced)

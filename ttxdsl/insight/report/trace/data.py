@@ -87,9 +87,9 @@ LAYOUT_STAGE = 10
 DEVICE_STAGE = 13
 """After it the program is what one device runs, which the graph shows."""
 LARGE = 4_000
-"""Ops of a program above which a report lists what it needs itself, unless asked for all:
-the program as read, after stage 10 and after stage 13. The other stages and lowerings
-would be a third of its time, and nobody reads 100,000 lines who did not want to."""
+"""Ops of a program above which a report lists stage 13 alone, which all of it shows, unless
+asked for all: the others and both lowerings would be half of its time, and nobody reads
+100,000 lines who did not want to."""
 
 
 @dataclass(slots=True)
@@ -124,7 +124,8 @@ class Trace:
         self._wholes = Wholes()
         self._words = Words(self.trip_count)
         self._log = StageLog(self._stacks.origins)
-        self._log.record(0, "as read", self.module)
+        if self.all_stages:
+            self._log.record(0, "as read", self.module)
 
     def step(
         self, number: int | None, name: str, seconds: float, skipped: bool
@@ -132,7 +133,7 @@ class Trace:
         """Note what a stage (by number) or a lowering (None) made of the module."""
         seconds += self._unlisted_seconds
         self._unlisted_seconds = 0.0
-        if self.all_stages or number in (LAYOUT_STAGE, DEVICE_STAGE):
+        if self.all_stages or number == DEVICE_STAGE:
             self._log.record(
                 number, name, self.module, seconds=seconds, skipped=skipped
             )
@@ -155,6 +156,8 @@ class Trace:
         """
         if self.graph is None:
             # a program that was lowered already: what it is has to do
+            if not self._log.stages:
+                self._log.record(0, "as read", self.module)
             self._draw(self._log.stages[-1].number)
             self._count()
         graph = self.graph
@@ -468,7 +471,7 @@ def trace_program(
     if chip is not None:
         known = known_chip(chip)
         shape = pipeline.mesh_shape
-        devices = prod(shape) if shape else devices_of(program.module)
+        devices = prod(shape) if shape else devices_of(program.shared_module)
         machine = machine_on(known, devices, slices)
     watch = _Watch(program, machine, trip_count, known, on_step, all_axes, all_stages)
     context, hooks = make_context(), Hooks(watch.before)
@@ -498,7 +501,7 @@ def trace_program(
     has_reasons = (
         tries is not None and program.form == "stablehlo" and not program.is_partitioned
     )
-    if has_reasons and sdy.mesh_table(original := program.module):
+    if has_reasons and sdy.mesh_table(original := program.shared_module):
         try:
             explainer = explain(original, watch)
             remarks.extend(explainer.remarks)
@@ -507,7 +510,7 @@ def trace_program(
     else:
         with suppress(CompileError):
             # asked before the stages change the module
-            explainer = explain(program.module, None) if has_reasons else None
+            explainer = explain(program.shared_module, None) if has_reasons else None
         compile_plainly()
     whys: list[str] = []
     trace = watch.trace

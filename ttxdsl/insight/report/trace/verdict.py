@@ -109,7 +109,7 @@ def verdict(
             if cost.op is None or spent > cost.longest:
                 cost.longest, cost.op = spent, op
             path = author_path(op.location)
-            cost.layers.update(scope.text for scope in path if scope.count > 1)
+            cost.layers.update(scope.text for scope in path if scope.calls > 1)
             if path and path[0].name in PHASES:
                 cost.phases.setdefault(path[0].name)
     largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]

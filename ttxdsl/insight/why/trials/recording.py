@@ -429,12 +429,13 @@ class Recorded:
 
     def propagate(self, module: ModuleOp, context: Context) -> None:
         """Stage 6 with notes; of a pass with another engine only what came of it."""
+        propagation: Propagation | None = None
         if isinstance(self.propagation, LessTrafficPropagatePass):
-            self.propagation = self.propagation.chosen(context, module)
+            start = _CountedPropagation(module, history=StepRecorder(module))
+            self.propagation, outcome = self.propagation.chosen(context, module, start)
+            propagation = start if outcome is start else None
         inner = self.propagation
         ours = isinstance(inner, PropagationPass)
-        recorder = StepRecorder(module) if ours else None
-        self.recorder = recorder
         for op in module.walk():
             if isinstance(op, sdy.DataFlowEdgeOp):
                 self.edges[op.result] = op.input
@@ -456,13 +457,17 @@ class Recorded:
         self.user_priorities = sorted({0, *priorities})
         if not ours:
             inner.apply(context, module)
-        propagation = self.propagated = _CountedPropagation(
-            module,
-            conservative=ours and inner.conservative_propagation,
-            history=recorder,
-        )
-        if ours:
-            inner.propagate(propagation)
+        if propagation is None:
+            propagation = _CountedPropagation(
+                module,
+                conservative=ours and inner.conservative_propagation,
+                history=StepRecorder(module) if ours else None,
+            )
+            if ours:
+                inner.propagate(propagation)
+        recorder = propagation.history
+        assert recorder is None or isinstance(recorder, StepRecorder)
+        self.propagated, self.recorder = propagation, recorder
         graph = propagation.graph
         for value in values:
             owner = sdy.owning_op(value)

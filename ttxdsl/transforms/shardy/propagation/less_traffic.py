@@ -154,15 +154,11 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Propagate in the whole module."""
-        way, propagation = self._best(ctx, op)
+        way, propagation = self.chosen(ctx, op)
         if propagation is None:
             propagation = Propagation(op)
             way.propagate(propagation)
         propagation.finish(keep_rules=self.keep_sharding_rules)
-
-    def chosen(self, ctx: Context, module: ModuleOp) -> PropagationPass:
-        """Return the better pass of both for a module; only its dead ops are erased."""
-        return self._best(ctx, module)[0]
 
     def finish_with(
         self, ctx: Context, module: ModuleOp, go_on: GoOn[Steps]
@@ -205,14 +201,16 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
             raise prior.error
         return prior.done
 
-    def candidates(self, module: ModuleOp) -> list[tuple[PropagationPass, Propagation]]:
+    def candidates(
+        self, module: ModuleOp, start: Propagation | None = None
+    ) -> list[tuple[PropagationPass, Propagation]]:
         """Return by priority, and aggressively too where it takes bytes to decide.
 
         Of several only one may be finished in the module, see `finished_copy`. Its dead
         ops are erased, and axes of size one go out of its shardings if devices then send
-        less.
+        less. `start`, a propagation of the module that has not run, is what runs first.
         """
-        by_priority, first = UserPriorityPropagatePass(), Propagation(module)
+        by_priority, first = UserPriorityPropagatePass(), start or Propagation(module)
         graph = first.graph
         given = [graph.sharding_of(place) for place in graph.places_with_shardings()]
         by_priority.propagate(first)
@@ -235,11 +233,14 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
             return [(by_priority, first), (aggressive, second)]
         return [(by_priority, first)]
 
-    def _best(
-        self, ctx: Context, module: ModuleOp
+    def chosen(
+        self, ctx: Context, module: ModuleOp, start: Propagation | None = None
     ) -> tuple[PropagationPass, Propagation | None]:
-        """Return the better pass, and its outcome where there was nothing to compare."""
-        (by_priority, first), *others = self.candidates(module)
+        """Return the better pass, and its outcome where there was nothing to compare.
+
+        In the module only dead ops are erased. `start` is that of `candidates`.
+        """
+        (by_priority, first), *others = self.candidates(module, start)
         if not others:
             return by_priority, first
         assert self.rest is not None, "given by the pipeline"
