@@ -80,18 +80,29 @@ def test_a_second_order_is_tried_where_the_first_does_not_fit():
     assert DeviceUsage(module, compiler=TPU).memory.peak_bytes == first.peak_bytes
 
 
-PART = "tensor<64x256xf32>"
+def head(
+    updated: str,
+    saves: bool = False,
+    group: int = 4,
+    tokens: int = 256,
+    moved: str = "",
+) -> list[str]:
+    """Return the order of a step's ops: a head's gradients, a loop, and the head's update.
 
-
-def head(updated: str, saves: bool = False) -> list[str]:
-    """Return the order of a step's ops: a head's gradient, a loop, and the head's update.
-
-    If a loop ahead of it saves, it saves twice the bytes of the gradient of what is read.
+    Args:
+        updated: the op of the update.
+        saves: whether a loop ahead saves twice the bytes of the gradient of what is read.
+        group: devices that sum the gradient; 64 do not make windows of it.
+        tokens: rows of the logits' gradient.
+        moved: an op in the loop of gradients.
     """
+    part, rows = f"tensor<{256 // group}x256xf32>", f"tensor<{tokens}x256xf32>"
+    groups = f"dense<[{list(range(group))}]> : tensor<1x{group}xi64>"
     first, second = ("%saved#1", "%saved#2") if saves else ("%d", "%d")
     module = parse_program(
         f"""
-        func.func @main(%w: {PART}, %x: {T}, %g: {T}) -> ({PART}, {T}) {{
+        func.func @main(%w: {part}, %x: {T}, %g: {T}, %l: {rows}, %h: {rows})
+            -> ({part}, {T}, {rows}) {{
           %zero = stablehlo.constant dense<0> : tensor<i32>
           %four = stablehlo.constant dense<4> : tensor<i32>
           %one = stablehlo.constant dense<1> : tensor<i32>
@@ -104,13 +115,15 @@ def head(updated: str, saves: bool = False) -> list[str]:
             %n = stablehlo.add %i, %one : tensor<i32>
             stablehlo.return %n, %1, %b : tensor<i32>, {T}, {T}
           }}
-          %product = stablehlo.dot_general %x, %g, {DOT}
+          %product = stablehlo.dot_general %l, %h, contracting_dims = [0] x [0]
+              : ({rows}, {rows}) -> {T}
           %part = "stablehlo.reduce_scatter"(%product) <{{scatter_dimension = 0 : i64,
-              replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> ({{
+              replica_groups = {groups}}}> ({{
           ^bb0(%a: tensor<f32>, %b: tensor<f32>):
             %s = stablehlo.add %a, %b : tensor<f32>
             stablehlo.return %s : tensor<f32>
-          }}) : ({T}) -> {PART}
+          }}) : ({T}) -> {part}
+          %back = stablehlo.abs %l : {rows}
           %loop:2 = stablehlo.while(%i = %zero, %d = %g) : tensor<i32>, {T}
           cond {{
             %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -118,11 +131,12 @@ def head(updated: str, saves: bool = False) -> list[str]:
           }} do {{
             %0 = stablehlo.dot_general %d, {first}, {DOT}
             %1 = stablehlo.dot_general %0, {second}, {DOT}
+            {moved}
             %n = stablehlo.add %i, %one : tensor<i32>
             stablehlo.return %n, %1 : tensor<i32>, {T}
           }}
-          %new = {updated} %w, %part : {PART}
-          return %new, %loop#1 : {PART}, {T}
+          %new = {updated} %w, %part : {part}
+          return %new, %loop#1, %back : {part}, {T}, {rows}
         }}
         """,
         make_context(),
@@ -145,12 +159,65 @@ def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_l
 
 def test_a_gradient_that_is_added_to_another_is_made_before_the_loop():
     order = head("stablehlo.add")
-    assert order[-5:] == ["dot_general", "reduce_scatter", "while", "add", "return"]
+    assert order[-6:] == [
+        "dot_general",
+        "reduce_scatter",
+        "abs",
+        "while",
+        "add",
+        "return",
+    ]
 
 
 def test_unless_the_loop_holds_more_that_was_saved_for_it():
     order = head("stablehlo.add", saves=True)
     assert order[-5:] == ["while", "dot_general", "reduce_scatter", "add", "return"]
+
+
+PLACED = f"""
+%on_host = stablehlo.custom_call @annotate_device_placement(%1) {{mhlo.frontend_attributes =
+    {{_xla_buffer_placement = "pinned_host"}}}} : ({T}) -> {T}
+"""
+
+
+def test_a_gradient_that_an_all_reduce_sums_is_made_ahead_if_it_is_less_than_the_logits():
+    early = ["abs", "dot_general", "reduce_scatter", "while", "subtract", "return"]
+    late = ["abs", "while", "dot_general", "reduce_scatter", "subtract", "return"]
+    update = "stablehlo.subtract"
+    assert head(update, group=64, tokens=512)[-6:] == early
+    assert head(update, group=64, tokens=256)[-6:] == late
+    assert head(update, group=4, tokens=512)[-6:] == late
+    assert head(update, group=64, tokens=512, moved=PLACED)[-6:] == late
+
+
+ACCUMULATED = f"""
+func.func @main(%t: {T}, %x: {T}) -> ({T}, {T}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %a = %t, %b = %t) : tensor<i32>, {T}, {T}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %head = stablehlo.dot_general %x, %x, {DOT}
+    %layers = stablehlo.dot_general %x, %x, {DOT}
+    %sum = stablehlo.add %a, %layers : {T}
+    %more = stablehlo.add %b, %head : {T}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %sum, %more : tensor<i32>, {T}, {T}
+  }}
+  return %0#1, %0#2 : {T}, {T}
+}}
+"""
+
+
+def test_a_turn_that_only_adds_to_what_it_carries_keeps_its_order():
+    """The passes of a microbatch do not wait for the sums of those before."""
+    module = parse_program(ACCUMULATED, make_context())
+    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    ops = list(loop.body.block.ops)
+    assert on_demand(ops) == ops
 
 
 MICROBATCHES = """
