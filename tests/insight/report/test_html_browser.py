@@ -92,6 +92,8 @@ def test_the_page_says_which_stages_it_does_not_list(
     few = Report(browser, tmp_path, program.report_data(all_stages=False))
     few.page.click("#tab-stages")
     assert "--all-stages" in few.page.locator("#unlisted").inner_text()
+    # there is nothing to slide through
+    assert not few.page.locator("#stage").is_visible()
     few.page.keyboard.press("]")
     few.page.keyboard.press("]")
     assert few.page.locator("#view-stages .which b").inner_text().startswith("13 ")
