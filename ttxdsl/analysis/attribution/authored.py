@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from ttxdsl.analysis.attribution.origins import AUTHORED, is_mark
 from ttxdsl.ir.compat.faults.locations import ParsedLoc
 from ttxdsl.ir.memo import by_identity
+from ttxdsl.ir.traversal import all_ops
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
 PHASES = (FORWARD, BACKWARD, OPTIMIZER)
@@ -120,7 +121,7 @@ def lines_hint(module: ModuleOp) -> str | None:
     # of a module with another name another exporter has to be asked
     of_jax = "mhlo.num_partitions" in module.attributes and not name
     if not (of_jax or name.startswith("jit_")) or any(
-        _is_traced(op.location) for op in module.walk()
+        _is_traced(op.location) for op in all_ops(module)
     ):
         return None
     return (
@@ -146,5 +147,5 @@ def is_authored(module: ModuleOp) -> bool:
     """Return whether any op of a module that was read is marked with a path."""
     return any(
         isinstance(op.location, NameLoc) and op.location.desc.data.startswith(AUTHORED)
-        for op in module.walk()
+        for op in all_ops(module)
     )

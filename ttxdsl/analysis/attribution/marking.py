@@ -46,7 +46,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.ir.compat.faults.locations import FileLineColRange
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import are_of, chosen_ops, parent_of
+from ttxdsl.ir.traversal import all_ops, are_of, chosen_ops, parent_of
 
 _OF_JAX = re.compile(
     r"(jit|pjit|jvp|transpose|vmap|linearize|custom_[jv]+p_call\w*)(\(.*\))?|while|body|cond|scan"
@@ -101,7 +101,7 @@ class _Place:
 def mark_authored(module: ModuleOp) -> None:
     """Mark the ops of a module with their paths, once; without debug info it stays as it is."""
     # names and calls come with debug info alone, which most texts are without
-    kinds = {type(op.location) for op in module.walk()}
+    kinds = {type(op.location) for op in all_ops(module)}
     if not any(issubclass(kind, NameLoc | CallSiteLoc | FusedLoc) for kind in kinds):
         return
     if not is_authored(module):
@@ -176,7 +176,7 @@ class _Marking:
         """
         placed: list[tuple[Operation, _Place]] = []
         around: dict[Block | None, tuple[str, ...]] = {}
-        for op in function.walk():
+        for op in all_ops(function):
             if op is function:
                 continue
             if op.parent not in around:

@@ -24,6 +24,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
 from ttxdsl.insight.why.names import Names
 from ttxdsl.insight.why.trials.recording import Recorded
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.factors import OpShardingRule, factor_symbol
 from ttxdsl.sharding.spec import TensorSharding
@@ -178,7 +179,7 @@ class Places:
     def _calls(self) -> defaultdict[str, set[str]]:
         """The lines that call functions with constraints in them, by the places of those."""
         calls: defaultdict[str, set[str]] = defaultdict(set)
-        for op in self.recorded.original.walk():
+        for op in all_ops(self.recorded.original):
             if isinstance(op, sdy.ShardingConstraintOp):
                 for frame, caller in pairwise(_own_frames(op)[:2]):
                     calls[frame.position].add(caller.position)

@@ -30,6 +30,7 @@ from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import Frame, line_text, place_text
 from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import Signatures
 
 _COSTS = 3
@@ -154,7 +155,7 @@ def _parts(event: Event, bound: str) -> list[tuple[Operation, float]]:
 
 
 def _names_lines(module: ModuleOp) -> bool:
-    return any(author_path(op.location) for op in module.walk())
+    return any(author_path(op.location) for op in all_ops(module))
 
 
 def _cost_data(

@@ -20,6 +20,7 @@ from ttxdsl.analysis.attribution.origins import Origins
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.data_flow import Operand
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -415,11 +416,11 @@ class Recorded:
 
     def start_stage_6(self, module: ModuleOp) -> None:
         """Number the ops that propagation sees, and find them from the original."""
-        for op in module.walk():
+        for op in all_ops(module):
             if calls := self.numbered.callers(op):
                 self._calls[op] = calls
-        self.numbered.mark(module.walk())
-        for op in module.walk():
+        self.numbered.mark(all_ops(module))
+        for op in all_ops(module):
             known = self.numbered.origins(op)
             if len(known) > 1 and known[-1].name == op.name:
                 self.twins.setdefault(known[-1], []).append(op)
@@ -436,12 +437,12 @@ class Recorded:
             propagation = start if outcome is start else None
         inner = self.propagation
         ours = isinstance(inner, PropagationPass)
-        for op in module.walk():
+        for op in all_ops(module):
             if isinstance(op, sdy.DataFlowEdgeOp):
                 self.edges[op.result] = op.input
         values = [
             value
-            for op in module.walk()
+            for op in all_ops(module)
             for value in (
                 *op.results,
                 *(arg for r in op.regions for block in r.blocks for arg in block.args),
@@ -513,7 +514,7 @@ class Recorded:
 
     def end_stage_10(self, module: ModuleOp) -> None:
         """Keep what stage 11 erases, and number the ops once more."""
-        for op in module.walk():
+        for op in all_ops(module):
             self.operands[op] = tuple(
                 (value, sdy.get_sharding(value)) for value in op.operands
             )
@@ -526,4 +527,4 @@ class Recorded:
                 if source in self.constraints:
                     self.moved[op.result] = self.constraints[source].results[0]
                     break
-        self.numbered.mark(module.walk())
+        self.numbered.mark(all_ops(module))
