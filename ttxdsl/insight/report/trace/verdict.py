@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.attribution.authored import (
     GET_DEBUG_INFO,
     PHASES,
+    AuthorScope,
     author_path,
     path_text,
 )
@@ -45,7 +46,7 @@ class _Cost:
     longest: float = 0.0
     op: Operation | None = None
     ops: Counter[str] = field(default_factory=Counter[str])
-    layers: set[str] = field(default_factory=set[str])
+    layers: set[AuthorScope] = field(default_factory=set[AuthorScope])
     phases: dict[str, None] = field(default_factory=dict[str, None])
 
 
@@ -109,7 +110,7 @@ def verdict(
             if cost.op is None or spent > cost.longest:
                 cost.longest, cost.op = spent, op
             path = author_path(op.location)
-            cost.layers.update(scope.text for scope in path if scope.count > 1)
+            cost.layers.update([scope for scope in path if scope.count > 1][:1])
             if path and path[0].name in PHASES:
                 cost.phases.setdefault(path[0].name)
     largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]
