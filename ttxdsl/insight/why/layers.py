@@ -11,6 +11,7 @@ from ttxdsl.insight.why.answers import WhyCollective
 _NUMBER = re.compile(r"\d+")
 _INDEX = re.compile(r"(?<=[\[_])\d+(?!\w)")
 _VALUE = re.compile(r" ?(?:@[\w.$-]+:)?%[\w.$-]+(?:#\d+)?")
+_ARGUMENT = "%arg"
 
 _NAMES = 3
 """Annotations that are told of what several cause."""
@@ -45,14 +46,32 @@ def fold_collectives(
 def text_of_all(texts: Sequence[str]) -> str | None:
     """Return texts that differ in numbers only as one, `p[0]` to `p[3]` as `p[0-3]`.
 
-    None if they differ in more. Numbers of values say nothing of several: `%12` is left out.
+    None if they differ in more.
     """
-    texts = [_VALUE.sub("", text) for text in texts]
+    texts = _with_values_of_all(texts)
     if len({_NUMBER.sub("", text) for text in texts}) > 1:
         return None
     numbers = zip(*(map(int, _NUMBER.findall(text)) for text in texts), strict=True)
     ranges = iter([number_ranges(sorted(set(column))) for column in numbers])
     return _NUMBER.sub(lambda _: next(ranges), texts[0])
+
+
+def _with_values_of_all(texts: Sequence[str]) -> list[str]:
+    """Return texts with the values that they share, `%12`; of arguments the first stays.
+
+    The numbers of other values say nothing of several ops.
+    """
+    values = [_VALUE.findall(text) for text in texts]
+    shared: list[str] = []
+    if len({*map(len, values)}) == 1:
+        for first, *others_ in zip(*values, strict=True):
+            several = f"{first} …" if _ARGUMENT in first else ""
+            shared.append(several if {*others_} - {first} else first)
+    together: list[str] = []
+    for text in texts:
+        kept = iter(shared)
+        together.append(_VALUE.sub(lambda _, kept=kept: next(kept, ""), text))
+    return together
 
 
 def names_together(names: Iterable[str]) -> list[str]:
