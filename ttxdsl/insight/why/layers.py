@@ -1,9 +1,12 @@
-"""Collectives that repeat over the layers of a model, as one with a count."""
+"""Collectives and buffers that repeat over the layers of a model, as one with a count."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 
+from ttxdsl.analysis.attribution.words import Words
+from ttxdsl.analysis.usage.memory import LiveValue
 from ttxdsl.costs.units import listed, number_ranges, others
 from ttxdsl.diagnostics.folding import Folded, fold
 from ttxdsl.insight.why.answers import WhyCollective
@@ -74,11 +77,16 @@ def _with_values_of_all(texts: Sequence[str]) -> list[str]:
     return together
 
 
+def without_layers(name: str) -> str:
+    """Return a name without the numbers of layers, the same for those of all of them."""
+    return _INDEX.sub("", name)
+
+
 def names_together(names: Iterable[str]) -> list[str]:
     """Return names with those of several layers as one, `p[0]` to `p[3]` as `p[0-3]`."""
     alike: dict[str, dict[str, None]] = {}
     for name in names:
-        alike.setdefault(_INDEX.sub("", name), {})[name] = None
+        alike.setdefault(without_layers(name), {})[name] = None
     return [
         (text_of_all(list(group)) if len(group) > 1 else None) or next(iter(group))
         for group in alike.values()
@@ -90,3 +98,45 @@ def annotations_text(names: Iterable[str]) -> str:
     told = names_together(names)
     more = len(told) - _NAMES
     return listed([*told[:_NAMES], *([others(more)] if more > 0 else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeBuffers:
+    """Buffers at the peak of one name, type and line, as those of all layers are.
+
+    Attributes:
+        name: in the words of the program's author.
+        type: of each, on a device.
+        count: how many there are.
+        bytes: of all of them.
+        position: in the source; None where the program does not say it.
+    """
+
+    name: str
+    type: str
+    count: int
+    bytes: int
+    position: str | None
+
+
+def largest_buffers(
+    values: Iterable[LiveValue], words: Words, most: int
+) -> Iterator[AlikeBuffers]:
+    """Yield the buffers that take most together, those that differ in the layer as one."""
+    named = [
+        (words.value(value.value) or value.name, value)
+        for value in values
+        if value.bytes
+    ]
+    groups = fold(
+        named,
+        lambda row: (without_layers(row[0]), row[1].type, row[1].position),
+        lambda row: row[1].bytes,
+        most,
+    ).groups
+    for group in groups[:most]:
+        names = [name for name, _ in group]
+        first = group[0][1]
+        size = sum(value.bytes for _, value in group)
+        name = text_of_all(names) or names[0]
+        yield AlikeBuffers(name, first.type, len(group), size, first.position)

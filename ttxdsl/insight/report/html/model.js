@@ -165,7 +165,7 @@ function roundTicks(most, ofBytes = false) {
 /** What a scope is called; what nobody named by what is in it. */
 function scopeLabel(at, short = false) {
   const scope = scopes[at];
-  if (scope.kind !== "segment") return scope.name + layersText(at, short) + turnsText(turnsOfScope(at));
+  if (scope.kind !== "segment") return nameOfLayers(at, short) + turnsText(turnsOfScope(at));
   const all = [...totals[at].names].sort((a, b) => b[1] - a[1]);
   const told = all.filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
   const what = [...told, ...all.filter((one) => !told.includes(one))].slice(0, 2).map(([name, count]) => `${count} ${name}`);

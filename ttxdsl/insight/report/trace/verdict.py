@@ -6,7 +6,7 @@ layers together, apart for computing and sending.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -30,6 +30,7 @@ from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import Frame, line_text, place_text
+from ttxdsl.insight.why.layers import largest_buffers
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.rules.registry import Signatures
 
@@ -194,11 +195,7 @@ def _memory_data(
             for chip in sorted(chips, key=lambda chip: chip.memory_bytes)
         ],
         "largest": [
-            {
-                "name": words.value(value.value) or value.name,
-                "type": value.type,
-                "bytes": value.bytes,
-            }
-            for value in profile.peak_values[:_LARGEST]
+            asdict(buffers)
+            for buffers in largest_buffers(profile.peak_values, words, _LARGEST)
         ],
     }
