@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import (
     Remark,
@@ -259,9 +260,9 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
 
     def _remark(self, way: PropagationPass, comparison: _Comparison) -> None:
         emit_remark(
-            f"shardings contradict each other: stage 6 is {way.name}, with which "
-            f"{comparison.counted} {comparison.after:,} bytes, {comparison.before:,} with"
-            f" {self.name}"
+            f"stage 6 is {way.name}, since shardings contradict each other:"
+            f" {comparison.counted} {bytes_text(comparison.after)} with it,"
+            f" {bytes_text(comparison.before)} with {self.name}"
         )
 
 
