@@ -14,6 +14,8 @@ def test_texts_that_differ_in_numbers_are_one():
 def test_values_of_all_stay():
     texts = [f"dot %{at} from %arg{at}, constraint %7" for at in (3, 5)]
     assert text_of_all(texts) == "dot from %arg3 …, constraint %7"
+    texts = [f"dot %{at} sums over dimension 1 of %{at}2" for at in (3, 5)]
+    assert text_of_all(texts) == "dot sums over dimension 1 of %32 …"
     # of values of some nothing is told
     assert text_of_all(["dot %3", "dot"]) == "dot"
 

@@ -14,7 +14,7 @@ from ttxdsl.insight.why.answers import WhyCollective
 _NUMBER = re.compile(r"\d+")
 _INDEX = re.compile(r"(?<=[\[_])\d+(?!\w)")
 _VALUE = re.compile(r" ?(?:@[\w.$-]+:)?%[\w.$-]+(?:#\d+)?")
-_ARGUMENT = "%arg"
+_BEFORE_AN_OPERAND = re.compile(r"(?:\b(?:and|from|needs|of|on|or)|,)$")
 
 _NAMES = 3
 """Annotations that are told of what several cause."""
@@ -60,16 +60,17 @@ def text_of_all(texts: Sequence[str]) -> str | None:
 
 
 def _with_values_of_all(texts: Sequence[str]) -> list[str]:
-    """Return texts with the values that they share, `%12`; of arguments the first stays.
+    """Return texts with the values that they share, `%12`, and `%arg3 …` for several.
 
-    The numbers of other values say nothing of several ops.
+    Behind the name of an op the numbers of several say nothing and are left out.
     """
-    values = [_VALUE.findall(text) for text in texts]
+    rows = [[*_VALUE.finditer(text)] for text in texts]
     shared: list[str] = []
-    if len({*map(len, values)}) == 1:
-        for first, *others_ in zip(*values, strict=True):
-            several = f"{first} …" if _ARGUMENT in first else ""
-            shared.append(several if {*others_} - {first} else first)
+    if len({*map(len, rows)}) == 1:
+        for first, *rest in zip(*rows, strict=True):
+            is_operand = _BEFORE_AN_OPERAND.search(first.string, 0, first.start())
+            several = f"{first[0]} …" if is_operand else ""
+            shared.append(several if {one[0] for one in rest} - {first[0]} else first[0])
     together: list[str] = []
     for text in texts:
         kept = iter(shared)
