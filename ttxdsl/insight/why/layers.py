@@ -70,7 +70,9 @@ def _with_values_of_all(texts: Sequence[str]) -> list[str]:
         for first, *rest in zip(*rows, strict=True):
             is_operand = _BEFORE_AN_OPERAND.search(first.string, 0, first.start())
             several = f"{first[0]} …" if is_operand else ""
-            shared.append(several if {one[0] for one in rest} - {first[0]} else first[0])
+            shared.append(
+                several if {one[0] for one in rest} - {first[0]} else first[0]
+            )
     together: list[str] = []
     for text in texts:
         kept = iter(shared)

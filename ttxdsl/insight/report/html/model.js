@@ -122,6 +122,9 @@ data.collectives.forEach((one, at) => {
   if (one.node >= 0) collectivesOf.set(one.node, [...(collectivesOf.get(one.node) ?? []), at]);
 });
 
+/** The first collective of each op that has some. */
+const collectiveAt = new Map([...collectivesOf].map(([node, [first]]) => [nodes[node], data.collectives[first]]));
+
 /** The bytes that an op's collectives send. */
 const sentBy = (node) => (collectivesOf.get(node) ?? []).reduce((sum, at) => sum + data.collectives[at].bytes, 0);
 
@@ -181,8 +184,14 @@ function ancestors(scope) {
   return found;
 }
 
+/** Functions and places that an op is written in; of a collective that the compiler added, the line that it serves. */
+function framesOf(node) {
+  const served = node.frames.length ? undefined : collectiveAt.get(node);
+  return served?.position ? [[served.function ?? "", served.position]] : node.frames;
+}
+
 function sourceOf(node) {
-  return node.frames.length ? node.frames[0][1] : "";
+  return framesOf(node)[0]?.[1] ?? "";
 }
 
 /** A text in which files have no folders. */
@@ -266,7 +275,7 @@ function haystackOf(at) {
     const along = (collectivesOf.get(at) ?? []).map((one) => data.collectives[one].axes);
     const split = kindOf(node) === "collective" && along.length ? [] : node.outputs.map((value) => layoutOf(value)?.text ?? "");
     const axes = [...along, ...split].join(" ");
-    const places = node.frames.map((frame) => frame.join(" ")).join(" ");
+    const places = framesOf(node).map((frame) => frame.join(" ")).join(" ");
     const path = node.path.join("/") || scopes[node.scope].name;
     const fields = { op: `${node.op} ${node.name}`, value: values, type: types, axis: axes, src: places, scope: path };
     const all = Object.values(fields).join("\n").toLowerCase();
