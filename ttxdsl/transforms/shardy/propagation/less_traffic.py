@@ -259,10 +259,12 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         return aggressive, None
 
     def _remark(self, way: PropagationPass, comparison: _Comparison) -> None:
+        before, after = comparison.before, comparison.after
+        assert before is not None and after is not None, "the other way sends less"
         emit_remark(
             f"stage 6 is {way.name}, since shardings contradict each other:"
-            f" {comparison.counted} {bytes_text(comparison.after)} with it,"
-            f" {bytes_text(comparison.before)} with {self.name}"
+            f" {comparison.counted} {bytes_text(after)} with it,"
+            f" {bytes_text(before)} with {self.name}"
         )
 
 
