@@ -471,10 +471,16 @@ def _number(
     inner = [at for at in items if len(calls[at]) > depth]
     for scope, group in _grouped(inner, lambda at: calls[at][depth]):
         own = [at for at in group if len(calls[at]) == depth + 1]
-        if not own and len({calls[at][depth + 1] for at in group}) > 1:
+        called = 0 if own else len({calls[at][depth + 1] for at in group})
+        if called > 1:
             # a layer whose ops are all in functions that it calls, as its sums' gradients
             own = group
         pieces = _repeats(group, own, labels)
+        # what is around layers calls some functions once
+        if called > 1 and called * len(pieces) * _REGULAR > sum(
+            len({calls[at][depth + 1] for at in piece}) for piece in pieces
+        ):
+            pieces = [group]
         for number, piece in enumerate(pieces):
             # layers are counted as the forward pass meets them
             call = len(pieces) - 1 - number if is_backward else number

@@ -78,7 +78,7 @@ class _Module:
 
     @cached_property
     def runs(self) -> Runs:
-        """How often its ops run, which few are asked."""
+        """The iterations of its ops, which few are asked for."""
         return Runs(self._module, self._trip_count)
 
 

@@ -7,7 +7,6 @@ inserted the reshard. The reason is its demand, and how its tensors were sharded
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -197,17 +196,7 @@ class WhyCollectives:
 
     def _plan(self, reshard: Operation) -> tuple[str, ...]:
         """The `sdy` collectives that a reshard became, in order."""
-        return tuple(op.name for op in self._became.get(reshard, ()))
-
-    @cached_property
-    def _became(self) -> dict[Operation, dict[Operation, None]]:
-        """For each op before stage 10 the `sdy` collectives that it became, in order."""
-        became: dict[Operation, dict[Operation, None]] = {}
-        for parts in self.recorded.sources.values():
-            for sources in parts:
-                for source in sources:
-                    became.setdefault(source, {})[sources[0]] = None
-        return became
+        return tuple(op.name for op in self.recorded.became.get(reshard, ()))
 
     # Inserted by stage 8
 

@@ -7,6 +7,7 @@ which its successors are found. `compiling.py` sets these up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from xdsl.context import Context
@@ -303,6 +304,16 @@ class Recorded:
         ] = {}
         self._arguments: dict[SSAValue, SSAValue] = {}
         self._calls: dict[Operation | None, list[Operation]] = {}
+
+    @cached_property
+    def became(self) -> dict[Operation, dict[Operation, None]]:
+        """For each op before stage 10 the `sdy` collectives that it became, in order."""
+        became: dict[Operation, dict[Operation, None]] = {}
+        for parts in self.sources.values():
+            for sources in parts:
+                for source in sources:
+                    became.setdefault(source, {})[sources[0]] = None
+        return became
 
     # Stage 6
 

@@ -20,6 +20,7 @@ from typing import Generic, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import (
     Remark,
@@ -261,10 +262,12 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         return aggressive, None
 
     def _remark(self, way: PropagationPass, comparison: _Comparison) -> None:
+        before, after = comparison.before, comparison.after
+        assert before is not None and after is not None, "the other way sends less"
         emit_remark(
-            f"shardings contradict each other: stage 6 is {way.name}, with which "
-            f"{comparison.counted} {comparison.after:,} bytes, {comparison.before:,} with"
-            f" {self.name}"
+            f"stage 6 is {way.name}, since shardings contradict each other:"
+            f" {comparison.counted} {bytes_text(after)} with it,"
+            f" {bytes_text(before)} with {self.name}"
         )
 
 
