@@ -61,12 +61,15 @@ AuthorPath = tuple[AuthorScope, ...]
 @by_identity
 def author_path(location: Attribute) -> AuthorPath:
     """Return the scopes that a location of a loaded program is marked with, outermost first."""
+    # each op has several marks around it: no memo of those inside
+    while isinstance(location, NameLoc):
+        text = location.desc.data
+        if text.startswith(AUTHORED):
+            return _path_of(text)
+        if not is_mark(location):
+            return ()
+        location = location.location
     match location:
-        case NameLoc():
-            text = location.desc.data
-            if text.startswith(AUTHORED):
-                return _path_of(text)
-            return author_path(location.location) if is_mark(location) else ()
         case CallSiteLoc():
             return _inside(author_path(location.caller), author_path(location.callee))
         case FusedLoc():
@@ -86,7 +89,7 @@ def layer_of(path: AuthorPath) -> str:
     return next((scope.text for scope in path if scope.calls > 1), "")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def _path_of(text: str) -> AuthorPath:
     return tuple(AuthorScope(*each) for each in json.loads(text.removeprefix(AUTHORED)))
 
