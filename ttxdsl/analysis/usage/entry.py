@@ -1,6 +1,6 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
@@ -53,14 +53,6 @@ def is_donated(function: FuncOp, index: int) -> bool:
         return False
     told = function.arg_attrs.data[index].data
     return any(name in told for name in DONATED)
-
-
-def is_laid_out(function: FuncOp, index: int) -> bool:
-    """Whether a result takes the place, and so the layout, of an argument that is named for it."""
-    if function.arg_attrs is None:
-        return False
-    named = (entry.data.get(DONATED[0]) for entry in function.arg_attrs.data)
-    return any(isinstance(at, IntegerAttr) and at.value.data == index for at in named)
 
 
 def is_argument(value: SSAValue) -> bool:

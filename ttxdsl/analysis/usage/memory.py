@@ -67,7 +67,6 @@ from ttxdsl.analysis.usage.buffers.host import host_values, placement
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
     read_joined,
-    result_bytes,
     rows_read,
     shares_bytes,
 )
@@ -76,11 +75,11 @@ from ttxdsl.analysis.usage.buffers.order import (
     repeating_loop,
     scheduled,
     stored_late,
+    tables_beside,
 )
 from ttxdsl.analysis.usage.entry import (
     entry_of,
     is_donated,
-    is_laid_out,
     is_partitioned,
     local_type,
 )
@@ -282,7 +281,7 @@ class _Counter:
         """Return the ops of a block as they are; notes what is gathered anew among them."""
         if self.fusion is None:
             return ops
-        ops = stored_late(ops, self.fusion)
+        ops = stored_late(tables_beside(ops, self.fusion), self.fusion)
         compiler = self.fusion.compiler
         if (far := compiler.gathers_again_beyond) is not None:
             self.gathered_again |= repeated_gathers(ops, far)
@@ -372,19 +371,10 @@ class _Counter:
             pending += (v for v in results if old in self.buffers_of.get(v, ()))
         return [new]
 
-    def give_back(self, value: SSAValue, scope: Scope, is_laid_out: bool) -> None:
-        """Note that a value leaves the program, as a copy if its layout takes more bytes."""
-        buffers = self.buffers_of.get(value, ())
-        for buffer in buffers:
-            if buffer.kind != "value":
-                continue
-            size, local = 0, cast(Tensor, buffer.type)
-            if self.tile and not is_laid_out and is_tensor(value):
-                size = result_bytes(value, local.get_shape(), self.tile)
-            if size > buffer.bytes and len(buffers) == 1:
-                copy = Allocation(buffer.value, local, size, "result", scope)
-                self.buffers_of[value] = (copy,)
-            else:
+    def give_back(self, value: SSAValue) -> None:
+        """Note that a value leaves the program."""
+        for buffer in self.buffers_of.get(value, ()):
+            if buffer.kind == "value":
                 buffer.kind = "result"
 
     def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
@@ -579,6 +569,16 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
             buffers_of[outer] = buffers_of.get(inner, ())
 
 
+def _on_device(value: SSAValue) -> SSAValue:
+    """Return what a device's program returns as a value of the function."""
+    op = value.owner
+    if not isinstance(op, sdy.ManualComputationOp):
+        return value
+    assert op.body.block.last_op is not None, "a manual computation returns"
+    at = next(i for i, result in enumerate(op.results) if result is value)
+    return op.body.block.last_op.operands[at]
+
+
 def argument_name(function: FuncOp, index: int) -> str:
     """Return an argument's name in the source; JAX writes `params['w']` as location."""
     argument = function.body.block.args[index]
@@ -650,10 +650,10 @@ def memory_profile(
         arguments.append(buffer)
     steps, _ = counter.steps(_device_ops(block, counter), scope)
     last = block.last_op
-    results = [] if last is None else list(last.operands)
-    for index, value in enumerate(results):
-        counter.give_back(value, scope, is_laid_out(function, index))
-    returned = {b for v in results for b in counter.buffers_of.get(v, ())}
+    results = [] if last is None else [_on_device(value) for value in last.operands]
+    for value in results:
+        counter.give_back(value)
+    returned = dict.fromkeys(b for v in results for b in counter.buffers_of.get(v, ()))
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
     ]

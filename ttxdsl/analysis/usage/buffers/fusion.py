@@ -121,6 +121,10 @@ class Fusion:
             self._settle(op)
         return self._is_fused[op]
 
+    def is_stored(self, op: Operation) -> bool:
+        """Whether a loop over elements stores what an op computes."""
+        return _is_elementwise(op) and not self.is_fused(op)
+
     def is_streamed(self, op: Operation) -> bool:
         """Whether results exist a part at a time, in the loop of a product and a collective.
 
@@ -195,6 +199,9 @@ class Fusion:
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
+        if isinstance(user, stablehlo.PadOp) and _products_behind(user):
+            # products take in the pad, and read what is computed before it
+            return not self._is_computed.get(user.operands[index].owner, False)
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
                 return self._gathered(user.operands[index]) > 1
