@@ -58,8 +58,8 @@ def _reduces_rows(op: Operation | None, applied: type[Operation]) -> bool:
 def _scaled_product(value: SSAValue) -> Operation | None:
     """Return the product that elementwise ops lead from, one after the other.
 
-    None if converts alone do: they change places with a maximum, which then reads the
-    product itself.
+    None if a convert ends them: it changes places with a maximum, which then reads what is
+    converted, stored.
     """
     count = prod(shape_of(value))
     computes = False
@@ -68,6 +68,8 @@ def _scaled_product(value: SSAValue) -> Operation | None:
             return owner if computes else None
         is_moved = isinstance(owner, stablehlo.ConvertOp | stablehlo.TransposeOp)
         if owner.get_trait(Elementwise) is None and not is_moved:
+            return None
+        if isinstance(owner, stablehlo.ConvertOp) and not computes:
             return None
         computes |= not is_moved
         large = [
