@@ -322,3 +322,36 @@ func.func @main(%x: {STACK} {given if donated else ""}) -> {STACK} {{
     # donated, it is read while the stack is filled, which is copied into its place
     assert size * 2 <= profile.peak_bytes < size * 2.01
     assert profile.result_bytes == size
+
+
+@pytest.mark.parametrize(
+    ("size", "x", "w", "result", "temporary"),
+    [
+        (4, '{"x"}, {}', '{"x"}, {}', '{"x"}, {}', 64),
+        (4, '{"x"}, {}', '{}, {"x"}', '{"x"}, {}', 64),
+        (4, '{}, {"x"}', '{"x"}, {}', '{"x"}, {}', 128),
+        (4, '{}, {"x"}', '{"x"}, {}', "{}, {}", 128),
+        (8, '{}, {"x"}', '{"x"}, {}', '{"x"}, {}', 16),
+        (8, '{"x"}, {}', '{"x"}, {}', '{"x"}, {}', 0),
+        (16, '{}, {"x"}', '{}, {"x"}', '{}, {"x"}', 0),
+    ],
+)
+def test_windows_of_a_plain_product(
+    size: int, x: str, w: str, result: str, temporary: int, tmp_path: Path
+):
+    """What libtpu 0.0.52 needs beside arguments and results, in MiB."""
+    matrix = "tensor<8192x8192xbf16>"
+    x, w, result = (
+        f"{{sdy.sharding = #sdy.sharding<@m, [{s}]>}}" for s in (x, w, result)
+    )
+    (tmp_path / "step.mlir").write_text(f"""
+sdy.mesh @m = <["x"={size}]>
+func.func @main(%x: {matrix} {x}, %w: {matrix} {w}) -> ({matrix} {result}) {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ({matrix}, {matrix}) -> {matrix}
+  return %0 : {matrix}
+}}
+""")
+    module = ttxdsl.load(tmp_path / "step.mlir").partition().module
+    profile = memory_profile(module, compiler=TPU)
+    given = profile.argument_bytes + profile.result_bytes
+    assert profile.peak_bytes - given == temporary * 2**20

@@ -81,7 +81,9 @@ from ttxdsl.analysis.usage.entry import (
     entry_of,
     is_donated,
     is_partitioned,
+    is_returned,
     local_type,
+    on_device,
 )
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -503,6 +505,8 @@ class _Counter:
                 continue
             for old in self.buffers_of.get(operand, ()):
                 ends = old.last == index and not old.pinned and old not in taken
+                if self.fusion and old.kind == "value" and is_returned(step.op, result):
+                    continue  # an output has a place apart from temporary memory
                 if ends and old.scope is scope and old.bytes == state.bytes:
                     taken.add(old)
                     step.buffers.remove(state)
@@ -567,16 +571,6 @@ def _device_ops(block: Block, counter: _Counter) -> Iterable[Operation]:
         yield from counter.device_order(ops)
         for inner, outer in zip(last.operands, op.results, strict=True):
             buffers_of[outer] = buffers_of.get(inner, ())
-
-
-def _on_device(value: SSAValue) -> SSAValue:
-    """Return what a device's program returns as a value of the function."""
-    op = value.owner
-    if not isinstance(op, sdy.ManualComputationOp):
-        return value
-    assert op.body.block.last_op is not None, "a manual computation returns"
-    at = next(i for i, result in enumerate(op.results) if result is value)
-    return op.body.block.last_op.operands[at]
 
 
 def argument_name(function: FuncOp, index: int) -> str:
@@ -650,7 +644,7 @@ def memory_profile(
         arguments.append(buffer)
     steps, _ = counter.steps(_device_ops(block, counter), scope)
     last = block.last_op
-    results = [] if last is None else [_on_device(value) for value in last.operands]
+    results = [] if last is None else [on_device(value) for value in last.operands]
     for value in results:
         counter.give_back(value)
     returned = dict.fromkeys(b for v in results for b in counter.buffers_of.get(v, ()))

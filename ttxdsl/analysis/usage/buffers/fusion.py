@@ -25,6 +25,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     is_one_hot,
     scratch_types,
     softmax_product,
+    window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
     moved_rows,
@@ -456,6 +457,11 @@ class Fusion:
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
+        if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
+            if (count := self._scattered(op)) > 1:
+                return window_types(op.result, count, is_sum=True)
+            whole = max(op.operands, key=self._gathered)
+            return window_types(whole, self._gathered(whole), is_sum=False)
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None
         if not isinstance(table, Operation) or not self.is_fused(table):
             return scratch_types(op)

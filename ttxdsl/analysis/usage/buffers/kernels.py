@@ -25,6 +25,9 @@ from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
 
+_UNROLLED = 4
+"""Windows of a product that are no loop."""
+
 RUN = 128
 """Elements of a running sum's first level."""
 
@@ -153,6 +156,18 @@ def scratch_types(op: Operation) -> list[Tensor]:
             return [TensorType(element_of(op.inputs[0]), shape)] if is_running else []
         case _:
             return []
+
+
+def window_types(whole: SSAValue, count: int, *, is_sum: bool) -> list[Tensor]:
+    """Return the types of the windows of a value that are on their way, in HBM.
+
+    A product in four windows has no loop, and they go both ways round: two parts of what is
+    gathered, or four partial sums. In a loop of more there is one sum beside the result; the
+    rest has room on the core. (libtpu 0.0.52, products of 8192 x 8192 among 4, 8 and 16 v5e.)
+    """
+    number = (4 if is_sum else 2) if count <= _UNROLLED else int(is_sum)
+    part = TensorType(element_of(whole), (prod(shape_of(whole)) // count,))
+    return [part] * number
 
 
 def group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
