@@ -64,6 +64,7 @@ from ttxdsl.analysis.usage.buffers.fusion import (
 )
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
+from ttxdsl.analysis.usage.buffers.kernels import begin_windows
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
     read_joined,
@@ -327,6 +328,8 @@ class _Counter:
         for index, step in enumerate(steps):
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
+        if self.fusion:
+            begin_windows(steps, self.fusion.windows)
         return steps, captured
 
     def _copied_arguments(

@@ -202,7 +202,8 @@ class Fusion:
             return is_one_hot(user)
         if isinstance(user, stablehlo.PadOp) and _products_behind(user):
             # products take in the pad, and read what is computed before it
-            return not self._is_computed.get(user.operands[index].owner, False)
+            maker = user.operand.owner
+            return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
                 return self._gathered(user.operands[index]) > 1

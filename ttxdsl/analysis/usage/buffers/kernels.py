@@ -12,11 +12,13 @@
 - A running sum is made in two levels, whose first has the size of the result.
 """
 
+from collections.abc import Callable, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.usage.buffers.allocation import BufferStep
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
 from ttxdsl.dialects.traits import Elementwise, SameBytes
@@ -168,6 +170,29 @@ def window_types(whole: SSAValue, count: int, *, is_sum: bool) -> list[Tensor]:
     number = (4 if is_sum else 2) if count <= _UNROLLED else int(is_sum)
     part = TensorType(element_of(whole), (prod(shape_of(whole)) // count,))
     return [part] * number
+
+
+def begin_windows(
+    steps: Sequence[BufferStep], windows: Callable[[Operation], int]
+) -> None:
+    """Have what loops of products in windows write be there from the last gather ahead of them.
+
+    What a loop writes is allocated by an op that waits for nothing, and libtpu's scheduler,
+    which works from the end, puts that where it waits for a message. In a turn without one
+    the products of all layers so have their buffers from its start (libtpu 0.0.52, v5e:
+    3, 6 and 8 layers in Python, in a loop of microbatches and without).
+
+    Args:
+        steps: of a block.
+        windows: of a product, how many it has.
+    """
+    start = 0
+    for index, step in enumerate(steps):
+        if isinstance(step.op, stablehlo.AllGatherOp) and step.buffers:
+            start = index
+        elif start < index and windows(step.op) > _UNROLLED:
+            steps[start].buffers += step.buffers
+            step.buffers = []
 
 
 def group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
