@@ -25,6 +25,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     is_one_hot,
     scratch_types,
     softmax_product,
+    window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
     moved_rows,
@@ -121,6 +122,10 @@ class Fusion:
             self._settle(op)
         return self._is_fused[op]
 
+    def is_stored(self, op: Operation) -> bool:
+        """Whether a loop over elements stores what an op computes."""
+        return _is_elementwise(op) and not self.is_fused(op)
+
     def is_streamed(self, op: Operation) -> bool:
         """Whether results exist a part at a time, in the loop of a product and a collective.
 
@@ -195,6 +200,10 @@ class Fusion:
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
+        if isinstance(user, stablehlo.PadOp) and _products_behind(user):
+            # products take in the pad, and read what is computed before it
+            maker = user.operand.owner
+            return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
                 return self._gathered(user.operands[index]) > 1
@@ -449,6 +458,11 @@ class Fusion:
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
+        if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
+            if (count := self._scattered(op)) > 1:
+                return window_types(op.result, count, is_sum=True)
+            whole = max(op.operands, key=self._gathered)
+            return window_types(whole, self._gathered(whole), is_sum=False)
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None
         if not isinstance(table, Operation) or not self.is_fused(table):
             return scratch_types(op)
