@@ -99,7 +99,7 @@ geometric mean of the error 1.16 (0.74 to 1.61 of libtpu's peak). It mended stac
 that), loops of microbatches, logits without their last token, scores that are scaled in bf16, and
 what loops of windows write; and plain products of 8192 x 8192 among 4, 8 and 16 chips, of which 23
 of 26 layouts have libtpu's figure within 5%. With that the programs written by hand were planned
-again, but for "blind 6", whose texts are lost.
+again, but for "blind 6", whose texts are lost, and the set "blind 7 (MaxText)".
 Of "blind 3" to "blind 5", of both sets "blind 7", of "blind 8", of "cut off" and of `diffusion_unet` there is libtpu's buffer assignment alone, with which it writes the same
 total as `memory_analysis()` says, without code generation (in "cut off" it took too long when
 they were compiled; of those, only the place of the head's gradient had been looked up). Programs
