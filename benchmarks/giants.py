@@ -438,10 +438,13 @@ Processor seconds at real-time priority. *Compiled* is loading and partitioning,
 | Gemma 3 4B, v6e-256 x 2 | 25,378 | 7.6 | 11.9 | 23.5 | 3,205 |
 
 Those reports have the listings of all stages. Since these are made when asked for
-(`--all-stages`), a report takes two thirds: of gpt-oss 120B 16.8 s where it took 24.5, of 24
-unrolled layers (12,019 ops) 6.1 where it took 9.4, and 953 KB where it had 1,318 (medians of three
-runs by turns, beside a test suite). On a quiet machine the latter takes 5.3 s, 4.4 for 10,000 ops,
-of which 1.9 are loading and partitioning, and 7.1 with the memory of a chip.
+(`--all-stages`), a report takes two thirds: of gpt-oss 120B 16.8 s where it took 24.5 (medians of
+three runs by turns, beside a test suite). Since then it lists the last stage alone and reads what
+it needs once: by turns with the tree before, 0.78 of the time for a Llama-like step of 24 layers
+that has the lines of its source (12,928 ops, 443 collectives; 928 KB where it had 1,197) and 0.83
+for 24 unrolled layers without (12,019 ops). On a machine that others hardly used (load 2 to 4)
+the latter takes 3.8 s of processor, 3.2 for 10,000 ops, and 5.1 with the memory of a chip; the
+former 6.5 and 7.6, 5.0 for 10,000: its load, marks and names of places are what it has more.
 
 2026-11-28, before and after in one run on the same machine under load (15 processes waited
 for its two cores): one collective of a large program is explained by what three seconds
@@ -459,10 +462,12 @@ included, with the changes that were compiled in it.
 | Qwen 3.5 35B, v5p-128 | 16.4 | 11.6 | | | | |
 
 So one collective of a step of 10,000 ops costs no change by itself: the answer says how many
-were not compiled, and `--tries 3` compiles three, each as a whole. Of the scanned steps only
-Qwen 3.5 and Llama 4 Scout are above 10 s (10.4 to 12.8). The table of all steps is older than this; bytes and
+were not compiled, and `--tries 3` compiles three, each as a whole. Llama 4 Scout and Qwen 3.5
+were the only scanned steps above 10 s (10.4 to 12.8); they take 8.0 to 9.5 since large programs
+are tried both ways only where loops gain enough, and new objects are not read after a pass (load
+3; up to a third more beside a test suite). The table of all steps is older than this; bytes and
 launches of the 21 that were compared are the same, and so are the peaks of the two slow ones (no
-others were compared).
+others were compared); Scout on v6e and Qwen 3.5 35B on v5p-128 send 0.8% more since.
 """
 
 TTNN = """\

@@ -51,3 +51,13 @@ def test_columns_go_before_a_table_gets_too_high():
     low = printed(table_of(*rows), 42, ["where"], lines=9)
     assert "where" in high and "where" not in low
     assert len(low.splitlines()) < len(high.splitlines())
+
+
+def test_text_is_wrapped_between_words():
+    stream = StringIO()
+    terminal = Terminal(file=stream, width=24)
+    terminal.print_wrapped("  5%  line 3 of layers[0-3].up_projection", indent=6)
+    assert stream.getvalue().splitlines() == [
+        "  5%  line 3 of",
+        "      layers[0-3].up_projection",
+    ]

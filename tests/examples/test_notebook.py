@@ -99,7 +99,7 @@ def test_answers_are_legible(browser: Browser, tmp_path: Path, style: str):
         # borders of one table are below each other: boxes are as wide as letters
         runs = [edges[0]]
         for edge in edges:
-            if edge != runs[-1]:
+            if abs(edge - runs[-1]) > 1:  # bold letters are a part of a pixel off
                 runs.append(edge)
         assert len(runs) <= 6, runs
     # letters are told from what is behind them

@@ -5,6 +5,7 @@ import pytest
 
 import ttxdsl
 from tests.interpreters.reference import parse
+from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context
@@ -48,7 +49,10 @@ def test_the_one_that_sends_less_is_stage_6():
     # without optimizing 6,144: what is to send less sends no more than that
     assert bytes_sent(partitioned.module) == aggressive == 4_608 < by_priority
     (remark,) = [one for one in partitioned.remarks if "stage 6" in one.message]
-    assert f"{aggressive:,} bytes, {by_priority:,} with" in remark.message
+    assert (
+        f"{bytes_text(aggressive)} with it, {bytes_text(by_priority)} with"
+        in remark.message
+    )
     rng = np.random.default_rng(0)
     arrays = [rng.integers(64, size=(2, 16), dtype="i4")]
     arrays += [

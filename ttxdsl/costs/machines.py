@@ -182,11 +182,14 @@ class Machine:
         return json.dumps(data, indent=2) + "\n"
 
     def __str__(self) -> str:
-        """`generic: 5e+13 multiply-adds/s, memory 300 GB/s, link 12.5 GB/s, 1 us`."""
+        """`generic: 100 TFLOP/s, memory 300 GB/s, link 12.5 GB/s, 1 us`."""
+        flops, scale = 2 * self.operations_per_second, "T"
+        if flops < 1e12:
+            flops, scale = 1e3 * flops, "G"
         memory = self.memory_bytes_per_second / 1e9
         return (
-            f"{self.name}: {self.operations_per_second:g} multiply-adds/s,"
-            f" memory {memory:g} GB/s, link {self.links_text}"
+            f"{self.name}: {_rounded(flops / 1e12)} {scale}FLOP/s,"
+            f" memory {_rounded(memory)} GB/s, link {self.links_text}"
         )
 
     @property
@@ -198,6 +201,11 @@ class Machine:
         ]
         links += [f"along {name} {link}" for name, link in self.axes]
         return ", ".join(links)
+
+
+def _rounded(figure: float) -> str:
+    """Return three digits of a figure: `24.7`, `2,350`."""
+    return f"{float(f'{figure:.3g}'):,g}"
 
 
 def machine_data(machine: Machine) -> dict[str, Any]:

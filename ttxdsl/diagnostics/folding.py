@@ -33,13 +33,20 @@ def fold(
         weight: of an item; that of a group is the sum.
         shown: how many groups to show.
     """
-    groups_by_key: dict[Hashable, list[T]] = {}
-    for item in items:
-        groups_by_key.setdefault(key(item), []).append(item)
-    groups = sorted(groups_by_key.values(), key=lambda group: -sum(map(weight, group)))
+    groups = sorted(
+        together(items, key).groups, key=lambda group: -sum(map(weight, group))
+    )
     if len(groups) == shown + 1:
         shown += 1  # saying that one is hidden takes as much room
     return Folded(groups[:shown], [item for group in groups[shown:] for item in group])
+
+
+def together(items: Iterable[T], key: Callable[[T], Hashable]) -> Folded[T]:
+    """Items with one key in one group, in the order of the first of each."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return Folded(list(groups.values()))
 
 
 def farthest(

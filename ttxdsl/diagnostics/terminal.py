@@ -6,6 +6,7 @@ remember to escape: strings are no markup, and what a terminal would obey is sho
 
 import re
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -92,6 +93,17 @@ class Terminal(Console):
             highlight=False,
             record=record,
         )
+
+    def print_wrapped(self, text: str, style: str = "", *, indent: int = 0) -> None:
+        """Print text in lines as wide as the terminal, all but the first indented."""
+        lines = wrap(
+            visible_lines(text),
+            self.width,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        self.print(Text("\n".join(lines), style), soft_wrap=True)
 
     def print_table(
         self, table: Table, drop: Sequence[str] = (), lines: int | None = None

@@ -78,7 +78,8 @@ def parse_program(
         CompileError: the text is no module or breaks a rule of its dialects.
     """
     text = text.removeprefix(BYTE_ORDER_MARK)
-    if not text.strip():
+    lines = map(str.strip, StringIO(text))
+    if not any(line and not line.startswith("//") for line in lines):
         raise CompileError("there is no program: the text is empty", position=source)
     if (other := _OTHER_LANGUAGE.match(text)) is not None:
         language = "XLA's HLO" if other[1] == "HloModule" else "a jaxpr"

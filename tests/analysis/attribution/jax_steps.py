@@ -24,6 +24,18 @@ def block(x: Any, w: Any) -> Any:
     return x + norm(x) @ w.T
 
 
+def expert(x: Any, w: Any) -> Any:
+    """Call it in a loop in a layer."""
+    return jnp.tanh(x @ w) * jnp.exp(x)
+
+
+def mixture(x: Any, w: Any) -> Any:
+    """One layer that calls a function again and again."""
+    for _ in range(2):
+        x = x + expert(norm(x), w)
+    return jnp.cos(x) / jnp.sqrt(x)
+
+
 def tower(x: Any, w: Any) -> Any:
     """One layer whose gradients are all of functions that it calls."""
     h = x + mixer(norm(x), w)
@@ -54,6 +66,23 @@ def trained(layer: Any) -> Any:
         return jax.tree.map(lambda w, g: w - 0.1 * g, weights, gradients), value
 
     return step
+
+
+def nested(weights: Any, x: Any) -> Any:
+    """A step whose loss has no ops of its own: layers in a function, an end in another."""
+
+    def layers(weights: Any, x: Any) -> Any:
+        for w in weights:
+            x = block(x, w)
+        return x
+
+    def end(x: Any) -> Any:
+        return jnp.mean(jnp.exp(x))
+
+    def loss(weights: Any, x: Any) -> Any:
+        return end(layers(weights, x))
+
+    return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, x))
 
 
 def loop(weights: Any, x: Any) -> Any:
@@ -116,7 +145,9 @@ def shards(weights: Any, x: Any) -> Any:
 
 STEPS = {
     "layers": (trained(block), 3),
+    "nested": (nested, 12),
     "towers": (trained(tower), 3),
+    "mixtures": (trained(mixture), 3),
     "checkpoints": (trained(jax.checkpoint(block)), 3),
     "jitted": (trained(jax.jit(block)), 3),
     "loop": (loop, 4),

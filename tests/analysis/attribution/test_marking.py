@@ -77,6 +77,15 @@ def test_layers_are_counted_in_both_passes():
     assert found["optimizer"]
 
 
+def test_a_loss_is_called_once_around_its_layers():
+    assert {("block", 12)} == {
+        (scope.name, scope.calls)
+        for op in marked("nested").walk()
+        for scope in author_path(op.location)
+        if scope.calls > 1
+    }
+
+
 def test_layers_without_gradients_of_their_own_are_counted():
     found = paths("towers")
     for phase in ("forward", "backward"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import ttxdsl
 from tests.work import calls
 from ttxdsl.analysis.usage.memory import MemoryParts, MemoryProfile, memory_profile
+from ttxdsl.costs.compilers import TPU
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import parse_program
 
@@ -281,3 +284,99 @@ def test_the_peak_inside_a_loop_has_the_line_of_the_op_that_runs_there():
     profile = memory_profile(parse_program(text))
     assert profile.peak_position is not None
     assert ":10:" in profile.peak_position
+
+
+STACK = "tensor<4x256x256xf32>"
+
+
+@pytest.mark.parametrize("donated", [False, True])
+def test_a_stack_that_a_loop_fills_is_the_output(donated: bool, tmp_path: Path):
+    given = (
+        "{sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>, jax.buffer_donor = true}"
+    )
+    (tmp_path / "step.mlir").write_text(f"""
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: {STACK} {given if donated else ""}) -> {STACK} {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %f = stablehlo.constant dense<0.0> : tensor<f32>
+  %empty = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {STACK}
+  %0:3 = stablehlo.while(%i = %zero, %xs = %x, %ys = %empty) : tensor<i32>, {STACK}, {STACK}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %1 = stablehlo.dynamic_slice %xs, %i, %zero, %zero, sizes = [1, 256, 256] : ({STACK}, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x256x256xf32>
+    %2 = stablehlo.negate %1 : tensor<1x256x256xf32>
+    %3 = stablehlo.dynamic_update_slice %ys, %2, %i, %zero, %zero : ({STACK}, tensor<1x256x256xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> {STACK}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %xs, %3 : tensor<i32>, {STACK}, {STACK}
+  }}
+  return %0#2 : {STACK}
+}}
+""")
+    module = ttxdsl.load(tmp_path / "step.mlir").partition().module
+    profile = memory_profile(module, compiler=TPU)
+    size = 4 * 256 * 256 * 4
+    # donated, it is read while the stack is filled, which is copied into its place
+    assert size * 2 <= profile.peak_bytes < size * 2.01
+    assert profile.result_bytes == size
+
+
+@pytest.mark.parametrize(
+    ("size", "x", "w", "result", "temporary"),
+    [
+        (4, '{"x"}, {}', '{"x"}, {}', '{"x"}, {}', 64),
+        (4, '{"x"}, {}', '{}, {"x"}', '{"x"}, {}', 64),
+        (4, '{}, {"x"}', '{"x"}, {}', '{"x"}, {}', 128),
+        (4, '{}, {"x"}', '{"x"}, {}', "{}, {}", 128),
+        (8, '{}, {"x"}', '{"x"}, {}', '{"x"}, {}', 16),
+        (8, '{"x"}, {}', '{"x"}, {}', '{"x"}, {}', 0),
+        (16, '{}, {"x"}', '{}, {"x"}', '{}, {"x"}', 0),
+    ],
+)
+def test_windows_of_a_plain_product(
+    size: int, x: str, w: str, result: str, temporary: int, tmp_path: Path
+):
+    """What libtpu 0.0.52 needs beside arguments and results, in MiB."""
+    matrix = "tensor<8192x8192xbf16>"
+    x, w, result = (
+        f"{{sdy.sharding = #sdy.sharding<@m, [{s}]>}}" for s in (x, w, result)
+    )
+    (tmp_path / "step.mlir").write_text(f"""
+sdy.mesh @m = <["x"={size}]>
+func.func @main(%x: {matrix} {x}, %w: {matrix} {w}) -> ({matrix} {result}) {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ({matrix}, {matrix}) -> {matrix}
+  return %0 : {matrix}
+}}
+""")
+    module = ttxdsl.load(tmp_path / "step.mlir").partition().module
+    profile = memory_profile(module, compiler=TPU)
+    given = profile.argument_bytes + profile.result_bytes
+    assert profile.peak_bytes - given == temporary * 2**20
+
+
+@pytest.mark.parametrize(("size", "is_early"), [(8, True), (4, False)])
+def test_what_loops_of_windows_write_is_there_from_the_start(
+    size: int, is_early: bool, tmp_path: Path
+):
+    x, w = "tensor<8192x1024xbf16>", "tensor<1024x1024xbf16>"
+    rows = '{sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}'
+    dot = f"contracting_dims = [1] x [0] : ({x}, {w}) -> {x}"
+    (tmp_path / "step.mlir").write_text(f"""
+sdy.mesh @m = <["x"={size}]>
+func.func @main(%x: {x} {rows}, %a: {w} {rows}, %b: {w} {rows}, %c: {w} {rows}) -> ({x} {rows}) {{
+  %0 = stablehlo.dot_general %x, %a, {dot}
+  %1 = stablehlo.dot_general %0, %b, {dot}
+  %2 = stablehlo.dot_general %1, %c, {dot}
+  return %2 : {x}
+}}
+""")
+    module = ttxdsl.load(tmp_path / "step.mlir").partition().module
+    profile = memory_profile(module, compiler=TPU)
+    first = next(p for p in profile.points if p.op.name == "stablehlo.dot_general")
+    windows = first.inside  # of four, beside the product
+    given = profile.argument_bytes + profile.result_bytes
+    made = 8192 // size * 1024 * 2
+    assert first.bytes - windows - given == made * (2 if is_early else 1)

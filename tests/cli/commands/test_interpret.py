@@ -73,6 +73,16 @@ def refused(capsys: pytest.CaptureFixture[str]) -> str:
     return err
 
 
+@pytest.mark.parametrize("text", ["", "// nothing here\n", "// -----\n"])
+def test_a_file_without_a_program_is_an_error(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "empty.mlir"
+    path.write_text(text)
+    assert main(["interpret", str(path)]) == 1
+    assert "there is no program: the text is empty" in capsys.readouterr().err
+
+
 def test_constants_as_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     args = "[dense<1> : tensor<2xi32>, dense<[2, 3]> : tensor<2xi32>]"
     assert interpret(tmp_path, ADD, "--args", args) == 0

@@ -39,6 +39,40 @@ def test_the_signature(path: str, capsys: pytest.CaptureFixture[str]):
     assert "result 0: tensor<4x8xf32>  not decided yet" in out
 
 
+LAYERS = """\
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("p[0]['w']"),
+                %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("p[1]['w']"),
+                %c: tensor<8x4xf32> loc("p[2]['w']"))
+    -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  return %a, %b : tensor<8x4xf32>, tensor<8x4xf32>
+}
+"""
+
+
+def test_arguments_of_layers_that_are_alike_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "layers.mlir"
+    file.write_text(LAYERS)
+    out = shown(capsys, str(file))
+    assert "── 2 arguments p[0-1]['w']: tensor<8x4xf32>  [x, -]  2 shards" in out
+    assert "── argument 2 p[2]['w']: tensor<8x4xf32>  not decided yet" in out
+    # what all results have is said once
+    assert out.count("results, not decided yet") == out.count("not decided yet") - 1
+    whole = shown(capsys, str(file), "--all")
+    assert "argument 0 p[0]['w']" in whole and "argument 1 p[1]['w']" in whole
+
+
+def test_lines_are_no_wider_than_the_terminal(
+    path: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "50")
+    out = shown(capsys, path)
+    assert max(map(len, out.splitlines())) <= 50
+    assert "each on 1 device" in " ".join(out.replace("│", " ").split())
+
+
 def test_axes_of_size_one_are_not_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from ttxdsl.analysis.values import counting
+from ttxdsl.analysis.values import offsets
 from ttxdsl.conversion.stablehlo_to_ttir import convert as stablehlo_to_ttir
 from ttxdsl.conversion.stablehlo_to_ttir.ops import collective
 from ttxdsl.conversion.ttir_to_ttnn import convert as ttir_to_ttnn
@@ -34,7 +34,7 @@ from ttxdsl.transforms.shardy.exporting import (
     sdy_reshard_to_collectives,
 )
 from ttxdsl.transforms.shardy.propagation import less_traffic
-from ttxdsl.transforms.stages import batch_counting_indices, inline, sum_dynamic_slices
+from ttxdsl.transforms.stages import inline, sum_dynamic_slices
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\n'
 
@@ -179,9 +179,9 @@ def forget() -> None:
                     value.clear()
 
 
-def _from_zero(value: SSAValue, at: counting.At) -> counting.Count | None:
-    count = counting.count_of(value, at)
-    return None if count is None else count._replace(start=0)
+def _counted_from_anywhere(value: SSAValue, at: offsets.At) -> int | None:
+    offset = offsets.offset_of(value, at)
+    return offset.dim if offset.factor == 1 else None
 
 
 def _one_later(emit: Emitter, indices: SSAValue) -> SSAValue:
@@ -425,7 +425,7 @@ FAULTS = [
     Fault(
         "a count from one taken for a batch",
         SHIFTED_ROWS,
-        lambda patch: patch.setattr(batch_counting_indices, "count_of", _from_zero),
+        lambda patch: patch.setattr(offsets, "counted_dim", _counted_from_anywhere),
         "6 sdy-user-priority-propagate",
     ),
     Fault(

@@ -20,13 +20,12 @@ from tests.insight.check.faults import Fault
 from tests.transforms.collectives.programs import (
     CHEAPER,
     GATHERED_ALONG_TWO_AXES,
-    GATHERED_CARRY,
     PROGRAMS,
     TURN,
     UNUSED_CARRY,
 )
 from tests.transforms.stages import shift_programs, test_batch_counting_indices
-from ttxdsl.analysis.values.counting import Count
+from ttxdsl.analysis.values import offsets
 from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.check.failure import Mode
 from ttxdsl.ir.tensors import shape_of
@@ -45,7 +44,6 @@ from ttxdsl.transforms.collectives.program import dims, positions
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.partition.emitter import Emitter
 from ttxdsl.transforms.stages import (
-    batch_counting_indices,
     constant_places,
     frame_sources,
     frames,
@@ -73,13 +71,6 @@ def _first_one(
     before: object,
 ) -> SSAValue:
     return otherwise or value
-
-
-def _first_part(
-    program: DeviceProgram, value: SSAValue, axes: Axes, dim: int, before: Operation
-) -> SSAValue:
-    size = shape_of(value)[dim] // program.size(axes)
-    return program.cut(value, dim, [(0, size)], before)
 
 
 _JOIN = combine_collectives._join  # pyright: ignore[reportPrivateUsage]
@@ -182,11 +173,6 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "sink-all-reduces: a term counts on every device",
         PROGRAMS["sink-all-reduces"],
         _instead(DeviceProgram, "on_one", _as_it_is),
-    ),
-    (
-        "sink-collectives: each device carries the first part",
-        GATHERED_CARRY,
-        _instead(DeviceProgram, "all_slice", _first_part),
     ),
     (
         "hoist-slices: scattered and not summed",
@@ -295,7 +281,7 @@ _BEFORE: list[tuple[str, str, Plant, str]] = [
         test_batch_counting_indices.gather(
             test_batch_counting_indices.WRONG["reversed"]
         ),
-        _instead(batch_counting_indices, "count_of", lambda *_: Count(0, 0)),
+        _instead(offsets, "counted_dim", lambda *_: 0),
         "6 sdy-user-priority-propagate",
     ),
     (

@@ -39,7 +39,6 @@ def test_attention_of_thirty_heads():
     assert (families["batch"].size, arguments_of(families["batch"])) == (4, ["x.0"])
     assert families["batch"].communicates == ()
     assert dict(heads.communicates) == {"added up": 1}
-    assert families["sequence"].twice > 0
 
 
 def test_what_splits_an_argument_may_not_divide_the_group():

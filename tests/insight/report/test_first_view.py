@@ -67,6 +67,28 @@ def test_the_first_page_is_a_verdict(page: Page):
     assert page.evaluate("state.selected.node") >= 0
 
 
+def test_values_of_layers_are_one_row_at_the_peak(page: Page):
+    page.click("#tab-memory")
+    row = page.locator("#view-memory .row", has_text="weights[")
+    name, count = row.locator("> *").all_inner_texts()[:2]
+    assert (name, count) == ("weights[0 \N{HORIZONTAL ELLIPSIS} 3]", f"{LAYERS}")
+    # the summary folds them, too
+    largest = fsdp(True)["verdict"]["memory"]["largest"]
+    assert max(one["count"] for one in largest) >= LAYERS
+
+
+def test_a_gather_that_the_compiler_added_is_found_by_the_line_that_it_serves(
+    page: Page,
+):
+    gathers = [one for one in fsdp(True)["collectives"] if one["kind"] == "all_gather"]
+    assert {one["function"] for one in gathers} == {"block"}
+    page.click("#tab-graph")
+    page.fill("#search", "op:all_gather src:jax_steps.py")
+    expect(page.locator("#found")).to_contain_text(f"{len(gathers)} found")
+    places = page.locator("#outline .row .end").all_inner_texts()
+    assert places and all("jax_steps.py:" in place for place in places)
+
+
 def test_the_graph_opens_whole_and_legible(page: Page):
     page.click("#tab-graph")
     page.wait_for_function("() => graph.drawing !== null")  # in the next frame

@@ -11,6 +11,15 @@ def test_texts_that_differ_in_numbers_are_one():
     assert text_of_all(["sums over x", "sums over y"]) is None
 
 
+def test_values_of_all_stay():
+    texts = [f"dot %{at} from %arg{at}, constraint %7" for at in (3, 5)]
+    assert text_of_all(texts) == "dot from %arg3 …, constraint %7"
+    texts = [f"dot %{at} sums over dimension 1 of %{at}2" for at in (3, 5)]
+    assert text_of_all(texts) == "dot sums over dimension 1 of %32 …"
+    # of values of some nothing is told
+    assert text_of_all(["dot %3", "dot"]) == "dot"
+
+
 def test_names_of_layers_are_one():
     names = ["p['emb']", *(f"p['layers'][{at}]['w1']" for at in (0, 1, 3))]
     assert names_together(names) == ["p['emb']", "p['layers'][0-1,3]['w1']"]

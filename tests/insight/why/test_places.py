@@ -59,6 +59,41 @@ def test_constraints_of_a_helper_are_told_apart_by_who_calls_it():
         )
 
 
+@cache
+def handed_on() -> str:
+    """Return the text of blocks that call a helper that calls a helper with a constraint."""
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+
+    def keep(x: Any) -> Any:
+        spec = P("data", "model")
+        return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, spec))
+
+    def project(x: Any, w: Any) -> Any:
+        return keep(jnp.tanh(x @ w))
+
+    def encode(x: Any, w: Any) -> Any:
+        return jnp.sin(project(x, w) @ w)
+
+    def decode(x: Any, w: Any) -> Any:
+        return jnp.cos(project(x, w) @ w)
+
+    def step(x: Any, w: Any) -> Any:
+        x = encode(encode(x, w), w)
+        return encode(x, w) + decode(x.T, w).T
+
+    arrays = [jax.ShapeDtypeStruct((256, 256), jnp.float32)] * 2
+    return jax.jit(step).lower(*arrays).as_text(debug_info=True)
+
+
+def test_constraints_are_told_apart_by_callers_of_callers():
+    calls = {name.partition(" of keep ")[2] for name in origins(handed_on())}
+    # two lines of `step` call `encode`, one of them twice
+    assert {re.sub(r"line \d+", "line", call) for call in calls} == {
+        "called at line of decode",
+        "called at line of encode called at line of step",
+    }
+
+
 def test_a_constraint_that_stands_alone_is_told_in_few_words():
     (name,) = origins(constrained(again=False))
     assert re.fullmatch(r"constraint at line \d+ of keep", name)

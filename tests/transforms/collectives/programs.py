@@ -183,16 +183,6 @@ SMALL_IN_LOOPS = _function(
 )
 """What a turn sends is an eighth of what the loop carries on."""
 
-GATHERED_CARRY = _function(
-    [_t("8x8", "", "y"), WHOLE],
-    WHOLE,
-    *_loop(
-        f"%product = stablehlo.add %c, %a : {S}",
-        f"%sum = sdy.sharding_constraint %product <@mesh, [{{}}, {{}}]> : {S}",
-    ),
-)
-"""Each turn reads a part of what the last has gathered."""
-
 REDUCED_IN_LOOPS = _function(
     [_t("8x8", "y", ""), WHOLE],
     WHOLE,
@@ -206,25 +196,6 @@ REDUCED_IN_LOOPS = _function(
     ),
 )
 """What a turn sends is made by an op that has a region."""
-
-IN_BRANCHES = _function(
-    [_t("8x8", "y", ""), WHOLE],
-    WHOLE,
-    *_loop(
-        *TURN,
-        f"%whole = sdy.sharding_constraint %now <@mesh, [{{}}, {{}}]> : {S}",
-        '%chosen = "stablehlo.case"(%n) ({',
-        f"  stablehlo.return %c : {S}",
-        "}, {",
-        f"  %again = stablehlo.multiply %a, %turns : {S}",
-        f"  %0 = sdy.sharding_constraint %again <@mesh, [{{}}, {{}}]> : {S}",
-        f"  %1 = stablehlo.maximum %0, %c : {S}",
-        f"  stablehlo.return %1 : {S}",
-        f"}}) : (tensor<i32>) -> {S}",
-        f"%sum = stablehlo.add %whole, %chosen : {S}",
-    ),
-)
-"""A branch sends what is sent ahead of it."""
 
 READ_PLACES = _function(
     [_t("8x8", "y", "")],
@@ -514,13 +485,11 @@ TWO_WEIGHTS = _function(
     f"{WHOLE}, {WHOLE}",
     _dot("0", "a", "b"),
     f"%1 = stablehlo.negate %a : {S}",
-    f"%2 = stablehlo.negate %1 : {S}",
-    f"%3 = stablehlo.negate %1 : {S}",
-    _dot("4", "2", "b"),
-    _dot("5", "3", "c"),
-    f"return %4, %5 : {S}, {S}",
+    _dot("2", "1", "b"),
+    _dot("3", "1", "c"),
+    f"return %2, %3 : {S}, {S}",
 )
-"""Activations of which a copy each is multiplied with two weights."""
+"""Activations that are multiplied with two weights."""
 
 PART_OF_WHOLE = _function(
     [WHOLE, _t("8x8", "y", "")],

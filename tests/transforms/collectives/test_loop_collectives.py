@@ -12,8 +12,6 @@ from tests.transforms.collectives.optimized import (
     sent,
 )
 from tests.transforms.collectives.programs import (
-    GATHERED_CARRY,
-    IN_BRANCHES,
     PROGRAMS,
     REDUCED_IN_LOOPS,
     SMALL_IN_LOOPS,
@@ -101,25 +99,6 @@ def test_what_a_reduction_makes_alike_is_sent_once(reduction: str | None):
     computes_the_same(module, text)
 
 
-def test_a_branch_does_not_send_what_was_sent_ahead_of_it():
-    module = local(IN_BRANCHES)
-    assert in_loops(module) == 2
-    assert in_loops(optimized(module, "collective-cse")) == 1
-    computes_the_same(module, IN_BRANCHES)
-
-
-def test_a_branch_sends_what_is_made_behind_it():
-    lines = IN_BRANCHES.splitlines()
-    behind = [line for line in lines if "%now =" in line or "%whole =" in line]
-    for line in behind:
-        lines.remove(line)
-    at = next(i for i, line in enumerate(lines) if "%sum =" in line)
-    text = "\n".join([*lines[:at], *behind, *lines[at:]])
-    module = local(text)
-    assert in_loops(optimized(module, "collective-cse")) == 2
-    computes_the_same(module, text)
-
-
 @pytest.mark.parametrize(
     ("turns", "before", "after"),
     [(3, 144, 144), (7, 336, 336), (8, 384, 384), (9, 432, 384)],
@@ -154,30 +133,6 @@ def test_a_loop_that_may_not_turn_stays(name: str, change: dict[str, str]):
     assert in_loops(optimized(module)) == 1
     if change is not UNKNOWN:
         computes_the_same(module, text)
-
-
-@pytest.mark.parametrize(
-    ("change", "before", "after"),
-    [
-        ({}, 3 * 192, 192),
-        ({"dense<3>": "dense<1>"}, 192, 192),
-        ({"return %r#1": "return %b"}, 3 * 192, 0),
-        # what else reads the carry reads all of it
-        ({"add %c, %a": "maximum %turned, %a", "%product": "%turned = stablehlo"
-          f".reverse %c, dims = [1] : {S}\n    %product"}, 3 * 192, 3 * 192),
-    ],
-)  # fmt: skip
-def test_a_carry_of_which_parts_are_read_is_gathered_behind_its_loop(
-    change: dict[str, str], before: int, after: int
-):
-    text = GATHERED_CARRY
-    for old, new in change.items():
-        assert old in text
-        text = text.replace(old, new, 1)
-    module = local(text)
-    assert sent(module) == before
-    assert sent(optimized(module, "sink-collectives")) == after
-    computes_the_same(module, text)
 
 
 def test_a_loop_that_looks_at_its_sum_stays():

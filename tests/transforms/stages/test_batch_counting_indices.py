@@ -7,9 +7,7 @@ import pytest
 
 from tests.transforms.run_pass import run_passes
 from ttxdsl.analysis.calls.function_attributes import entry_function
-from ttxdsl.analysis.values.counting import At, count_of
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.dialects import stablehlo
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.loading.program import make_context, parse_program
@@ -209,61 +207,3 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4xf32> {
     np.testing.assert_array_equal(
         run_module(parse_program(batched), [x])[0], x.diagonal()
     )
-
-
-@pytest.mark.parametrize(
-    ("ops", "expected"),
-    [
-        ("%v = stablehlo.iota dim = 1 : tensor<2x200xi8>", "None"),
-        ("%v = stablehlo.iota dim = 1 : tensor<2x200xui8>", "Count(start=0, dim=1)"),
-        ("%v = stablehlo.constant dense<[[3], [4]]> : tensor<2x1xi32>", "Count(start=3, dim=0)"),
-        ("%v = stablehlo.constant dense<7> : tensor<2x1xi32>", "Count(start=7, dim=None)"),
-        ("%v = stablehlo.constant dense<true> : tensor<2xi1>", "Count(start=1, dim=None)"),
-        (
-            "%i = stablehlo.iota dim = 0 : tensor<4xi32>\n"
-            "%c = stablehlo.constant dense<4> : tensor<4xi32>\n"
-            "%v = stablehlo.remainder %i, %c : tensor<4xi32>",
-            "Count(start=0, dim=0)",
-        ),
-        (
-            "%i = stablehlo.iota dim = 0 : tensor<4xi32>\n"
-            "%c = stablehlo.constant dense<3> : tensor<4xi32>\n"
-            "%v = stablehlo.maximum %i, %c : tensor<4xi32>",
-            "Count(start=3, dim=None)",
-        ),
-        (
-            "%i = stablehlo.iota dim = 0 : tensor<4xi32>\n"
-            "%c = stablehlo.constant dense<3> : tensor<4xi32>\n"
-            "%p = stablehlo.compare GT, %i, %c : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\n"
-            "%v = stablehlo.select %p, %c, %i : tensor<4xi1>, tensor<4xi32>",
-            "Count(start=0, dim=0)",
-        ),
-    ],
-)  # fmt: skip
-def test_counts(ops: str, expected: str):
-    module = parse_program(f"func.func @main() {{\n{ops}\nreturn\n}}")
-    *_, last = (op for op in module.walk() if op.results)
-    assert str(count_of(last.results[0])) == expected
-
-
-def test_a_place_of_index_vectors_behind_a_loop():
-    text = """
-func.func @main(%n: tensor<i1>) {
-  %r = stablehlo.iota dim = 0 : tensor<4x1xi32>
-  %c = stablehlo.constant dense<5> : tensor<4x1xi32>
-  %k = stablehlo.concatenate %r, %c, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
-  %0:2 = stablehlo.while(%a = %k, %b = %k) : tensor<4x2xi32>, tensor<4x2xi32>
-  cond {
-    stablehlo.return %n : tensor<i1>
-  } do {
-    %s = stablehlo.add %a, %b : tensor<4x2xi32>
-    stablehlo.return %a, %s : tensor<4x2xi32>, tensor<4x2xi32>
-  }
-  return
-}"""
-    (sum_,) = (
-        op for op in parse_program(text).walk() if isinstance(op, stablehlo.AddOp)
-    )
-    assert count_of(sum_.lhs, At(1, 0)) == (0, 0)
-    assert count_of(sum_.lhs, At(1, 1)) == (5, None)
-    assert count_of(sum_.rhs, At(1, 0)) is None

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from ttxdsl.analysis.attribution.origins import AUTHORED, is_mark
 from ttxdsl.ir.compat.faults.locations import ParsedLoc
 from ttxdsl.ir.memo import by_identity
+from ttxdsl.ir.traversal import all_ops
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
 PHASES = (FORWARD, BACKWARD, OPTIMIZER)
@@ -60,12 +61,15 @@ AuthorPath = tuple[AuthorScope, ...]
 @by_identity
 def author_path(location: Attribute) -> AuthorPath:
     """Return the scopes that a location of a loaded program is marked with, outermost first."""
+    # each op has several marks around it: no memo of those inside
+    while isinstance(location, NameLoc):
+        text = location.desc.data
+        if text.startswith(AUTHORED):
+            return _path_of(text)
+        if not is_mark(location):
+            return ()
+        location = location.location
     match location:
-        case NameLoc():
-            text = location.desc.data
-            if text.startswith(AUTHORED):
-                return _path_of(text)
-            return author_path(location.location) if is_mark(location) else ()
         case CallSiteLoc():
             return _inside(author_path(location.caller), author_path(location.callee))
         case FusedLoc():
@@ -85,7 +89,7 @@ def layer_of(path: AuthorPath) -> str:
     return next((scope.text for scope in path if scope.calls > 1), "")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def _path_of(text: str) -> AuthorPath:
     return tuple(AuthorScope(*each) for each in json.loads(text.removeprefix(AUTHORED)))
 
@@ -120,7 +124,7 @@ def lines_hint(module: ModuleOp) -> str | None:
     # of a module with another name another exporter has to be asked
     of_jax = "mhlo.num_partitions" in module.attributes and not name
     if not (of_jax or name.startswith("jit_")) or any(
-        _is_traced(op.location) for op in module.walk()
+        _is_traced(op.location) for op in all_ops(module)
     ):
         return None
     return (
@@ -146,5 +150,5 @@ def is_authored(module: ModuleOp) -> bool:
     """Return whether any op of a module that was read is marked with a path."""
     return any(
         isinstance(op.location, NameLoc) and op.location.desc.data.startswith(AUTHORED)
-        for op in module.walk()
+        for op in all_ops(module)
     )

@@ -46,7 +46,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.traits import Collective, ops_with
 from ttxdsl.ir.compat.faults.locations import FileLineColRange
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import are_of, chosen_ops, parent_of
+from ttxdsl.ir.traversal import all_ops, are_of, chosen_ops, parent_of
 
 _OF_JAX = re.compile(
     r"(jit|pjit|jvp|transpose|vmap|linearize|custom_[jv]+p_call\w*)(\(.*\))?|while|body|cond|scan"
@@ -101,7 +101,7 @@ class _Place:
 def mark_authored(module: ModuleOp) -> None:
     """Mark the ops of a module with their paths, once; without debug info it stays as it is."""
     # names and calls come with debug info alone, which most texts are without
-    kinds = {type(op.location) for op in module.walk()}
+    kinds = {type(op.location) for op in all_ops(module)}
     if not any(issubclass(kind, NameLoc | CallSiteLoc | FusedLoc) for kind in kinds):
         return
     if not is_authored(module):
@@ -176,7 +176,7 @@ class _Marking:
         """
         placed: list[tuple[Operation, _Place]] = []
         around: dict[Block | None, tuple[str, ...]] = {}
-        for op in function.walk():
+        for op in all_ops(function):
             if op is function:
                 continue
             if op.parent not in around:
@@ -471,10 +471,16 @@ def _number(
     inner = [at for at in items if len(calls[at]) > depth]
     for scope, group in _grouped(inner, lambda at: calls[at][depth]):
         own = [at for at in group if len(calls[at]) == depth + 1]
-        if not own and len({calls[at][depth + 1] for at in group}) > 1:
+        called = 0 if own else len({calls[at][depth + 1] for at in group})
+        if called > 1:
             # a layer whose ops are all in functions that it calls, as its sums' gradients
             own = group
         pieces = _repeats(group, own, labels)
+        # what is around layers calls some functions once
+        if called > 1 and called * len(pieces) * _REGULAR > sum(
+            len({calls[at][depth + 1] for at in piece}) for piece in pieces
+        ):
+            pieces = [group]
         for number, piece in enumerate(pieces):
             # layers are counted as the forward pass meets them
             call = len(pieces) - 1 - number if is_backward else number

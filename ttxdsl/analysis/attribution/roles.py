@@ -23,6 +23,7 @@ from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import all_ops
 
 _PRODUCTS = (
     stablehlo.ConvolutionOp,
@@ -358,7 +359,7 @@ def _is_forward_only(function: FuncOp) -> bool:
     a mask it brings back by the same mask, in the type of its argument.
     """
     is_known = False
-    for name in names_in(op.location for op in function.walk()):
+    for name in names_in(op.location for op in all_ops(function)):
         if "transpose(" in name:
             return False
         is_known |= "/" in name

@@ -20,6 +20,7 @@ from ttxdsl.analysis.attribution.authored import author_path, is_authored
 from ttxdsl.analysis.attribution.origins import Origins, is_mark
 from ttxdsl.diagnostics.errors import Frame, own_first, source_frames
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.traversal import all_ops
 
 _TRANSFORMATION = re.compile(r"(jvp|transpose|vmap)\((.*)\)")
 
@@ -106,7 +107,7 @@ class Stacks:
         """Number every op of the module, which changes its locations only."""
         self._is_authored = is_authored(module)
         self.origins = Origins()
-        self._read = self.origins.mark(module.walk())
+        self._read = self.origins.mark(all_ops(module))
         self._nodes: dict[int, int] = {}
         self._node_of = IdentityMemo[int | None]()
         self._chains = IdentityMemo[tuple[int, ...]]()

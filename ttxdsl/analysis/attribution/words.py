@@ -8,6 +8,7 @@ over and where it is written.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
@@ -69,11 +70,16 @@ class _Module:
     """The facts of a module that are looked up again and again."""
 
     def __init__(self, module: ModuleOp, trip_count: int | None):
-        self.runs = Runs(module, trip_count)
+        self._module, self._trip_count = module, trip_count
         self.functions = {op.sym_name.data: op for op in ops_of_type(module, FuncOp)}
         self.calls: defaultdict[str, list[CallOp]] = defaultdict(list)
         for op in ops_of_type(module, CallOp):
             self.calls[op.callee.string_value()].append(op)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The iterations of its ops, which few are asked for."""
+        return Runs(self._module, self._trip_count)
 
 
 class Words:

@@ -1,12 +1,14 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
+
+_PROGRAMS = (FuncOp, sdy.ManualComputationOp)
 
 
 def entry_of(module: ModuleOp) -> FuncOp:
@@ -55,17 +57,25 @@ def is_donated(function: FuncOp, index: int) -> bool:
     return any(name in told for name in DONATED)
 
 
-def laid_out_results(function: FuncOp) -> set[int]:
-    """Return the results that take the place, and so the layout, of an argument named for it."""
-    if function.arg_attrs is None:
-        return set()
-    named = (entry.data.get(DONATED[0]) for entry in function.arg_attrs.data)
-    return {at.value.data for at in named if isinstance(at, IntegerAttr)}
-
-
 def is_argument(value: SSAValue) -> bool:
     """Whether a value is an argument of a function or of what each device runs."""
-    around = (FuncOp, sdy.ManualComputationOp)
     return isinstance(value, BlockArgument) and isinstance(
-        value.owner.parent_op(), around
+        value.owner.parent_op(), _PROGRAMS
     )
+
+
+def on_device(value: SSAValue) -> SSAValue:
+    """Return what a device's program returns as a value of the function."""
+    op = value.owner
+    if not isinstance(value, OpResult) or not isinstance(op, sdy.ManualComputationOp):
+        return value
+    assert op.body.block.last_op is not None, "a manual computation returns"
+    return op.body.block.last_op.operands[value.index]
+
+
+def is_returned(op: Operation, result: SSAValue) -> bool:
+    """Whether a device's program returns a result of an op that is no loop."""
+    around = op.parent_op()
+    if isinstance(op, stablehlo.WhileOp) or not isinstance(around, _PROGRAMS):
+        return False
+    return any(use.operation is around.body.block.last_op for use in result.uses)

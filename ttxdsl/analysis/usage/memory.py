@@ -64,10 +64,10 @@ from ttxdsl.analysis.usage.buffers.fusion import (
 )
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
+from ttxdsl.analysis.usage.buffers.kernels import begin_windows
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
     read_joined,
-    result_bytes,
     rows_read,
     shares_bytes,
 )
@@ -76,13 +76,15 @@ from ttxdsl.analysis.usage.buffers.order import (
     repeating_loop,
     scheduled,
     stored_late,
+    tables_beside,
 )
 from ttxdsl.analysis.usage.entry import (
     entry_of,
     is_donated,
     is_partitioned,
-    laid_out_results,
+    is_returned,
     local_type,
+    on_device,
 )
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
@@ -282,7 +284,7 @@ class _Counter:
         """Return the ops of a block as they are; notes what is gathered anew among them."""
         if self.fusion is None:
             return ops
-        ops = stored_late(ops, self.fusion)
+        ops = stored_late(tables_beside(ops, self.fusion), self.fusion)
         compiler = self.fusion.compiler
         if (far := compiler.gathers_again_beyond) is not None:
             self.gathered_again |= repeated_gathers(ops, far)
@@ -326,6 +328,8 @@ class _Counter:
         for index, step in enumerate(steps):
             if self.fusion or isinstance(step.op, stablehlo.WhileOp):
                 self._take_over(step, index, scope)
+        if self.fusion:
+            begin_windows(steps, self.fusion.windows)
         return steps, captured
 
     def _copied_arguments(
@@ -372,19 +376,10 @@ class _Counter:
             pending += (v for v in results if old in self.buffers_of.get(v, ()))
         return [new]
 
-    def give_back(self, value: SSAValue, scope: Scope, is_laid_out: bool) -> None:
-        """Note that a value leaves the program, as a copy if its layout takes more bytes."""
-        buffers = self.buffers_of.get(value, ())
-        for buffer in buffers:
-            if buffer.kind != "value":
-                continue
-            size, local = 0, cast(Tensor, buffer.type)
-            if self.tile and not is_laid_out and is_tensor(value):
-                size = result_bytes(value, local.get_shape(), self.tile)
-            if size > buffer.bytes and len(buffers) == 1:
-                copy = Allocation(buffer.value, local, size, "result", scope)
-                self.buffers_of[value] = (copy,)
-            else:
+    def give_back(self, value: SSAValue) -> None:
+        """Note that a value leaves the program."""
+        for buffer in self.buffers_of.get(value, ()):
+            if buffer.kind == "value":
                 buffer.kind = "result"
 
     def _scratch(self, op: Operation, needed: Sequence[Tensor]) -> Peak:
@@ -513,6 +508,8 @@ class _Counter:
                 continue
             for old in self.buffers_of.get(operand, ()):
                 ends = old.last == index and not old.pinned and old not in taken
+                if self.fusion and old.kind == "value" and is_returned(step.op, result):
+                    continue  # an output has a place apart from temporary memory
                 if ends and old.scope is scope and old.bytes == state.bytes:
                     taken.add(old)
                     step.buffers.remove(state)
@@ -650,11 +647,10 @@ def memory_profile(
         arguments.append(buffer)
     steps, _ = counter.steps(_device_ops(block, counter), scope)
     last = block.last_op
-    results = [] if last is None else list(last.operands)
-    laid_out = laid_out_results(function)
-    for index, value in enumerate(results):
-        counter.give_back(value, scope, index in laid_out)
-    returned = {b for v in results for b in counter.buffers_of.get(v, ())}
+    results = [] if last is None else [on_device(value) for value in last.operands]
+    for value in results:
+        counter.give_back(value)
+    returned = dict.fromkeys(b for v in results for b in counter.buffers_of.get(v, ()))
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
     ]

@@ -14,7 +14,9 @@ itself what it does, see `ttxdsl.dialects.calls.kernels`.
 Collectives, constants, reshapes and control flow do nothing here.
 """
 
+from collections.abc import Callable
 from math import gcd, prod
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -248,7 +250,11 @@ def features(op: Operation) -> tuple[int, int] | None:
 
 def is_function(op: Operation) -> bool:
     """Whether an op computes exponentials and the like, each of many operations."""
-    return op.name in _FUNCTIONS or op.name.startswith("chlo.")
+    return _is_function(op.name)
+
+
+def _is_function(name: str) -> bool:
+    return name in _FUNCTIONS or name.startswith("chlo.")
 
 
 def flops(op: Operation, signatures: Signatures | None = None) -> int:
@@ -261,24 +267,43 @@ def flops(op: Operation, signatures: Signatures | None = None) -> int:
         op: any op.
         signatures: of the module, for who asks for many ops.
     """
-    if isinstance(op, stablehlo.ConvolutionOp):
-        return 2 * multiply_adds(op)
-    if isinstance(op, _DOTS):
-        return 2 * operations(op, signatures)
-    if isinstance(op, stablehlo.CustomCallOp):
-        return (kernel_flops(op) or 0) if is_kernel(op) else 0
-    if isinstance(op, stablehlo.LogisticOp):
-        return 3 * operations(op, signatures)
-    if isinstance(op, _ROOTS) or is_function(op):
-        return 0
-    if isinstance(op, stablehlo.ReduceWindowOp):  # a running sum is made of short ones
-        return min(
-            operations(op, signatures),
-            RUN * sum(prod(shape_of(result)) for result in op.results),
-        )
-    if op.get_trait(Elementwise) is not None or isinstance(op, _COMBINES):
-        return operations(op, signatures) if op.get_trait(MovesData) is None else 0
-    return 0
+    return _FLOPS[type(op)](op, signatures)
+
+
+_Count = Callable[[Operation, Signatures | None], int]
+
+
+def _flops_of_class(kind: object) -> _Count:
+    """Return how the floating-point operations of a class of ops are counted."""
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    if issubclass(kind, stablehlo.ConvolutionOp):
+        return lambda op, _: 2 * multiply_adds(cast(stablehlo.ConvolutionOp, op))
+    if issubclass(kind, _DOTS):
+        return lambda op, signatures: 2 * operations(op, signatures)
+    if issubclass(kind, stablehlo.CustomCallOp):
+        return lambda op, _: (kernel_flops(op) or 0) if is_kernel(op) else 0
+    if issubclass(kind, stablehlo.LogisticOp):
+        return lambda op, signatures: 3 * operations(op, signatures)
+    if issubclass(kind, stablehlo.ReduceWindowOp):
+        return _flops_of_windows
+    is_counted = kind.get_trait(Elementwise) is not None or issubclass(kind, _COMBINES)
+    if (
+        not is_counted
+        or kind.get_trait(MovesData) is not None
+        or issubclass(kind, _ROOTS)
+        or _is_function(kind.name)
+    ):
+        return lambda op, signatures: 0
+    return operations
+
+
+def _flops_of_windows(op: Operation, signatures: Signatures | None) -> int:
+    """Count windows one by one, or short ones that a running sum is made of."""
+    results = sum(prod(shape_of(result)) for result in op.results)
+    return min(operations(op, signatures), RUN * results)
+
+
+_FLOPS = ByClass(_flops_of_class)
 
 
 def operations_of(module: ModuleOp, runs: Runs) -> int:

@@ -1,12 +1,14 @@
 """Integers as a multiple of their place along a dimension, and the bounds of the rest.
 
 `jnp.arange(n) * size + i` is `size` times the row's number and a rest, of which `i % size`
-or `jnp.clip(i, 0, size - 1)` says that it is from 0 to `size - 1`.
+or `jnp.clip(i, 0, size - 1)` says that it is from 0 to `size - 1`. Of index vectors, whose
+entries are concatenated, one entry can be asked for: `x[jnp.arange(n), i]` has an iota in
+the first, behind broadcasts and a wrap of negative indices.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -20,7 +22,6 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import SymbolTable
 
-from ttxdsl.analysis.values.counting import same_dim
 from ttxdsl.analysis.values.intervals import (
     ANY,
     UNIT,
@@ -38,8 +39,17 @@ _DEEPEST = 64
 """Ops to follow a value back through."""
 _MOST_STEPS = 4096
 """Values to look at, in branches of selects again."""
-_MOST_NUMBERS = 1 << 12
+_MOST_NUMBERS = 1 << 16
 """Elements of constants that are looked at."""
+_LARGEST_EXACT = 1 << 53
+"""The integers up to which floats have all."""
+
+
+class At(NamedTuple):
+    """The part of a tensor at one place along a dimension."""
+
+    dim: int
+    place: int
 
 
 class Offset(NamedTuple):
@@ -80,9 +90,15 @@ def _within(bounds: Interval) -> Offset:
     return Offset(0, None, bounds)
 
 
-def offset_of(value: SSAValue) -> Offset:
-    """Return what the integers of a tensor certainly are."""
-    return _Scope(_Budget()).of(value)
+def offset_of(value: SSAValue, at: At | None = None) -> Offset:
+    """Return what the integers of a tensor, or of a part of it, certainly are."""
+    return _Scope(_Budget(), at).of(value)
+
+
+def counted_dim(value: SSAValue, at: At | None = None) -> int | None:
+    """Return the dimension along which integers are their places, None if unknown."""
+    offset = offset_of(value, at)
+    return offset.dim if offset == Offset(1, offset.dim, Interval(0, 0)) else None
 
 
 @dataclass(slots=True)
@@ -96,6 +112,7 @@ class _Scope:
 
     Attributes:
         budget: of all scopes together.
+        at: the part of tensors that is read; None for all.
         arguments: what the arguments of a called function are where it is called.
         caller: where that is.
         bounds: of values, element by element, where a predicate holds.
@@ -104,6 +121,7 @@ class _Scope:
     """
 
     budget: _Budget
+    at: At | None = None
     arguments: Mapping[SSAValue, SSAValue] = field(
         default_factory=dict[SSAValue, SSAValue]
     )
@@ -117,9 +135,18 @@ class _Scope:
 
     def of(self, value: SSAValue) -> Offset:
         """Return what a value is, as far as its type and its op say."""
+        if self.at is not None and is_tensor(value) and not shape_of(value):
+            return self.part(None).of(value)
         if value not in self._memo:
             self._memo[value] = self._read(value)
         return self._memo[value]
+
+    def part(self, at: At | None) -> "_Scope":
+        """Return the same place with another part of tensors to read."""
+        if at == self.at:
+            return self
+        outer = None if self.outer is None else self.outer.part(at)
+        return replace(self, at=at, outer=outer, _memo={})
 
     def bounds_of(self, value: SSAValue) -> Interval:
         """Return the bounds of a value's elements."""
@@ -138,6 +165,8 @@ class _Scope:
         if self.depth <= _DEEPEST and self.budget.steps > 0:
             offset = self._offset(value)
         self.depth -= 1
+        if offset is not None and self.at is not None and offset.dim == self.at.dim:
+            offset = _within(offset.rest.shifted(offset.factor * self.at.place))
         if offset is None or not offset.bounds(shape_of(value)).within(limits):
             offset = _within(limits)
         if value in self.bounds and offset.dim is None:
@@ -146,14 +175,19 @@ class _Scope:
 
     def _offset(self, value: SSAValue) -> Offset | None:
         if value in self.arguments and self.caller is not None:
-            return self.caller.of(self.arguments[value])
+            return self.caller.part(self.at).of(self.arguments[value])
         if not isinstance(value, OpResult):
             return self._carried(value)
         op = value.op
-        # elements are not at their places behind other ops
-        scope = self if op.has_trait(Elementwise) or self.outer is None else self.outer
+        scope = self
+        if not op.has_trait(Elementwise):  # elements are not at their places behind it
+            scope = self.outer or self
+        if self.at is not None and not _keeps_parts(op):
+            scope = scope.part(None)
         if (rule := _RULES.get(type(op))) is not None:
             return rule(scope, op)
+        if isinstance(op, stablehlo.OptimizationBarrierOp):
+            return scope.of(op.operands[value.index])
         if isinstance(op, stablehlo.ReduceOp) and len(op.results) > 1:
             return _chosen(scope, op, value.index)
         if len(op.results) != 1:
@@ -181,13 +215,13 @@ class _Scope:
             both[value] = both.get(value, ANY).meet(interval)
         caller = None if self.caller is None else self.caller.where(bounds)
         outer = self.outer or self
-        return _Scope(self.budget, self.arguments, caller, both, outer, self.depth)
+        return replace(self, caller=caller, bounds=both, outer=outer, _memo={})
 
     def source(self, value: SSAValue) -> "tuple[_Scope, SSAValue]":
         """Return what an argument of called functions is where they are called."""
         scope = self
         while value in scope.arguments and scope.caller is not None:
-            scope, value = scope.caller, scope.arguments[value]
+            scope, value = scope.caller.part(scope.at), scope.arguments[value]
         return scope, value
 
 
@@ -195,12 +229,28 @@ def _limits(element: "IntegerType[int, Signedness]") -> Interval:
     if element == i1:
         return UNIT
     if element.signedness.data == Signedness.UNSIGNED:
-        return Interval(0, 2.0**element.bitwidth - 1)
-    half = 2.0 ** (element.bitwidth - 1)
+        return Interval(0, (1 << element.bitwidth) - 1)
+    half = 1 << (element.bitwidth - 1)
     return Interval(-half, half - 1)
 
 
 # ops
+
+
+def _keeps_parts(op: Operation) -> bool:
+    """Return True if a part of a result is made of the same part of each operand.
+
+    Rules of `_PLACED` ask for the part that they need.
+    """
+    if not op.has_trait(Elementwise):
+        return type(op) in _PLACED
+    shape = shape_of(op.results[0])
+    return all(shape_of(operand) in ((), shape) for operand in op.operands)
+
+
+def _is_inexact(bound: float) -> bool:
+    """Return True for a bound that rounding may have moved."""
+    return isinstance(bound, float) and abs(bound) > _LARGEST_EXACT
 
 
 def _integer_bounds(scope: _Scope, op: Operation) -> Interval:
@@ -222,8 +272,8 @@ def _integer_bounds(scope: _Scope, op: Operation) -> Interval:
     bounds = bounds_of(op, scope.bounds_of)
     low, high = bounds
     return Interval(
-        math.floor(low) if math.isfinite(low) else low,
-        math.ceil(high) if math.isfinite(high) else high,
+        -math.inf if _is_inexact(low) else math.floor(low),
+        math.inf if _is_inexact(high) else math.ceil(high),
     )
 
 
@@ -243,20 +293,30 @@ def _constant(scope: _Scope, op: stablehlo.ConstantOp) -> Offset | None:
         return None
     if not dense.is_splat() and prod(shape) > _MOST_NUMBERS:
         return None
-    if not dense.is_splat():
-        import numpy as np  # few indices are lists of numbers
+    is_bool = element_of(op.output) == i1
+    values = [
+        int(bool(number) if is_bool else number)
+        for number in (
+            dense.get_values()[:1] if dense.is_splat() else dense.get_values()
+        )
+    ]
+    if dense.is_splat():
+        return _within(Interval(values[0], values[0]))
+    import numpy as np  # few indices are lists of numbers
 
-        numbers = np.array(dense.get_values(), dtype=object).reshape(shape)
-        first = numbers.flat[0]
-        for dim, size in enumerate(shape):
-            if size > 1:
-                step = numbers.take([1], axis=dim).flat[0] - first
-                places = np.arange(size).reshape(
-                    [-1 if at == dim else 1 for at in range(len(shape))]
-                )
-                if step and (numbers - places * step == first).all():
-                    return Offset(int(step), dim, Interval(int(first), int(first)))
-    return _within(bounds_of(op, scope.bounds_of))
+    numbers = np.array(values, dtype=object).reshape(shape)
+    if scope.at is not None:
+        numbers = numbers.take([scope.at.place], axis=scope.at.dim)
+    first = numbers.flat[0]
+    for dim, size in enumerate(numbers.shape):
+        if size > 1:
+            step = numbers.take([1], axis=dim).flat[0] - first
+            places = np.arange(size).reshape(
+                [-1 if at == dim else 1 for at in range(len(shape))]
+            )
+            if step and (numbers - places * step == first).all():
+                return Offset(int(step), dim, Interval(first, first))
+    return _within(Interval(numbers.min(), numbers.max()))
 
 
 def _moved(
@@ -265,10 +325,15 @@ def _moved(
     """Return the rule of an op that moves dimensions, by where each goes."""
 
     def rule(scope: _Scope, op: Operation) -> Offset | None:
-        offset = scope.of(op.operands[0])
+        shape, at = shape_of(op.operands[0]), None
+        if scope.at is not None:
+            for dim, size in enumerate(shape):
+                if dims(op, dim) == scope.at.dim:
+                    at = At(dim, scope.at.place if size > 1 else 0)
+        offset = scope.part(at).of(op.operands[0])
         if offset.dim is None:
             return offset
-        if shape_of(op.operands[0])[offset.dim] == 1:
+        if shape[offset.dim] == 1:
             return _within(offset.rest)
         dim = dims(op, offset.dim)
         return None if dim is None else offset._replace(dim=dim)
@@ -277,17 +342,79 @@ def _moved(
 
 
 def _dim_of_reshape(op: stablehlo.ReshapeOp, dim: int) -> int | None:
-    return same_dim(shape_of(op.operand), shape_of(op.result), dim)
+    """Return the dimension of the result that is one of the operand."""
+    before, after = shape_of(op.operand), shape_of(op.result)
+    for other, size in enumerate(after):
+        if size == before[dim] and prod(after[:other]) == prod(before[:dim]):
+            return other
+    return None
 
 
 def _slice(scope: _Scope, op: stablehlo.SliceOp) -> Offset:
-    offset = scope.of(op.operand)
+    starts, strides = op.start_indices.get_values(), op.strides.get_values()
+    if (at := scope.at) is not None:
+        at = At(at.dim, starts[at.dim] + at.place * strides[at.dim])
+    offset = scope.part(at).of(op.operand)
     if offset.dim is None:
         return offset
-    start = op.start_indices.get_values()[offset.dim]
-    stride = op.strides.get_values()[offset.dim]
-    rest = offset.rest.shifted(offset.factor * start)
-    return Offset(offset.factor * stride, offset.dim, rest)
+    rest = offset.rest.shifted(offset.factor * starts[offset.dim])
+    return Offset(offset.factor * strides[offset.dim], offset.dim, rest)
+
+
+def _concatenate(scope: _Scope, op: stablehlo.ConcatenateOp) -> Offset | None:
+    dim, at = op.dimension.value.data, scope.at
+    if at is not None and at.dim == dim:
+        place = at.place
+        for value in op.inputs:
+            size = shape_of(value)[dim]
+            if place < size:
+                return scope.part(At(dim, place)).of(value)
+            place -= size
+        return None
+    return _either(
+        [(scope, value) for value in op.inputs if prod(shape_of(value))], moved=dim
+    )
+
+
+def _either(
+    sides: Sequence[tuple[_Scope, SSAValue]], moved: int | None = None
+) -> Offset:
+    """Return what elements are of which each is one of several values'.
+
+    Args:
+        sides: the values, and where they are read.
+        moved: a dimension along which places are not those in the values.
+    """
+    offsets = [scope.of(value) for scope, value in sides]
+    kinds = {offset[:2] for offset in offsets}
+    if len(kinds) == 1 and (moved is None or offsets[0].dim != moved):
+        return offsets[0]._replace(rest=hull([offset.rest for offset in offsets]))
+    return _within(hull([scope.bounds_of(value) for scope, value in sides]))
+
+
+def _clamp(scope: _Scope, op: stablehlo.ClampOp) -> Offset | None:
+    bounds = Interval(scope.bounds_of(op.min).high, scope.bounds_of(op.max).low)
+    if scope.bounds_of(op.operand).within(bounds):
+        return scope.of(op.operand)
+    return _within(_integer_bounds(scope, op))
+
+
+def _extremum(scope: _Scope, op: stablehlo.MaxOp | stablehlo.MinOp) -> Offset | None:
+    is_greatest = isinstance(op, stablehlo.MaxOp)
+    for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        less, more = scope.bounds_of(other), scope.bounds_of(value)
+        if not is_greatest:
+            less, more = more, less
+        if less.high <= more.low:
+            return scope.of(value)
+    return _within(_integer_bounds(scope, op))
+
+
+def _remainder(scope: _Scope, op: stablehlo.RemOp) -> Offset | None:
+    number = scope.bounds_of(op.lhs)
+    if number.low >= 0 and number.high < scope.bounds_of(op.rhs).low:
+        return scope.of(op.lhs)
+    return _within(_integer_bounds(scope, op))
 
 
 def _sum_or_difference(
@@ -311,13 +438,12 @@ def _select(scope: _Scope, op: stablehlo.SelectOp) -> Offset | None:
     if truth is not None:
         return scope.of(op.on_true if truth else op.on_false)
     aligned = shape_of(op.pred) == shape_of(op.result)
-    sides = [
-        scope.where(_implied(scope, op.pred, holds) if aligned else {}).of(value)
-        for value, holds in ((op.on_true, True), (op.on_false, False))
-    ]
-    if sides[0][:2] == sides[1][:2]:
-        return sides[0]._replace(rest=hull([side.rest for side in sides]))
-    return _within(hull([side.bounds(shape_of(op.result)) for side in sides]))
+    return _either(
+        [
+            (scope.where(_implied(scope, op.pred, holds) if aligned else {}), value)
+            for value, holds in ((op.on_true, True), (op.on_false, False))
+        ]
+    )
 
 
 def _call(scope: _Scope, op: CallOp) -> Offset | None:
@@ -330,7 +456,7 @@ def _call(scope: _Scope, op: CallOp) -> Offset | None:
     arguments = dict[SSAValue, SSAValue](
         zip(callee.body.block.args, op.operands, strict=True)
     )
-    inside = _Scope(scope.budget, arguments, scope, depth=scope.depth)
+    inside = _Scope(scope.budget, scope.at, arguments, scope, depth=scope.depth)
     return inside.of(last.operands[0])
 
 
@@ -457,16 +583,23 @@ _Rule = Callable[[_Scope, Any], Offset | None]
 
 _RULES: Mapping[type[Operation], _Rule] = {
     CallOp: _call,
+    sdy.PropagationBarrierOp: _operand,
+    sdy.ReshardOp: _operand,
     sdy.ShardingConstraintOp: _operand,
     stablehlo.AddOp: _sum_or_difference,
     stablehlo.BroadcastInDimOp: _moved(
         lambda op, dim: op.broadcast_dimensions.get_values()[dim]
     ),
+    stablehlo.ClampOp: _clamp,
     stablehlo.CompareOp: _compare,
+    stablehlo.ConcatenateOp: _concatenate,
     stablehlo.ConstantOp: _constant,
     stablehlo.ConvertOp: _operand,
     stablehlo.IotaOp: _iota,
+    stablehlo.MaxOp: _extremum,
+    stablehlo.MinOp: _extremum,
     stablehlo.MulOp: _product,
+    stablehlo.RemOp: _remainder,
     stablehlo.ReshapeOp: _moved(_dim_of_reshape),
     stablehlo.SelectOp: _select,
     stablehlo.SliceOp: _slice,
@@ -475,3 +608,18 @@ _RULES: Mapping[type[Operation], _Rule] = {
         lambda op, dim: op.permutation.get_values().index(dim)
     ),
 }
+
+_PLACED = {
+    CallOp,
+    sdy.PropagationBarrierOp,
+    sdy.ReshardOp,
+    sdy.ShardingConstraintOp,
+    stablehlo.BroadcastInDimOp,
+    stablehlo.ConcatenateOp,
+    stablehlo.ConstantOp,
+    stablehlo.OptimizationBarrierOp,
+    stablehlo.ReshapeOp,
+    stablehlo.SliceOp,
+    stablehlo.TransposeOp,
+}
+"""Ops that are not elementwise and of which a part is read."""

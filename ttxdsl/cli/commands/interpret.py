@@ -154,7 +154,7 @@ def execute(options: argparse.Namespace) -> int:
     flags.require_outputs(options, options.output)
     runs: list[_Run] = []
     whole, source = read_input(options.file, options)
-    for number, text in enumerate(split_programs(whole)):
+    for number, text in enumerate([*split_programs(whole)] or [whole]):
         module = parse_program(text, source)
         for function in _entries(module, options.entry):
             name = function.sym_name.data

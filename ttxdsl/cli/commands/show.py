@@ -55,6 +55,7 @@ def execute(options: argparse.Namespace) -> int:
             picture,
             devices=options.devices,
             all_axes=options.all_axes,
+            whole=options.all,
         )
     return 0
 
@@ -98,6 +99,11 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--devices", action="store_true", help="list the devices with their slices too"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="list arguments and results of alike layers one by one, with their numbers",
     )
     flags.add_all_axes_option(parser)
     flags.add_compiler_options(parser)

@@ -58,8 +58,6 @@ class Family:
     arguments: tuple[ArgumentDim, ...]
     dims: int
     communicates: tuple[tuple[str, int], ...]
-    twice: int
-    """Values that have two dimensions in one group: one of them stays whole."""
     stacked: bool = False
     """Whether a loop takes one slice along it a turn: layers are stacked so."""
 
@@ -441,7 +439,6 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
                 arguments=tuple(sorted(arguments, key=lambda d: (d.argument, d.dim))),
                 dims=sum(len(group.dims) for group in family),
                 communicates=tuple(sorted(needs.items())),
-                twice=_twice(family),
                 stacked=any(map(_steps_through, _touches(family))),
             )
         )

@@ -8,7 +8,7 @@ against the TPU's own compiler.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from math import prod
 from typing import Any
 
@@ -45,6 +45,7 @@ from ttxdsl.insight.plan.saved import (
     saved_activations,
     saved_values,
 )
+from ttxdsl.insight.why.layers import AlikeBuffers, largest_buffers
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.ir.traversal import all_ops
 
@@ -62,7 +63,7 @@ class MemoryPlan:
         peak_bytes: of everything, arguments among it.
         limit_bytes: what the chip has for a program.
         by_category: bytes at the peak by what they are for; their sum is the peak.
-        largest: the largest buffers there.
+        largest: the largest buffers there, those of layers together.
         position: of the op at which the peak is, inside of loops.
         saved: what layers save for their gradients, whether at the peak or not.
     """
@@ -70,7 +71,7 @@ class MemoryPlan:
     peak_bytes: int
     limit_bytes: int
     by_category: dict[str, int]
-    largest: tuple[LiveValue, ...]
+    largest: tuple[AlikeBuffers, ...]
     position: str | None
     saved: tuple[SavedActivation, ...] = ()
 
@@ -251,15 +252,7 @@ class StepPlan(Displayed):
                 "limit_bytes": memory.limit_bytes,
                 "by_category": memory.by_category,
                 "position": memory.position,
-                "largest": [
-                    {
-                        "name": value.name,
-                        "type": value.type,
-                        "bytes": value.bytes,
-                        "position": value.position,
-                    }
-                    for value in memory.largest
-                ],
+                "largest": [asdict(buffers) for buffers in memory.largest],
                 "saved": [activation.data() for activation in memory.saved],
             },
             "time": {
@@ -339,11 +332,7 @@ def plan_step(
         profile.peak_bytes,
         chip.memory_bytes,
         _by_category(module, profile, saved),
-        tuple(
-            replace(value, name=words.value(value.value) or value.name)
-            for value in profile.peak_values[:_LARGEST]
-            if value.bytes
-        ),
+        tuple(largest_buffers(profile.peak_values, words, _LARGEST)),
         profile.peak_position,
         () if offload else saved_activations(module, words),
     )

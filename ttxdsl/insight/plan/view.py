@@ -30,14 +30,18 @@ def _memory_table(plan: StepPlan) -> Table:
 
 def _largest_table(plan: StepPlan) -> Table:
     table = Table("largest buffers", "type")
+    several = any(buffers.count > 1 for buffers in plan.memory.largest)
+    if several:
+        table.add_column("count", justify="right", no_wrap=True)
     table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("line")
-    for value in plan.memory.largest:
+    for buffers in plan.memory.largest:
         table.add_row(
-            visible(value.name),
-            value.type,
-            bytes_text(value.bytes),
-            visible(plan.place(value.position)),
+            visible(buffers.name),
+            buffers.type,
+            *([str(buffers.count)] if several else []),
+            bytes_text(buffers.bytes),
+            visible(plan.place(buffers.position)),
         )
     return table
 
@@ -119,7 +123,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
     console.print(
         f"{plan.flops:.3g} FLOPs a device, {plan.utilization:.0%} of the chip's"
         f" ({plan.model_utilization:.0%} without what is computed again);"
-        f" {bytes_text(plan.bytes_sent)} sent in {plan.launches} launches"
+        f" {bytes_text(plan.bytes_sent)} sent in {plan.launches}"
+        f" {'launch' if plan.launches == 1 else 'launches'}"
         + ("" if rate is None else f"; {rate:,.0f} tokens/s a device"),
         soft_wrap=True,
     )

@@ -123,6 +123,7 @@ def _result_table(results: Sequence[RunResult], *, whole: bool) -> Table:
             results, lambda one: one.comparison.ok, lambda one: one.comparison.max_rel
         )
     table = Table("result", "type", title="Results", title_justify="left")
+    table.columns[0].overflow = "fold"  # the middle of a path tells states apart
     special = any(one.comparison.special.is_any for one in results)
     columns = ("max abs", "max rel", "PCC", *(("not finite",) if special else ()))
     for column in columns:

@@ -17,6 +17,7 @@ from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.folding import together, unfolded
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.show.grid import (
@@ -26,6 +27,7 @@ from ttxdsl.insight.show.grid import (
     shards_of,
     summary,
 )
+from ttxdsl.insight.why.layers import text_of_all, without_layers
 from ttxdsl.insight.why.names import Names
 from ttxdsl.sharding.devices.mesh import (
     mesh_heading,
@@ -181,9 +183,9 @@ def _selected(
         return None
     names = Names(module, text, program.source)
     value = names.find(wanted)
-    name = names.name(value) or wanted
     if isinstance(value, BlockArgument) and value.owner is function.body.block:
-        return NamedValue(name, boundary.arguments_of(function)[value.index])
+        return _arguments(function)[value.index]
+    name = names.name(value) or wanted
     return NamedValue(name, boundary.BoundaryValue(name, value.type, _layout_of(value)))
 
 
@@ -195,11 +197,13 @@ def _unknown(after: int | None) -> str:
     return f"not decided yet: see --after {PROPAGATION_STAGE}"
 
 
-def _line(named: NamedValue, after: int | None) -> Text:
-    text = styled(f"{named.title}  ")
+def _line(named: NamedValue, unknown: str) -> Text:
     layout = named.value.layout
+    if layout is None and not unknown:
+        return styled(named.title)
+    text = styled(f"{named.title}  ")
     if layout is None:
-        return text.append(_unknown(after), "dim")
+        return text.append(unknown, "dim")
     text.append_text(styled(axes_text(layout), "bold cyan"))
     return text.append(f"  {summary(layout, named.value.shape)}", "dim")
 
@@ -212,7 +216,7 @@ def _print_value(
     devices: bool,
     all_axes: bool,
 ) -> None:
-    console.print(_line(named, after), soft_wrap=True)
+    console.print(_line(named, _unknown(after)), soft_wrap=True)
     layout = named.value.layout
     if layout is None:
         return
@@ -234,10 +238,43 @@ def _print_value(
     console.print(table)
 
 
-def print_picture(
-    console: Terminal, picture: Picture, *, devices: bool, all_axes: bool = False
+def _add_values(
+    tree: Tree, kind: str, values: Sequence[NamedValue], unknown: str, *, whole: bool
 ) -> None:
-    """Draw the value, or list arguments and results."""
+    """Add a branch of arguments or results, those of layers that are alike in one line."""
+    if len(values) > 1 and all(value.value.layout is None for value in values):
+        kind, unknown = f"{kind}, {unknown}", ""
+    branch = tree.add(styled(kind))
+    rows = unfolded(values) if whole else together(values, _likeness)
+    for group in rows.groups:
+        first = group[0]
+        if len(group) > 1:
+            paths = text_of_all([_path(value) for value in group])
+            name = f"{len(group)} {kind.partition(',')[0]} {paths}"
+            first = NamedValue(name, first.value)
+        branch.add(_line(first, unknown))
+
+
+def _path(named: NamedValue) -> str:
+    """Return the name without kind and number: `params['w']` of `argument 3 params['w']`."""
+    return named.name.split(" ", 2)[-1]
+
+
+def _likeness(named: NamedValue) -> tuple[object, ...]:
+    layout = named.value.layout
+    axes = None if layout is None else axes_text(layout)
+    return without_layers(_path(named)), str(named.value.type), axes
+
+
+def print_picture(
+    console: Terminal,
+    picture: Picture,
+    *,
+    devices: bool,
+    all_axes: bool = False,
+    whole: bool = False,
+) -> None:
+    """Draw the value, or list arguments and results, each by itself if `whole`."""
     if picture.value is not None:
         _print_value(
             console, picture.value, picture.after, devices=devices, all_axes=all_axes
@@ -247,13 +284,8 @@ def print_picture(
     function = entry_function(program.module)
     meshes = mesh_heading(mesh_titles(program.meshes, all_axes=all_axes))
     stage = f", after {program.stages[-1].name}" if program.stages else ""
-    title = f"@{function.sym_name.data}{stage}, {meshes}"
-    tree = Tree(styled(title, "bold"))
-    for name, values in (
-        ("arguments", _arguments(function)),
-        ("results", _results(function)),
-    ):
-        branch = tree.add(name)
-        for value in values:
-            branch.add(_line(value, picture.after))
-    console.print(tree, soft_wrap=True)
+    tree = Tree(styled(f"@{function.sym_name.data}{stage}, {meshes}", "bold"))
+    unknown = _unknown(picture.after)
+    _add_values(tree, "arguments", _arguments(function), unknown, whole=whole)
+    _add_values(tree, "results", _results(function), unknown, whole=whole)
+    console.print(tree)

@@ -6,12 +6,14 @@ explainer.collective(3)
 explainer.program()
 """
 
+from collections import Counter
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
 from time import process_time
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ttxdsl.analysis.attribution.locations import row_names
 from ttxdsl.analysis.attribution.marking import mark_authored, mark_written
@@ -50,6 +52,7 @@ from ttxdsl.insight.why.trials.counterfactuals import (
 )
 from ttxdsl.insight.why.trials.necessity import Necessities
 from ttxdsl.insight.why.trials.wishes import why_not
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.devices.mesh import mesh_titles
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -91,12 +94,13 @@ class Explainer:
         self.machine = machine
         self._keep = keep
         self._trip_count = trip_count
-        if any(op.name.partition(".")[0] in ("ttir", "ttnn") for op in module.walk()):
+        kinds: Counter[type[Operation]] = Counter(map(type, all_ops(module)))
+        if any(kind.name.partition(".")[0] in ("ttir", "ttnn") for kind in kinds):
             raise CompileError(
                 f"'{source}' is lowered already: its shardings are gone",
                 hint="ask the StableHLO program that it was made of",
             )
-        ops = sum(1 for _ in module.walk())
+        ops = kinds.total()
         self._tries = _tries(ops, _CHANGES) if tries is None else tries
         # `collective` looks at one, the list at all
         self._list_tries = _tries(ops, _TRIALS) if tries is None else 2 * tries

@@ -1,9 +1,9 @@
 """The names of ops, values and factors in answers."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from typing import cast
 
 from xdsl.dialects.builtin import UnregisteredOp
@@ -24,6 +24,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
 from ttxdsl.insight.why.names import Names
 from ttxdsl.insight.why.trials.recording import Recorded
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.factors import OpShardingRule, factor_symbol
 from ttxdsl.sharding.spec import TensorSharding
@@ -116,6 +117,11 @@ def _own_frames(op: Operation) -> list[Frame]:
     return [frame for frame in frames if not is_of_library(frame.position)]
 
 
+def _lines(frames: Sequence[Frame]) -> tuple[str, ...]:
+    """Return frames as `file:line`: which of its columns calls is not told."""
+    return tuple(frame.position.rpartition(":")[0] for frame in frames)
+
+
 class Places:
     """Names ops and values of any stage as the program that was given does.
 
@@ -167,21 +173,27 @@ class Places:
         return site
 
     def _constraint(self, constraint: sdy.ShardingConstraintOp) -> str | None:
-        """Name a constraint of a function that is called at several lines by its own one."""
+        """Name a constraint of a helper by its line and the calls that tell it from others."""
         frames = _own_frames(constraint)
-        if len(frames) < 2 or len(self._calls[frames[0].position]) < 2:
-            return None
-        line, call = map(line_text, frames[:2])
-        return f"constraint at {line} called at {call}"
+        stack = _lines(frames)
+        names = [
+            line_text(frame)
+            for depth, frame in enumerate(frames)
+            if depth == 0 or len(self._calls[stack[:depth]]) > 1
+        ]
+        return f"constraint at {' called at '.join(names)}" if len(names) > 1 else None
 
     @cached_property
-    def _calls(self) -> defaultdict[str, set[str]]:
-        """The lines that call functions with constraints in them, by the places of those."""
-        calls: defaultdict[str, set[str]] = defaultdict(set)
-        for op in self.recorded.original.walk():
-            if isinstance(op, sdy.ShardingConstraintOp):
-                for frame, caller in pairwise(_own_frames(op)[:2]):
-                    calls[frame.position].add(caller.position)
+    def _calls(self) -> defaultdict[tuple[str, ...], set[str]]:
+        """The lines that call a stack of calls with a constraint in it, innermost first."""
+        stacks = {
+            _lines(_own_frames(op))
+            for op in ops_of_type(self.recorded.original, sdy.ShardingConstraintOp)
+        }
+        calls: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+        for stack in stacks:
+            for depth in range(1, len(stack)):
+                calls[stack[:depth]].add(stack[depth])
         return calls
 
     def value(self, value: SSAValue) -> Site:

@@ -18,7 +18,11 @@ from ttxdsl.diagnostics.sanitize import visible
 from ttxdsl.diagnostics.terminal import Terminal, styled
 from ttxdsl.insight.why import answers
 from ttxdsl.insight.why.causes.lines import cost_text
-from ttxdsl.insight.why.layers import fold_collectives, text_of_all
+from ttxdsl.insight.why.layers import (
+    fold_collectives,
+    names_together,
+    text_of_all,
+)
 from ttxdsl.sharding.devices.mesh import mesh_heading
 
 _MOST_LINES = 46
@@ -285,10 +289,8 @@ _NEEDED_SHOWN = 3
 
 
 def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
-    names = list(one.annotations)
-    if len(names) == 1:
-        return f"needs {one.axis} on {names[0]}"
-    if most is not None and len(names) > most:
+    names = names_together(one.annotations)
+    if most is not None and len(names) > most + 1:
         names = [*names[:most], f"one of {len(names) - most} more"]
     return f"needs {one.axis} on {listed(names, 'or')}"
 
@@ -401,14 +403,14 @@ def _program_table(
 
 
 def _print_causes(console: Terminal, answer: answers.WhyProgram) -> None:
-    """Print the lines that cost most, each in at most two rows."""
+    """Print the lines that cost most."""
     console.print(styled("what costs most in sending:", "bold"))
     for cost in answer.causes:
-        head = (
+        console.print_wrapped(
             f"{cost.share:>5.0%}  {cost.where}: {seconds_text(cost.seconds)},"
-            f" {bytes_text(cost.bytes)} in {cost_text(cost)}"
+            f" {bytes_text(cost.bytes)} in {cost_text(cost)}",
+            indent=7,
         )
-        console.print(styled(head), soft_wrap=True)
 
 
 def _why_not_tree(answer: answers.WhyNot, *, whole: bool) -> Tree:
@@ -458,7 +460,7 @@ def _print_between(console: Terminal, answer: answers.Between) -> None:
         for sign, each in (("-", left), ("+", right)):
             if each is not None:
                 text = f"  {sign} {bytes_text(each.bytes)} in {cost_text(each)}"
-                console.print(styled(text, "dim"), soft_wrap=True)
+                console.print_wrapped(text, "dim", indent=4)
     if answer.others:
         console.print(f"and {answer.others} more line{'s' * (answer.others > 1)}")
     if not answer.lines:

@@ -28,7 +28,6 @@ from ttxdsl.diagnostics.remarks import rounds
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, lists_overlap
-from ttxdsl.transforms.collectives.collective_cse import first_alike
 from ttxdsl.transforms.collectives.move_collectives import move_all_gathers
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import Dims, held_in
@@ -128,9 +127,7 @@ def _gather_some(
         if _pays([candidate], prices)
     }
     paying |= _together(
-        block,
-        [candidate for candidate in candidates if candidate.op not in paying],
-        prices,
+        [candidate for candidate in candidates if candidate.op not in paying], prices
     )
     moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
     instead: dict[SSAValue, SSAValue] = {}  # of sums, which later products may have
@@ -141,9 +138,7 @@ def _gather_some(
     return [*instead.values()]
 
 
-def _together(
-    block: Block, some: Sequence[_Candidate], prices: "_Prices"
-) -> dict[_Sum, _Candidate]:
+def _together(some: Sequence[_Candidate], prices: "_Prices") -> dict[_Sum, _Candidate]:
     """Return the candidates that pay because they share an operand."""
     some = [
         candidate
@@ -152,19 +147,12 @@ def _together(
     ]
     if len(some) < 2:
         return {}
-    first = first_alike(
-        block, [move.value for candidate in some for move in candidate.moves]
-    )
     groups: dict[_Move, list[_Candidate]] = {}
     for candidate in some:
-        moves = tuple(
-            replace(move, value=first[move.value]) for move in candidate.moves
-        )
-        shared = replace(candidate, moves=moves)
-        for move in moves:
-            others = sum(prices.of(other) for other in moves if other != move)
+        for move in candidate.moves:
+            others = sum(prices.of(other) for other in candidate.moves if other != move)
             if candidate.sends > others:
-                groups.setdefault(move, []).append(shared)
+                groups.setdefault(move, []).append(candidate)
     chosen: dict[_Sum, _Candidate] = {}
     for group in groups.values():
         left = [candidate for candidate in group if candidate.op not in chosen]

@@ -2,8 +2,6 @@
 
 - A collective whose operands no iteration changes runs once, ahead of the loop.
 - An all_reduce whose sum the loop only accumulates runs once, behind it.
-- An all_gather of a carry of which iterations read only this device's part runs once,
-  behind it.
 
 **Why it is right.** (Ahead.) The operands are values from outside, carries handed on
 unchanged, and what ops without effects and other such collectives make of them: every
@@ -16,17 +14,12 @@ c_i, and c is their sum, then the f(c_i, p_1i, …) sum up to f(c, s_1, …). By
 the all_reduce of the last carries is the last c; the first device starts with c, the
 others with zero. Nothing else in the loop may look at c or at what is on the way.
 (Floating-point sums round in another order.) It is done where that sends no more.
-
-(A gather behind.) Let the body hand on the all_gather of p_i, and read of that carry
-only this device's part. That part is p_i, so device i may carry p_i, starting with its
-part of the carry; the all_gather of the last p_i is the last carry.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.attribution.origins import HOISTED, optimized
 from ttxdsl.costs.ring import Ring
@@ -39,7 +32,6 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     erase_unused,
     is_collective,
     read_by,
-    slice_of,
 )
 from ttxdsl.transforms.collectives.sink_all_reduces import (
     LinearRegion,
@@ -138,17 +130,10 @@ class Unchanged:
 
 
 def sink_collectives(program: DeviceProgram, block: Block) -> bool:
-    """Move collectives of what a body hands on behind its loop; return True if any moved."""
+    """Move all_reduces that a body accumulates behind its loop; return True if any moved."""
     loop = _loop_of(program, block)
     if loop is None:
         return False
-    gathers = [
-        _gather_behind(program, block, loop, at) for at in range(len(block.args))
-    ]
-    return _sums_behind(program, block, loop) or any(gathers)
-
-
-def _sums_behind(program: DeviceProgram, block: Block, loop: stablehlo.WhileOp) -> bool:
     sums = sums_in(program, block)
     if not sums:
         return False
@@ -174,50 +159,6 @@ def _sums_behind(program: DeviceProgram, block: Block, loop: stablehlo.WhileOp) 
                 changed = True
                 carries = [other for other in carries if other is not carry]
     return changed
-
-
-def _gather_behind(
-    program: DeviceProgram,
-    block: Block,
-    loop: stablehlo.WhileOp,
-    index: int,
-) -> bool:
-    """Let devices carry their parts of what a body gathers, if it reads no more of it."""
-    handed_on, carry = block.last_op, block.args[index]
-    assert handed_on is not None
-    gather = handed_on.operands[index].owner
-    asked, result = loop.cond.block.args[index], loop.results[index]
-    if (
-        not isinstance(gather, stablehlo.AllGatherOp)
-        or gather.parent is not block
-        or len(gather.operands) != 1
-        or not gather.results[0].has_one_use()
-        or asked.uses
-        or ((program.trip_counts.of(loop) or 0) < 2 and result.uses)
-    ):
-        return False
-    axes, dim = program.axes(gather), gather.all_gather_dim.value.data
-    readers = [use.operation for use in carry.uses]
-    if axes is None or len(axes) != 1:
-        return False
-    if any(slice_of(reader) != (axes[0], dim) for reader in readers):
-        return False
-    (part,) = gather.operands
-    loop.operands[index] = program.all_slice(loop.operands[index], axes, dim, loop)
-    Rewriter.replace_value_with_new_type(asked, part.type)
-    carried = Rewriter.replace_value_with_new_type(carry, part.type)
-    result = Rewriter.replace_value_with_new_type(result, part.type)
-    for reader in readers:
-        reader.results[0].replace_all_uses_with(carried)
-    handed_on.operands[index] = part
-    users = list(result.uses)
-    if users:
-        whole = program.all_gather(result, gather, axes, dim, SINK)
-        for use in users:
-            use.operation.operands[use.index] = whole
-    erase_unused([gather.results[0], *(reader.results[0] for reader in readers)])
-    program.has_new_ops(block)
-    return True
 
 
 def _combine_behind(

@@ -8,7 +8,7 @@ summed.
 
 `sdy-explicit-gather-scatter-batching` does so for the first dimension and an iota in
 plain sight, as Shardy does. This pass follows indices through other ops
-(`ttxdsl.analysis.values.counting`), for all dimensions.
+(`ttxdsl.analysis.values.offsets`), for all dimensions.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
-from ttxdsl.analysis.values.counting import At, Count, count_of
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
@@ -62,6 +61,8 @@ def _batches(
         sizes: of a window, by dimension of the operand.
         taken: dimensions of the indices that count batches already.
     """
+    from ttxdsl.analysis.values.offsets import At, counted_dim
+
     shape, counted = shape_of(operand), shape_of(indices)
     if vector_dim >= len(counted):
         return []
@@ -71,12 +72,12 @@ def _batches(
             break
         if sizes[dim] != 1 or shape[dim] < 2:
             continue
-        count = count_of(indices, At(vector_dim, entry))
-        if count is None or count.dim is None or count != Count(0, count.dim):
-            continue
+        counting = counted_dim(indices, At(vector_dim, entry))
         used = (*taken, *(batch.of_indices for batch in batches))
-        if count.dim not in used and counted[count.dim] == shape[dim]:
-            batches.append(_Batch(entry, dim, count.dim))
+        if counting is None or counting in used:
+            continue
+        if counted[counting] == shape[dim]:
+            batches.append(_Batch(entry, dim, counting))
     return batches
 
 

@@ -263,20 +263,30 @@ def test_what_several_kernels_make_is_computed_in_each():
     assert times["dot_general"] == times["return"] == 1
 
 
-def scores(row: int, bits: str) -> str:
-    """Return a softmax of scaled scores of rows of a length, behind a product."""
+def scores(row: int, bits: str, *, scaled_first: bool = False) -> str:
+    """Return a softmax of scaled scores of rows of a length, behind a product.
+
+    They are converted before they are scaled, or `scaled_first`.
+    """
     q, k, s = (
         f"tensor<8x{row}xbf16>",
         f"tensor<{row}x{row}xbf16>",
         f"tensor<8x{row}x{bits}>",
     )
     m, z = f"tensor<8x{bits}>", f"tensor<{bits}>"
-    return f"""
-  %0 = stablehlo.dot_general %q, %k, {ROWS} : ({q}, {k}) -> {q}
+    scale = f"""
   %1 = stablehlo.convert %0 : ({q}) -> {s}
   %h = stablehlo.constant dense<0.5> : {z}
   %c = stablehlo.broadcast_in_dim %h, dims = [] : ({z}) -> {s}
-  %2 = stablehlo.multiply %1, %c : {s}
+  %2 = stablehlo.multiply %1, %c : {s}"""
+    if scaled_first:
+        scale = f"""
+  %h = stablehlo.constant dense<0.5> : tensor<bf16>
+  %c = stablehlo.broadcast_in_dim %h, dims = [] : (tensor<bf16>) -> {q}
+  %1 = stablehlo.multiply %0, %c : {q}
+  %2 = stablehlo.convert %1 : ({q}) -> {s}"""
+    return f"""
+  %0 = stablehlo.dot_general %q, %k, {ROWS} : ({q}, {k}) -> {q}{scale}
   %i = stablehlo.constant dense<0xFF800000> : {z}
   %3 = stablehlo.reduce(%2 init: %i) applies stablehlo.maximum across dimensions = [1] : ({s}, {z}) -> {m}
   %4 = stablehlo.broadcast_in_dim %3, dims = [0] : ({m}) -> {s}
@@ -292,15 +302,20 @@ def scores(row: int, bits: str) -> str:
   return %12 : tensor<bf16>"""
 
 
-@pytest.mark.parametrize(("row", "element_bytes"), [(2048, 4), (4096, 2)])
+@pytest.mark.parametrize(
+    ("row", "scaled_first", "element_bytes"),
+    [(2048, False, 4), (2048, True, 2), (4096, False, 2)],
+)
 def test_softmax_of_short_rows_is_one_kernel_with_its_product(
-    row: int, element_bytes: int
+    row: int, scaled_first: bool, element_bytes: int
 ):
-    """Its f32 exponentials are stored; of long rows the product, as bf16."""
+    """Its f32 exponentials are stored; of long rows, and scaled before, bf16 scores."""
     arguments = (
         f"%q: tensor<8x{row}xbf16>, %k: tensor<{row}x{row}xbf16>, %b: tensor<bf16>"
     )
-    module = module_of(scores(row, "f32"), "tensor<bf16>", arguments)
+    module = module_of(
+        scores(row, "f32", scaled_first=scaled_first), "tensor<bf16>", arguments
+    )
     profile = memory_profile(module, compiler=COMPILER)
     largest = max(v.bytes for v in profile.peak_values if v.kind == "value")
     assert largest == 8 * row * element_bytes

@@ -16,6 +16,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     repeating_loop,
     scheduled,
     stored_late,
+    tables_beside,
 )
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
@@ -66,6 +67,74 @@ def test_recomputed_values_are_made_where_they_are_needed():
     # h is made behind the first product that needs the gradient, not ahead of it
     assert order.index("h") > 1
     assert order[-1] == "return"
+
+
+ADDED = f"""
+func.func @main(%x: {T}, %y: {T}) -> ({T}, {T}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %f = stablehlo.constant dense<0.0> : tensor<f32>
+  %z = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {T}
+  %0:5 = stablehlo.while(%i = %zero, %s = %z, %t = %z, %v = %x, %w = %y) : tensor<i32>, {T}, {T}, {T}, {T}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %forward = stablehlo.dot_general %v, %w, {DOT}
+    %last = stablehlo.dot_general %forward, %v, {DOT}
+    %backward = stablehlo.dot_general %forward, %forward, {DOT}
+    %first = stablehlo.dot_general %backward, %v, {DOT}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    %a = stablehlo.add %s, %first : {T}
+    %b = stablehlo.add %t, %last : {T}
+    stablehlo.return %n, %a, %b, %v, %w : tensor<i32>, {T}, {T}, {T}, {T}
+  }}
+  return %0#1, %0#2 : {T}, {T}
+}}
+"""
+
+
+def test_microbatches_that_are_added_have_the_order_of_the_program():
+    module = parse_program(ADDED, make_context())
+    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    ops = list(loop.body.block.ops)
+    # the gradient of the last layer does not wait for the sum, behind that of the first
+    assert on_demand(ops) == ops
+
+
+BATCH, TOKENS = 8, 512
+LOGITS = f"{BATCH}x{TOKENS - 1}x1024"
+LOSS = f"""
+func.func @main(%x: tensor<{BATCH}x{TOKENS}x256xbf16>, %w: tensor<256x1024xbf16>, %labels: tensor<{BATCH}x{TOKENS - 1}x1xi32>)
+    -> (tensor<{BATCH}x{TOKENS - 1}x1xf32>, tensor<256x1024xbf16>, tensor<{BATCH}x{TOKENS}x256xbf16>) {{
+  %z = stablehlo.constant dense<0.0> : tensor<bf16>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<{BATCH}x{TOKENS}x256xbf16>, tensor<256x1024xbf16>) -> tensor<{BATCH}x{TOKENS}x1024xbf16>
+  %1 = stablehlo.slice %0 [0:{BATCH}, 0:{TOKENS - 1}, 0:1024] : (tensor<{BATCH}x{TOKENS}x1024xbf16>) -> tensor<{LOGITS}xbf16>
+  %l = stablehlo.convert %1 : (tensor<{LOGITS}xbf16>) -> tensor<{LOGITS}xf32>
+  %table = stablehlo.add %l, %l : tensor<{LOGITS}xf32>
+  %picked = "stablehlo.gather"(%table, %labels) <{{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [2], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 1>, indices_are_sorted = false}}> : (tensor<{LOGITS}xf32>, tensor<{BATCH}x{TOKENS - 1}x1xi32>) -> tensor<{BATCH}x{TOKENS - 1}x1xf32>
+  %e = stablehlo.exponential %l : tensor<{LOGITS}xf32>
+  %gradient = stablehlo.convert %e : (tensor<{LOGITS}xf32>) -> tensor<{LOGITS}xbf16>
+  %padded = stablehlo.pad %gradient, %z, low = [0, 0, 0], high = [0, 1, 0], interior = [0, 0, 0] : (tensor<{LOGITS}xbf16>, tensor<bf16>) -> tensor<{BATCH}x{TOKENS}x1024xbf16>
+  %of_w = stablehlo.dot_general %x, %padded, contracting_dims = [0, 1] x [0, 1] : (tensor<{BATCH}x{TOKENS}x256xbf16>, tensor<{BATCH}x{TOKENS}x1024xbf16>) -> tensor<256x1024xbf16>
+  %of_x = stablehlo.dot_general %padded, %w, contracting_dims = [2] x [1] : (tensor<{BATCH}x{TOKENS}x1024xbf16>, tensor<256x1024xbf16>) -> tensor<{BATCH}x{TOKENS}x256xbf16>
+  return %picked, %of_w, %of_x : tensor<{BATCH}x{TOKENS - 1}x1xf32>, tensor<256x1024xbf16>, tensor<{BATCH}x{TOKENS}x256xbf16>
+}}
+"""
+
+
+def test_the_gradient_of_logits_without_the_last_token_is_made_beside_the_log_probabilities():
+    module = parse_program(LOSS, make_context())
+    names = {op: op.results[0].name_hint for op in all_ops(module) if op.results}
+    ops = list(names)
+    fusion = Fusion(TPU)
+    stored = {names[op] for op in ops if fusion.is_stored(op)}
+    # the products pad what is stored
+    assert {"table", "gradient"} <= stored
+    assert all(fusion.is_fused(op) for op in ops if names[op] == "padded")
+    order = [names[op] for op in tables_beside(ops, fusion)]
+    assert order.index("picked") == order.index("gradient") + 1
 
 
 def test_a_second_order_is_tried_where_the_first_does_not_fit():
@@ -188,36 +257,6 @@ def test_a_gradient_that_an_all_reduce_sums_is_made_ahead_if_it_is_less_than_the
     assert head(update, group=64, tokens=256)[-6:] == late
     assert head(update, group=4, tokens=512)[-6:] == late
     assert head(update, group=64, tokens=512, moved=PLACED)[-6:] == late
-
-
-ACCUMULATED = f"""
-func.func @main(%t: {T}, %x: {T}) -> ({T}, {T}) {{
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %four = stablehlo.constant dense<4> : tensor<i32>
-  %one = stablehlo.constant dense<1> : tensor<i32>
-  %0:3 = stablehlo.while(%i = %zero, %a = %t, %b = %t) : tensor<i32>, {T}, {T}
-  cond {{
-    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  }} do {{
-    %head = stablehlo.dot_general %x, %x, {DOT}
-    %layers = stablehlo.dot_general %x, %x, {DOT}
-    %sum = stablehlo.add %a, %layers : {T}
-    %more = stablehlo.add %b, %head : {T}
-    %n = stablehlo.add %i, %one : tensor<i32>
-    stablehlo.return %n, %sum, %more : tensor<i32>, {T}, {T}
-  }}
-  return %0#1, %0#2 : {T}, {T}
-}}
-"""
-
-
-def test_a_turn_that_only_adds_to_what_it_carries_keeps_its_order():
-    """The passes of a microbatch do not wait for the sums of those before."""
-    module = parse_program(ACCUMULATED, make_context())
-    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
-    ops = list(loop.body.block.ops)
-    assert on_demand(ops) == ops
 
 
 MICROBATCHES = """

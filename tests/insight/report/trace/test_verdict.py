@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import ttxdsl
+from tests.analysis.attribution.jax_steps import text_of
 from tests.analysis.attribution.scanned_step import handed, scanned
 from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
 
@@ -69,6 +70,11 @@ def test_collectives_that_are_sent_together_cost_each_line_its_own():
     assert (first, second) == ("line 2 of down", "line 1 of up")
     assert ops == others == ["1 all_gather"]
     assert most == pytest.approx(2 * least)
+
+
+def test_layers_are_counted_once_whatever_is_repeated_in_them():
+    costs = ttxdsl.load(text_of("mixtures")).report_data(tries=0)["verdict"]["costs"]
+    assert [row["layers"] for row in costs if "expert" in row["where"]] == [3]
 
 
 def test_a_loop_that_never_turns_costs_nothing():

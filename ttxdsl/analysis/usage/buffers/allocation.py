@@ -4,7 +4,6 @@ Plain data and arithmetic on it; what a program's ops make and end is found in
 `ttxdsl.analysis.usage.memory`.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -114,19 +113,33 @@ def own_outputs(
     """Return the buffers of outputs, which XLA keeps apart from temporary memory.
 
     Arguments are there throughout, and so are outputs; one that takes the place of a
-    donated argument has no bytes of its own.
+    donated argument has no bytes of its own, but for one that is begun while the argument is
+    read: it is copied into its place.
     """
-    places = Counter(b.bytes for b in arguments if not b.pinned)
+    free = [buffer for buffer in arguments if not buffer.pinned]
     for buffer in arguments:
         buffer.pinned = True
-    outputs = [buffer for buffer in returned if buffer.kind == "result"]
-    for buffer in outputs:
+    begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}
+    outputs: list[Allocation] = []
+    copied: set[Allocation] = set()
+    for buffer in returned:
+        if buffer.kind != "result":
+            continue
+        places = [place for place in free if place.bytes == buffer.bytes]
         buffer.pinned = True
-        if places[buffer.bytes] > 0:
-            places[buffer.bytes] -= 1
+        if places:
+            # an argument that is read no more when the output is begun
+            start = begins.get(buffer, len(steps))
+            place = next((place for place in places if place.last <= start), None)
+            free.remove(place or places[0])
+            if place is None:
+                copied.add(buffer)
+                continue
             buffer.bytes = 0
+        outputs.append(buffer)
+    gone = {*returned} - copied
     for step in steps:
-        step.buffers = [buffer for buffer in step.buffers if buffer not in returned]
+        step.buffers = [buffer for buffer in step.buffers if buffer not in gone]
     return outputs
 
 

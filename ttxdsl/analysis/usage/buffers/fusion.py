@@ -18,13 +18,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import cast
 
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
     group_size,
     is_one_hot,
     scratch_types,
     softmax_product,
+    window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
     moved_rows,
@@ -112,6 +113,7 @@ class Fusion:
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
         self._stored: dict[SSAValue, Attribute] = {}
+        self._epilogues: dict[Operation, bool] = {}
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
         """Buffers read for the result of an op that may be hidden, with the bytes of each."""
 
@@ -120,6 +122,10 @@ class Fusion:
         if op not in self._is_fused:
             self._settle(op)
         return self._is_fused[op]
+
+    def is_stored(self, op: Operation) -> bool:
+        """Whether a loop over elements stores what an op computes."""
+        return _is_elementwise(op) and not self.is_fused(op)
 
     def is_streamed(self, op: Operation) -> bool:
         """Whether results exist a part at a time, in the loop of a product and a collective.
@@ -195,6 +201,10 @@ class Fusion:
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
+        if isinstance(user, stablehlo.PadOp) and _products_behind(user):
+            # products take in the pad, and read what is computed before it
+            maker = user.operand.owner
+            return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
                 return self._gathered(user.operands[index]) > 1
@@ -231,6 +241,11 @@ class Fusion:
         All ways from it must lead to one that is stored. The exponentials of a softmax
         that is one kernel with the product are, too.
         """
+        if product not in self._epilogues:
+            self._epilogues[product] = self._find_epilogue(product)
+        return self._epilogues[product]
+
+    def _find_epilogue(self, product: Operation) -> bool:
         if not self.compiler.products_finish:
             return False
         stored: set[Operation] = set()
@@ -353,12 +368,15 @@ class Fusion:
         """
         if not self.compiler.products_finish or not isinstance(op, stablehlo.ReduceOp):
             return None
-        for value in reads:
-            if isinstance(value.owner, PRODUCTS) and value.owner.parent is op.parent:
-                others = [other for other in reads if other is not value]
-                if not any(_is_made_of(other, value) for other in others):
-                    return value
-        return None
+        products = [
+            value
+            for value in reads
+            if isinstance(value.owner, PRODUCTS) and value.owner.parent is op.parent
+        ]
+        if not products:
+            return None
+        sources = set[SSAValue]().union(*(_sources(v, op.parent) for v in reads))
+        return next((value for value in products if value not in sources), None)
 
     def stored_element(self, value: SSAValue) -> Attribute:
         """Return the element type that a value is stored as."""
@@ -449,6 +467,11 @@ class Fusion:
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
+        if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
+            if (count := self._scattered(op)) > 1:
+                return window_types(op.result, count, is_sum=True)
+            whole = max(op.operands, key=self._gathered)
+            return window_types(whole, self._gathered(whole), is_sum=False)
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None
         if not isinstance(table, Operation) or not self.is_fused(table):
             return scratch_types(op)
@@ -552,18 +575,18 @@ def _elements(value: SSAValue) -> int:
     return prod(shape_of(value))
 
 
-def _is_made_of(value: SSAValue, source: SSAValue) -> bool:
-    """Whether a value in the block of another is made of it, as far as a look back tells."""
+def _sources(value: SSAValue, block: Block | None) -> set[SSAValue]:
+    """Return what a value is made of in a block, as far as a look back tells."""
     pending, seen = [value], {value}
+    sources = set[SSAValue]()
     while pending and len(seen) < _MOST_OPERANDS:
         current = pending.pop()
-        if current is source:
-            return True
-        if isinstance(current, OpResult) and current.op.parent is source.owner.parent:
+        sources.add(current)
+        if isinstance(current, OpResult) and current.op.parent is block:
             new = [operand for operand in current.op.operands if operand not in seen]
             seen.update(new)
             pending += new
-    return False
+    return sources - {value}
 
 
 def _may_hide(op: Operation) -> bool:

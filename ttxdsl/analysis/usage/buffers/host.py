@@ -18,7 +18,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import value_bytes
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import ops_of_type
 
 _TARGET = "annotate_device_placement"
 
@@ -50,7 +50,7 @@ def transfers(module: ModuleOp) -> Transfers:
     on_host = host_values(module)
     there: list[Operation] = []
     back: list[Operation] = []
-    for op in all_ops(module):
+    for op in ops_of_type(module, stablehlo.CustomCallOp):
         if (place := placement(op)) is not None:
             was_on_host = op.operands[0] in on_host
             if _is_host(place) and not _is_placed(op.operands[0].owner):
@@ -72,7 +72,7 @@ def host_values(module: ModuleOp) -> set[SSAValue]:
     """Return the values of which a device holds nothing since the host does."""
     values = _with_parts(
         value
-        for op in all_ops(module)
+        for op in ops_of_type(module, stablehlo.CustomCallOp)
         if _is_host(placement(op))
         for value in op.results
     )

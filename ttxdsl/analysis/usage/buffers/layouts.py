@@ -11,7 +11,7 @@ the columns: `bf16[262144,4,64]{2,1,0:T(4,128)}`, and what is computed of four s
 32 times its bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -174,18 +174,6 @@ def _features(value: SSAValue) -> frozenset[int]:
             seen |= new
             pending += new
     return frozenset()
-
-
-def result_bytes(result: SSAValue, local: Sequence[int], tile: tuple[int, int]) -> int:
-    """Return the bytes of a device's part of a result that nobody laid out.
-
-    The order of dimensions is the best one for the whole result, since how it is split is not
-    known before the partitioner has run. libtpu 0.0.52 so returns a cache in int8 of one head of
-    eight a device as `s8[16,32,2048,1,128]{4,3,2,1,0:T(4,128)(4,1)}`, four times its bytes, which
-    no donated argument has room for (that is `{4,2,3,1,0:T(32,128)(4,1)}`).
-    """
-    order = tiled_order(shape_of(result), tile)
-    return ordered_bytes(local, element_of(result), tile, order)
 
 
 def rows_read(op: Operation, table: SSAValue, tile: tuple[int, int] | None) -> int:

@@ -23,9 +23,8 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import placement
-from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
+from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.kernels import is_product
 from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
@@ -204,6 +203,49 @@ def _values_read(loop: stablehlo.WhileOp) -> set[SSAValue]:
     return {*loop.operands, *(v for op in loop.body.walk() for v in op.operands)}
 
 
+def tables_beside(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
+    """Return ops with gathers behind what is stored of the same buffers as their tables.
+
+    XLA makes both in one loop over elements: the log-probabilities that the loss looks up are
+    there beside the gradient of logits without the last token, which is padded for its products
+    (libtpu 0.0.52, v5e and v5p; not of all tokens' logits, whose gradient depends on the loss's
+    kernel).
+    """
+    ordered = list(ops)
+    for gather in ops:
+        if not isinstance(gather, stablehlo.GatherOp):
+            continue
+        table = gather.operand.owner
+        if not isinstance(table, Operation) or not gather.operand.has_one_use():
+            continue
+        if not fusion.is_stored(table):
+            continue
+        behind = ordered[ordered.index(gather) :]
+        size, read = value_bytes(gather.operand), set(fusion.buffers_read(table))
+        needing: set[Operation] = set()
+        for at, op in enumerate(behind):
+            if op is gather or any(v.owner in needing for v in _operands_in(op)):
+                needing.add(op)
+            elif (
+                fusion.is_stored(op)
+                and 2 * value_bytes(op.results[0]) >= size
+                and any(
+                    isinstance(user, stablehlo.PadOp) for user, _ in uses(op.results[0])
+                )
+                and read & set(fusion.buffers_read(op))
+            ):
+                passed = behind[: at + 1]
+                moved = [op for op in passed if op in needing]
+                kept = [op for op in passed if op not in needing]
+                ordered[-len(behind) :] = [*kept, *moved, *behind[at + 1 :]]
+                break
+    return ordered
+
+
+def _operands_in(op: Operation) -> Iterator[SSAValue]:
+    return (value for inner in _all_in(op) for value in inner.operands)
+
+
 def stored_late(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     """Return ops with what is stored for a product in windows alone just ahead of that.
 
@@ -318,12 +360,11 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
 
     What a checkpoint computes again of saved values so runs before the gradients that need
     it, not ahead of all gradients of an iteration of several layers. A scheduler that looks
-    at memory does that. A turn that only adds to what it carries, as of microbatches, stays in
-    its order: its head's gradient is made at once, not behind its layers.
+    at memory does that. Microbatches, which only add to what is carried, have the order of
+    the program.
     """
     dependent = depends_on_carried(ops)
-    computing = {op for op in ops if any(map(is_product, _all_in(op)))}
-    if computing and computing.isdisjoint(dependent):
+    if all(_is_returned(op) for op in dependent):
         return list(ops)
     anchors = [*dependent, ops[-1]]
     inside = set(ops)
@@ -340,6 +381,12 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
         ordered |= dict.fromkeys(sorted(needed, key=position.__getitem__))
     # what nobody needs stays where it cannot be in the way
     return [*(op for op in ops if op not in ordered), *ordered]
+
+
+def _is_returned(op: Operation) -> bool:
+    """Whether a block's end alone reads an op, or what is in the same elements."""
+    users = [user for result in op.results for user, _ in uses(result)]
+    return bool(users) and all(user is op.parent.last_op for user in users if op.parent)
 
 
 def depends_on_carried(ops: Sequence[Operation]) -> list[Operation]:

@@ -35,6 +35,10 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
+from ttxdsl.conversion.stablehlo_to_ttir.ops.elementwise import (
+    ERF_INV_FAR,
+    ERF_INV_NEAR,
+)
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.ir.rewriting import rewrite
@@ -131,23 +135,12 @@ def _erfc(w: Writer, x: SSAValue) -> SSAValue:
     return w.select(w.test(size, "GT", 1), far, near)
 
 
-_ERF_INV_NEAR = (
-    2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-    -0.00125372503, -0.00417768164, 0.246640727, 1.50140941,
-)  # fmt: skip
-_ERF_INV_FAR = (
-    -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-    -0.0076224613, 0.00943887047, 1.00167406, 2.83297682,
-)  # fmt: skip
-"""Of erf_inv(x) / x in w - 2.5 and sqrt(w) - 3, w being -log(1 - x²)."""
-
-
 def _erf_inv(w: Writer, x: SSAValue) -> SSAValue:
     depth = w.neg(w.log1p(w.neg(w.mul(x, x))))
     series = w.select(
         w.test(depth, "LT", 5),
-        w.polynomial(w.minus(depth, 2.5), _ERF_INV_NEAR),
-        w.polynomial(w.minus(w.sqrt(depth), 3), _ERF_INV_FAR),
+        w.polynomial(w.minus(depth, 2.5), ERF_INV_NEAR),
+        w.polynomial(w.minus(w.sqrt(depth), 3), ERF_INV_FAR),
     )
     whole = w.test(w.abs(x), "EQ", 1)
     return w.mul(x, w.select(whole, w.full(inf, x), series))

@@ -290,7 +290,7 @@ def _atanh(low: Lowering, op: Operation) -> SSAValue:
     return build.with_number("multiply", difference, 0.5)
 
 
-_ERF_INV_NEAR = (
+ERF_INV_NEAR = (
     2.81022636e-08,
     3.43273939e-07,
     -3.5233877e-06,
@@ -305,7 +305,7 @@ _ERF_INV_NEAR = (
 
 Source: M. Giles, "Approximating the erfinv function", single precision."""
 
-_ERF_INV_FAR = (
+ERF_INV_FAR = (
     -0.000200214257,
     0.000100950558,
     0.00134934322,
@@ -330,7 +330,7 @@ def _erf_inv(low: Lowering, op: Operation) -> SSAValue:
     far = build.with_number("subtract", build.elementwise("sqrt", w), 3.0)
     argument = build.elementwise("where", is_near, near, far)
     total: SSAValue | None = None
-    for coefficient, other in zip(_ERF_INV_NEAR, _ERF_INV_FAR, strict=True):
+    for coefficient, other in zip(ERF_INV_NEAR, ERF_INV_FAR, strict=True):
         factor = build.elementwise(
             "where", is_near, build.like(w, coefficient), build.like(w, other)
         )

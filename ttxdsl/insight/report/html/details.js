@@ -105,8 +105,9 @@ function aboutNode(at) {
   });
   const made = collectivesOf.get(at) ?? [];
   if (made.length) parts.push(h("h3", {}, "communication"), ...made.map(collectiveCard));
-  if (node.frames.length || node.path.length) {
-    parts.push(h("h3", {}, "source"), facts(node.path.length > 0 && ["scope", h("code", {}, node.path.join("/"))], ...node.frames.slice(0, 8).map(([name, place]) => [shortName(name), h("code", { title: place }, place.split("/").slice(-2).join("/"))])));
+  const frames = framesOf(node);
+  if (frames.length || node.path.length) {
+    parts.push(h("h3", {}, "source"), facts(node.path.length > 0 && ["scope", h("code", {}, node.path.join("/"))], ...frames.slice(0, 8).map(([name, place]) => [shortName(name), h("code", { title: place }, place.split("/").slice(-2).join("/"))])));
   }
   if (node.inputs.length) parts.push(h("h3", {}, `uses ${node.inputs.length}`), linksTo(node.inputs));
   if (users[at].length) parts.push(h("h3", {}, `used by ${users[at].length}`), linksTo(users[at].map((one) => [one, 0])));

@@ -266,7 +266,7 @@ function paintOpen(c, box, color, chosen) {
   c.font = `600 ${12 * from}px ${color.sans}`;
   c.textBaseline = "middle";
   c.textAlign = "left";
-  c.fillText(fitText(c, `▾  ${scopeLabel(box.scope)}`, box.width - 20), box.x + 10, box.y + 16 * from);
+  c.fillText(fitLabel(c, "▾  ", box.scope, box.width - 20), box.x + 10, box.y + 16 * from);
 }
 
 function paintLeaf(c, box, color, chosen, matches, hovered = false) {
@@ -337,7 +337,7 @@ function paintFolded(c, box, color) {
   c.textAlign = "left";
   c.fillStyle = color.text;
   c.font = `600 12.5px ${color.sans}`;
-  c.fillText(fitText(c, `▸  ${scopeLabel(box.scope)}`, box.width - 22), box.x + 11, box.y + 22);
+  c.fillText(fitLabel(c, "▸  ", box.scope, box.width - 22), box.x + 11, box.y + 22);
   c.font = `11.5px ${color.sans}`;
   c.fillStyle = color.muted;
   const text = opsText(box.scope);
@@ -435,6 +435,12 @@ function fitText(c, text, width) {
     fitted.set(key, (known = cutText(c, text, Math.round(width))));
   }
   return known;
+}
+
+/** The label of a scope behind its mark, in short where the whole one has no room. */
+function fitLabel(c, mark, scope, width) {
+  const whole = mark + scopeLabel(scope);
+  return fitText(c, c.measureText(whole).width <= width ? whole : mark + scopeLabel(scope, true), width);
 }
 
 function cutText(c, text, width) {

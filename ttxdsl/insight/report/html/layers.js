@@ -29,12 +29,13 @@ const isBehind = (at) => firstLike[at] !== at && isStacked(at);
 const shownScopes = (at) => children[at].scopes.filter((one) => !isBehind(one));
 const isOpen = (at) => state.open.has(at) && !isStacked(at);
 
-/** ` … 11, 12 of them, alike` of layers that are one box; in short ` … 11 ×12`. */
-function layersText(at, short = false) {
-  if (!isStacked(at)) return "";
+/** The name of a scope, of layers that are one box `layer 0 … 11, 12 of them, alike`; in short `layer ×12`. */
+function nameOfLayers(at, short) {
+  const { name } = scopes[at];
+  if (!isStacked(at)) return name;
   const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name.replace(/^\D*/, "");
-  const number = scopes[at].name.replace(/^\D*/, "");
-  return `${last === number ? "" : ` … ${last}`}${short ? ` ×${alike.length}` : `, ${alike.length} of them, alike`}`;
+  if (short) return `${name.replace(/[ _]\d+$/, "")} ×${alike.length}`;
+  return `${name}${last === name.replace(/^\D*/, "") ? "" : ` … ${last}`}, ${alike.length} of them, alike`;
 }
 
 /** What a scope weighs: the time it takes, else its ops. */

@@ -79,9 +79,10 @@ function setUpHead() {
   );
   const tabs = document.getElementById("tabs"), views = document.getElementById("views");
   VIEWS.forEach(([name, label, , count], at) => {
+    const shown = count && !(name === "stages" && !data.all_stages);
     const warn = name === "remarks" && data.remarks.some((one) => one.severity === "warning");
     tabs.append(h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, title: `${label} (${at + 1})`, onclick: () => (showView(name), tellOther({ view: name })) },
-      label, count ? h("span", { class: `count${warn ? " warn" : ""}` }, count().toLocaleString("en")) : ""));
+      label, shown ? h("span", { class: `count${warn ? " warn" : ""}` }, count().toLocaleString("en")) : ""));
     views.append(h("section", { class: "view", id: `view-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` }));
   });
   tabs.addEventListener("keydown", (event) => {

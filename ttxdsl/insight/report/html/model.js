@@ -122,6 +122,9 @@ data.collectives.forEach((one, at) => {
   if (one.node >= 0) collectivesOf.set(one.node, [...(collectivesOf.get(one.node) ?? []), at]);
 });
 
+/** The first collective of each op that has some. */
+const collectiveAt = new Map([...collectivesOf].map(([node, [first]]) => [nodes[node], data.collectives[first]]));
+
 /** The bytes that an op's collectives send. */
 const sentBy = (node) => (collectivesOf.get(node) ?? []).reduce((sum, at) => sum + data.collectives[at].bytes, 0);
 
@@ -165,7 +168,7 @@ function roundTicks(most, ofBytes = false) {
 /** What a scope is called; what nobody named by what is in it. */
 function scopeLabel(at, short = false) {
   const scope = scopes[at];
-  if (scope.kind !== "segment") return scope.name + layersText(at, short) + turnsText(turnsOfScope(at));
+  if (scope.kind !== "segment") return nameOfLayers(at, short) + turnsText(turnsOfScope(at));
   const all = [...totals[at].names].sort((a, b) => b[1] - a[1]);
   const told = all.filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
   const what = [...told, ...all.filter((one) => !told.includes(one))].slice(0, 2).map(([name, count]) => `${count} ${name}`);
@@ -181,8 +184,14 @@ function ancestors(scope) {
   return found;
 }
 
+/** Functions and places that an op is written in; of a collective that the compiler added, the line that it serves. */
+function framesOf(node) {
+  const served = node.frames.length ? undefined : collectiveAt.get(node);
+  return served?.position ? [[served.function ?? "", served.position]] : node.frames;
+}
+
 function sourceOf(node) {
-  return node.frames.length ? node.frames[0][1] : "";
+  return framesOf(node)[0]?.[1] ?? "";
 }
 
 /** A text in which files have no folders. */
@@ -266,7 +275,7 @@ function haystackOf(at) {
     const along = (collectivesOf.get(at) ?? []).map((one) => data.collectives[one].axes);
     const split = kindOf(node) === "collective" && along.length ? [] : node.outputs.map((value) => layoutOf(value)?.text ?? "");
     const axes = [...along, ...split].join(" ");
-    const places = node.frames.map((frame) => frame.join(" ")).join(" ");
+    const places = framesOf(node).map((frame) => frame.join(" ")).join(" ");
     const path = node.path.join("/") || scopes[node.scope].name;
     const fields = { op: `${node.op} ${node.name}`, value: values, type: types, axis: axes, src: places, scope: path };
     const all = Object.values(fields).join("\n").toLowerCase();

@@ -95,7 +95,8 @@ function outlineRow(at) {
     element.setAttribute("aria-expanded", open);
     element.ondblclick = () => setOpen(row.scope, !open);
     const fold = h("span", { class: "fold", onclick: (event) => (event.stopPropagation(), setOpen(row.scope, !open)) }, open ? "▾" : "▸");
-    element.append(fold, h("span", { class: "label", title: scopeLabel(row.scope) + calledAt(row.scope) }, scopeLabel(row.scope, true)));
+    const [name, ...times] = scopeLabel(row.scope, true).split(" ×");
+    element.append(fold, h("span", { class: "label", title: scopeLabel(row.scope) + calledAt(row.scope) }, name), ...times.map((count) => h("span", { class: "times" }, `×${count}`)));
     element.append(h("span", { class: "end" }, total.collectives ? h("span", { class: "comm" }, `${sentText(row.scope)} · `) : "", total.ops.toLocaleString("en")));
     return element;
   }

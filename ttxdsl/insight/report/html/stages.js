@@ -23,7 +23,7 @@ function setUpStages(view) {
   const which = h("div", { class: "which" });
   const button = (text, title, run, props = {}) => h("button", { type: "button", title, onclick: run, ...props }, text);
   const only = button("only changes", "Hide what stayed as it was (o)", () => setOnly(!stages.only), { id: "only", "aria-pressed": "false" });
-  const bar = h("div", { class: "bar" },
+  const bar = h("div", { class: "bar", hidden: !last },
     button("◂", "Stage before ([)", () => showStage(stages.at - 1), { "aria-label": "Stage before" }),
     h("div", { class: "slider" }, ticks, range),
     button("▸", "Next stage (])", () => showStage(stages.at + 1), { "aria-label": "Next stage" }),
@@ -48,7 +48,7 @@ function setUpStages(view) {
 /** What is said of stages that a large program's report does not list. */
 function unlisted() {
   if (data.all_stages) return "";
-  return h("div", { class: "bar muted", id: "unlisted" }, "Of so large a program the stages in between, ttir and ttnn are listed when asked for: ", h("code", {}, "ttxdsl report --all-stages"));
+  return h("div", { class: "bar muted", id: "unlisted" }, "The program of one device, after stage 13. The other stages, ttir and ttnn of so large a program are listed when asked for: ", h("code", {}, "ttxdsl report --all-stages"));
 }
 
 function setOnly(only) {

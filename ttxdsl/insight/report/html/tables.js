@@ -212,6 +212,26 @@ class Chart {
   }
 }
 
+/** Values that differ in the layer alone as one: `p[0 … 3]`, how many, and the bytes of all. */
+function alikeRows(values) {
+  const groups = new Map();
+  for (const one of values) {
+    const key = JSON.stringify([one.name.replace(/\d+/g, "#"), one.kind, one.type, one.position]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(one);
+  }
+  return [...groups.values()].map((group) => {
+    const numbers = group.map((one) => one.name.match(/\d+/g) ?? []);
+    let at = 0;
+    const name = group[0].name.replace(/\d+/g, () => {
+      const column = numbers.map((one) => Number(one[at])), low = Math.min(...column), high = Math.max(...column);
+      at++;
+      return low === high ? low : `${low} … ${high}`;
+    });
+    return { ...group[0], name, count: group.length, bytes: group.reduce((sum, one) => sum + one.bytes, 0) };
+  });
+}
+
 function setUpMemory(view) {
   const memory = data.memory;
   if (!memory) return view.append(h("div", { class: "empty" }, data.no_memory ?? "Nothing is known of the memory."));
@@ -259,7 +279,7 @@ function setUpMemory(view) {
       const peakX = x(memory.peak, width);
       c.fillStyle = kindColor("collective");
       c.beginPath(), c.arc(peakX, y(memory.peak_bytes), 4.5, 0, 7), c.fill();
-      const right = peakX > width - 180;
+      const right = peakX > width / 2; // beside it, on the side with more room
       c.textAlign = right ? "right" : "left";
       c.font = `600 11px ${color.sans}`;
       c.fillText(`peak ${bytesText(memory.peak_bytes)}`, peakX + (right ? -9 : 9), y(memory.peak_bytes) + 14);
@@ -270,21 +290,22 @@ function setUpMemory(view) {
       }
     },
   });
-  const rows = memory.live.map((one, at) => ({ ...one, at }));
+  const rows = alikeRows(memory.live);
   const largest = Math.max(1, ...rows.map((one) => one.bytes));
   const column = (name, width, narrow, value, number) => ({ name, width, narrow, value, number });
   const columns = [
     column("value", "minmax(160px, 2fr)", "minmax(0, 1fr)", (one) => one.name),
-    column("what", "90px", "", (one) => one.kind),
-    column("bytes", "170px", "110px", (one) => one.bytes, true),
-    column("on a device", "minmax(110px, 1fr)", "", (one) => one.type),
-    column("source", "minmax(90px, 1fr)", "", (one) => one.position ?? ""),
+    column("count", "44px", "42px", (one) => one.count, true),
+    column("what", "62px", "", (one) => one.kind),
+    column("bytes", "104px", "90px", (one) => one.bytes, true),
+    column("on a device", "minmax(116px, 1fr)", "", (one) => one.type),
+    column("source", "minmax(92px, 0.7fr)", "", (one) => one.position ?? ""),
   ];
   const table = new SortedTable({
-    columns, rows, sort: columns[2],
+    columns, rows, sort: columns[3],
     choose: (one) => selectNode(one.node),
     row: (one) => h("div", { class: `row${one.node >= 0 && state.selected?.node === one.node ? " selected" : ""}` },
-      h("b", { style: "font-weight:500" }, one.name), h("span", { class: "muted" }, one.kind), meterOf(one.bytes, largest, kindColor(one.kind === "argument" ? "boundary" : one.kind === "constant" ? "constant" : "contraction")),
+      h("b", { style: "font-weight:500" }, one.name), h("span", { class: "num" }, one.count.toLocaleString("en")), h("span", { class: "muted" }, one.kind), meterOf(one.bytes, largest, kindColor(one.kind === "argument" ? "boundary" : one.kind === "constant" ? "constant" : "contraction")),
       h("span", { class: "mono" }, typeText(one)), h("span", { class: "mono muted", title: one.position ?? "" }, shortPlace(one.position))),
   });
   const stat = (value, name) => h("div", { class: "stat" }, h("b", {}, bytesText(value)), h("span", {}, name));
@@ -293,7 +314,7 @@ function setUpMemory(view) {
       h("div", { class: "facts-row" }, stat(memory.peak_bytes, `peak, at ${memory.names[memory.peak]}`), stat(memory.argument_bytes, "arguments"), memory.donated_bytes ? stat(memory.donated_bytes, "of them given away") : "", stat(memory.constant_bytes, "constants"), stat(memory.result_bytes, "results")),
       h("p", { class: "sub" }, `One device, op by op, first left, each value from the op that makes it to its last use: ${memory.counted}.`),
       chart.element),
-    h("h2", { style: "font-size:13px;margin:2px 0 8px" }, `There at the peak: ${rows.length} values`),
+    h("h2", { style: "font-size:13px;margin:2px 0 8px" }, `There at the peak: ${memory.live.length.toLocaleString("en")} values`),
     table.element));
   listen((what) => what === "select" || what === "theme" ? (table.list.refresh(), chart.draw()) : null);
 }

@@ -223,7 +223,7 @@ class Trace:
         roles = collective_roles(self.module)
         self.purposes = purposes(self.module, found, roles)
         self.timeline = self._timeline(usage.timeline)
-        order = {op: at for at, op in enumerate(self.module.walk())}
+        order = {op: at for at, op in enumerate(all_ops(self.module))}
         for _, mesh in self.layouts.meshes:
             for collective in found:
                 self.layouts.tell_parts(collective.axes or (), mesh)

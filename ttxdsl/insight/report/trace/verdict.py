@@ -6,7 +6,7 @@ layers together, apart for computing and sending.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.attribution.authored import (
     GET_DEBUG_INFO,
     PHASES,
+    AuthorScope,
     author_path,
     path_text,
 )
@@ -29,7 +30,9 @@ from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import Frame, line_text, place_text
+from ttxdsl.insight.why.layers import largest_buffers
 from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import Signatures
 
 _COSTS = 3
@@ -45,7 +48,7 @@ class _Cost:
     longest: float = 0.0
     op: Operation | None = None
     ops: Counter[str] = field(default_factory=Counter[str])
-    layers: set[str] = field(default_factory=set[str])
+    layers: set[AuthorScope] = field(default_factory=set[AuthorScope])
     phases: dict[str, None] = field(default_factory=dict[str, None])
 
 
@@ -109,7 +112,7 @@ def verdict(
             if cost.op is None or spent > cost.longest:
                 cost.longest, cost.op = spent, op
             path = author_path(op.location)
-            cost.layers.update(scope.text for scope in path if scope.calls > 1)
+            cost.layers.update([scope for scope in path if scope.calls > 1][:1])
             if path and path[0].name in PHASES:
                 cost.phases.setdefault(path[0].name)
     largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]
@@ -154,7 +157,7 @@ def _parts(event: Event, bound: str) -> list[tuple[Operation, float]]:
 
 
 def _names_lines(module: ModuleOp) -> bool:
-    return any(author_path(op.location) for op in module.walk())
+    return any(author_path(op.location) for op in all_ops(module))
 
 
 def _cost_data(
@@ -193,11 +196,7 @@ def _memory_data(
             for chip in sorted(chips, key=lambda chip: chip.memory_bytes)
         ],
         "largest": [
-            {
-                "name": words.value(value.value) or value.name,
-                "type": value.type,
-                "bytes": value.bytes,
-            }
-            for value in profile.peak_values[:_LARGEST]
+            asdict(buffers)
+            for buffers in largest_buffers(profile.peak_values, words, _LARGEST)
         ],
     }

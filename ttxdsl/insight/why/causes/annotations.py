@@ -18,6 +18,7 @@ from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Recorded
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
@@ -146,7 +147,7 @@ class Annotations:
             if _names_axis(sharding, name):
                 for edit in self.annotated_result(index, None):
                     yield self._result_name(index), edit
-        for op in self.recorded.original.walk():
+        for op in all_ops(self.recorded.original):
             if isinstance(op, sdy.ShardingConstraintOp) and _names_axis(
                 op.sharding.data, name
             ):
@@ -200,7 +201,7 @@ class Annotations:
             else:
                 yield from self.annotated_result(origin.index, None)
         elif origin.kind == "constraint":
-            for op in self.recorded.original.walk():
+            for op in all_ops(self.recorded.original):
                 if not isinstance(op, sdy.ShardingConstraintOp):
                     continue
                 if self.places.names.name(op.result) == origin.place.value:

@@ -196,13 +196,7 @@ class WhyCollectives:
 
     def _plan(self, reshard: Operation) -> tuple[str, ...]:
         """The `sdy` collectives that a reshard became, in order."""
-        found = dict.fromkeys(
-            sources[0]
-            for parts in self.recorded.sources.values()
-            for sources in parts
-            if reshard in sources
-        )
-        return tuple(op.name for op in found)
+        return tuple(op.name for op in self.recorded.became.get(reshard, ()))
 
     # Inserted by stage 8
 

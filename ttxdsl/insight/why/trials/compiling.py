@@ -26,6 +26,7 @@ from ttxdsl.insight.why.trials.recording import (
     Recorded,
     RecordingInserter,
 )
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import common_prefix, is_prefix
 from ttxdsl.transforms.pipeline import (
@@ -85,7 +86,7 @@ def compile_and_record(
     context, stages = make_context(), pipeline.stages()
     recorded = Recorded(original, module, stages[PROPAGATION_STAGE - 1], invented)
     numbered = recorded.numbered
-    numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
+    numbered.mark_like(zip(all_ops(module), all_ops(original), strict=True))
     ours = can_take_notes(pipeline)
     hooks = Hooks(
         before=None if watch is None else watch.before,
@@ -100,7 +101,7 @@ def compile_and_record(
                     recorded.skipped = result.skipped
                     recorded.start_stage_6(module)
                 case 7:
-                    for op in module.walk():
+                    for op in all_ops(module):
                         source = numbered.origin(op)
                         if isinstance(op, sdy.ReshardOp) and isinstance(
                             source, sdy.ShardingConstraintOp
@@ -110,7 +111,7 @@ def compile_and_record(
                     notes = recorded.insertions
                     recorded.demands = _moved(module, notes, numbered, original)
                 case 9:
-                    numbered.mark(module.walk())
+                    numbered.mark(all_ops(module))
                 case 10:
                     recorded.end_stage_10(module)
                 case _:
@@ -200,7 +201,9 @@ class Moves:
 
     def number(self, copy: ModuleOp) -> None:
         """Mark the ops of a copy, before it is changed."""
-        self._numbered.mark_like(zip(copy.walk(), self._original.walk(), strict=True))
+        self._numbered.mark_like(
+            zip(all_ops(copy), all_ops(self._original), strict=True)
+        )
 
     def insert_reshards(self, module: ModuleOp) -> None:
         """Run stage 8 on such a copy, or one of it, and take note."""
@@ -309,8 +312,8 @@ def _moved(
 ) -> frozenset[Moved]:
     """Return what a copy of a program that is behind stage 8 moves."""
     moved: set[Moved] = set()
-    ops = sum(1 for _ in original.walk())
-    for op in module.walk():
+    ops = len(all_ops(original))
+    for op in all_ops(module):
         if isinstance(op, sdy.ReshardOp | sdy.AllReduceOp):
             note = insertions.get(op)
             chain = numbered.chain(op if note is None else note.user)

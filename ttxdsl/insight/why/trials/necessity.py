@@ -21,6 +21,7 @@ from ttxdsl.insight.why.trials.budget import TimeBudget
 from ttxdsl.insight.why.trials.compiling import Demands, demands_of
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.insight.why.trials.recording import Moved, Recorded
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -58,7 +59,7 @@ class Necessities:
         self.annotations = annotations
         self.pipeline = pipeline
         self.left, self.budget = tries, budget
-        self._ops = sum(1 for _ in recorded.original.walk())
+        self._ops = len(all_ops(recorded.original))
         self._measured = known
         self._known: dict[frozenset[Change], Demands | None] = {}
         self._proven: dict[Change, Annotation] = {}

@@ -7,6 +7,7 @@ which its successors are found. `compiling.py` sets these up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from xdsl.context import Context
@@ -20,6 +21,7 @@ from ttxdsl.analysis.attribution.origins import Origins
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.data_flow import Operand
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -303,6 +305,16 @@ class Recorded:
         self._arguments: dict[SSAValue, SSAValue] = {}
         self._calls: dict[Operation | None, list[Operation]] = {}
 
+    @cached_property
+    def became(self) -> dict[Operation, dict[Operation, None]]:
+        """For each op before stage 10 the `sdy` collectives that it became, in order."""
+        became: dict[Operation, dict[Operation, None]] = {}
+        for parts in self.sources.values():
+            for sources in parts:
+                for source in sources:
+                    became.setdefault(source, {})[sources[0]] = None
+        return became
+
     # Stage 6
 
     def sharding(self, value: SSAValue) -> TensorSharding | None:
@@ -415,11 +427,11 @@ class Recorded:
 
     def start_stage_6(self, module: ModuleOp) -> None:
         """Number the ops that propagation sees, and find them from the original."""
-        for op in module.walk():
+        for op in all_ops(module):
             if calls := self.numbered.callers(op):
                 self._calls[op] = calls
-        self.numbered.mark(module.walk())
-        for op in module.walk():
+        self.numbered.mark(all_ops(module))
+        for op in all_ops(module):
             known = self.numbered.origins(op)
             if len(known) > 1 and known[-1].name == op.name:
                 self.twins.setdefault(known[-1], []).append(op)
@@ -436,12 +448,12 @@ class Recorded:
             propagation = start if outcome is start else None
         inner = self.propagation
         ours = isinstance(inner, PropagationPass)
-        for op in module.walk():
+        for op in all_ops(module):
             if isinstance(op, sdy.DataFlowEdgeOp):
                 self.edges[op.result] = op.input
         values = [
             value
-            for op in module.walk()
+            for op in all_ops(module)
             for value in (
                 *op.results,
                 *(arg for r in op.regions for block in r.blocks for arg in block.args),
@@ -513,7 +525,7 @@ class Recorded:
 
     def end_stage_10(self, module: ModuleOp) -> None:
         """Keep what stage 11 erases, and number the ops once more."""
-        for op in module.walk():
+        for op in all_ops(module):
             self.operands[op] = tuple(
                 (value, sdy.get_sharding(value)) for value in op.operands
             )
@@ -526,4 +538,4 @@ class Recorded:
                 if source in self.constraints:
                     self.moved[op.result] = self.constraints[source].results[0]
                     break
-        self.numbered.mark(module.walk())
+        self.numbered.mark(all_ops(module))

@@ -24,12 +24,10 @@ class Nesting:
     def __init__(self, block: Block):
         self._block = block
         self._in: dict[Block, list[Operation]] = {}
-        self._inner: dict[Block, dict[Block, Operation]] = {}
 
     def forget(self, block: Block) -> None:
         """Look at a block anew."""
         self._in.pop(block, None)
-        self._inner.pop(block, None)
 
     def blocks(self) -> list[Block]:
         """Return the blocks that have collectives, the outermost first."""
@@ -48,23 +46,6 @@ class Nesting:
         if known is None:
             known = self._in[block] = [op for op in block.ops if type(op) in PROGRAMS]
         return [op for op in known if op.parent is block]
-
-    def inner_blocks(self, block: Block) -> dict[Block, Operation]:
-        """Return the blocks of loops and branches at any depth in a block, outer ones first.
-
-        With each the op of the block that it is in.
-        """
-        known = self._inner.get(block)
-        if known is None:
-            known = self._inner[block] = {
-                nested: op
-                for op in self.loops_and_branches(block)
-                for inner in op.walk()
-                if type(inner) in PROGRAMS
-                for region in inner.regions
-                for nested in region.blocks
-            }
-        return {nested: op for nested, op in known.items() if op.parent is block}
 
     def sends(self, op: Operation) -> bool:
         """Whether an op is a collective, or had some in it when it was first asked of."""
@@ -86,7 +67,11 @@ class Nesting:
         """The loops and branches that do more than make results."""
         return self._around(
             block
-            for block in self.inner_blocks(self._block)
+            for outermost in self.loops_and_branches(self._block)
+            for inner in outermost.walk()
+            if type(inner) in PROGRAMS
+            for region in inner.regions
+            for block in region.blocks
             if not all(
                 op.has_trait(IsTerminator)
                 or type(op) in PROGRAMS

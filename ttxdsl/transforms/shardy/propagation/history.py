@@ -27,6 +27,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 from ttxdsl.diagnostics.errors import place_text, source_frame
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
@@ -140,7 +141,7 @@ class History:
     # Recording
 
     def _find_origins(self, module: ModuleOp, of_ops: bool) -> None:
-        ops = list(module.walk())
+        ops = all_ops(module)
         constraints = [op for op in ops if isinstance(op, sdy.ShardingConstraintOp)]
         for number, op in enumerate(constraints):
             name = self._names[op] = f"constraint_{number}"
@@ -359,7 +360,7 @@ def _steps_before(module: ModuleOp) -> int:
     """The first free step number: earlier propagation may have left its edges."""
     used = (
         step.index
-        for op in module.walk()
+        for op in all_ops(module)
         if isinstance(
             edges := op.attributes.get(sdy.PROPAGATION_EDGES), sdy.PropagationEdgesAttr
         )

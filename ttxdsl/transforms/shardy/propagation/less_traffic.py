@@ -4,10 +4,11 @@ Where shardings contradict each other, who comes first decides, and no order is 
 best: with weights split over the axis of the batch, op priorities let those of the
 weights win, so that the batch is gathered. What both ways would have devices send is
 counted (`traffic.py`) before anything is planned. That is rough, for optimizations make up
-for much of it: where it is less, the program goes on both ways, and the cheaper one is
-stage 6: a small program to its end. Of a large one the reshards of stage 8 decide, unless
-they come to something else than the first count did, with loops, for then optimizations
-matter: then it goes by priorities if they say little, and else to its end both ways.
+for much of it: where it is less (of a large program with loops, too), the program goes on
+both ways, and the cheaper one is stage 6: a small program to its end. Of a large one the
+reshards of stage 8 decide, unless they come to something else than the first count did,
+with loops, for then optimizations matter: then it goes by priorities if they say little,
+and else to its end both ways.
 Where nobody looks at the stages in between, what was done is kept.
 """
 
@@ -19,6 +20,7 @@ from typing import Generic, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import (
     Remark,
@@ -260,10 +262,12 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         return aggressive, None
 
     def _remark(self, way: PropagationPass, comparison: _Comparison) -> None:
+        before, after = comparison.before, comparison.after
+        assert before is not None and after is not None, "the other way sends less"
         emit_remark(
-            f"shardings contradict each other: stage 6 is {way.name}, with which "
-            f"{comparison.counted} {comparison.after:,} bytes, {comparison.before:,} with"
-            f" {self.name}"
+            f"stage 6 is {way.name}, since shardings contradict each other:"
+            f" {comparison.counted} {bytes_text(after)} with it,"
+            f" {bytes_text(before)} with {self.name}"
         )
 
 
