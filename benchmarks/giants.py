@@ -463,7 +463,7 @@ included, with the changes that were compiled in it.
 
 So one collective of a step of 10,000 ops costs no change by itself: the answer says how many
 were not compiled, and `--tries 3` compiles three, each as a whole. Llama 4 Scout and Qwen 3.5
-were the only scanned steps above 10 s (10.4 to 12.8); they take 8.0 to 9.5 since large programs
+were the only scanned steps above 10 s (10.4 to 12.8); they take 8.0 to 10.3 since large programs
 are tried both ways only where loops gain enough, and new objects are not read after a pass (load
 3; up to a third more beside a test suite). The table of all steps is older than this; bytes and
 launches of the 21 that were compared are the same, and so are the peaks of the two slow ones (no
