@@ -65,7 +65,7 @@ def test_what_a_pass_made_is_not_read_until_there_is_much_of_it(
 
     def leave_garbage() -> ref[Thing]:
         with without_collections():
-            kept = [[] for _ in range(200_000)]  # pyright: ignore[reportUnknownVariableType]
+            kept: list[list[int]] = [[] for _ in range(200_000)]
             thing = Thing()
             thing.myself = thing, kept
             return ref(thing)

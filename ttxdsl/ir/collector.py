@@ -25,9 +25,9 @@ if TYPE_CHECKING:  # its import is a quarter of what rare collections are for
 def without_collections() -> Generator[None]:
     """Disable automatic garbage collection inside; use it around one pass.
 
-    Memory grows by the garbage of the pass, see `_keep_unread`. Nested uses count as one, and a disabled collector stays disabled. Two threads may
-    both use it: if one ends early it enables collections for the other, too, which
-    costs time only.
+    Memory grows by the garbage of the pass, see `_keep_unread`. Nested uses count as one,
+    and a disabled collector stays disabled. Two threads may both use it: if one ends early
+    it enables collections for the other, too, which costs time only.
     """
     enabled = gc.isenabled()
     gc.disable()

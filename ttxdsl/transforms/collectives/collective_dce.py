@@ -93,6 +93,7 @@ def _keep_carries(program: DeviceProgram, loop: stablehlo.WhileOp) -> bool:
         for argument, result in zip(condition.args, loop.results, strict=True)
         if argument.first_use is not None or result.first_use is not None
     }
+    # what nobody wants is handed on as it is: no op is for it alone
     if all(
         end.operands[argument.index] is argument
         for argument in body.args

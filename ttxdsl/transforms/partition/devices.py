@@ -4,7 +4,7 @@ StableHLO's collectives name devices by process id. A mesh places them row-major
 in the order of its explicit `device_ids`.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -31,7 +31,7 @@ def source_target_pairs(before: Layout, after: Layout) -> Groups:
 _Split = tuple[Mesh, tuple[Axes, ...]]
 
 
-@cache
+@lru_cache(maxsize=256)  # of 8,192 devices each is a megabyte
 def _pairs(before: _Split, after: _Split) -> Groups:
     pairs: list[tuple[int, int]] = []
     sources = _holders(*before)

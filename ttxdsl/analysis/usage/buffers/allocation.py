@@ -4,6 +4,7 @@ Plain data and arithmetic on it; what a program's ops make and end is found in
 `ttxdsl.analysis.usage.memory`.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -116,8 +117,10 @@ def own_outputs(
     donated argument has no bytes of its own, but for one that is begun while the argument is
     read: it is copied into its place.
     """
-    free = [buffer for buffer in arguments if not buffer.pinned]
+    free: defaultdict[int, list[Allocation]] = defaultdict(list)
     for buffer in arguments:
+        if not buffer.pinned:
+            free[buffer.bytes].append(buffer)
         buffer.pinned = True
     begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}
     outputs: list[Allocation] = []
@@ -125,14 +128,14 @@ def own_outputs(
     for buffer in returned:
         if buffer.kind != "result":
             continue
-        places = [place for place in free if place.bytes == buffer.bytes]
+        places = free[buffer.bytes]
         buffer.pinned = True
         if places:
             # an argument that is read no more when the output is begun
             start = begins.get(buffer, len(steps))
-            place = next((place for place in places if place.last <= start), None)
-            free.remove(place or places[0])
-            if place is None:
+            at = next((at for at, b in enumerate(places) if b.last <= start), None)
+            places.pop(at or 0)
+            if at is None:
                 copied.add(buffer)
                 continue
             buffer.bytes = 0

@@ -55,7 +55,9 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
             chain[0]
         ):
             late.update(chain)
-    head = max(chains, key=lambda chain: _largest_read(chain[0]), default=[])
+    head = max(
+        chains, key=lambda chain: _largest_read(chain[0]), default=list[Operation]()
+    )
     if late.issuperset(head) and _is_early(head, loops[-1], fusion):
         late.difference_update(head)
         ops = _behind_readers(ops, head)
@@ -212,7 +214,13 @@ def tables_beside(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     kernel).
     """
     ordered = list(ops)
-    for gather in ops:
+    padded = {
+        op: set(fusion.buffers_read(op))
+        for op in ops
+        if fusion.is_stored(op)
+        and any(isinstance(user, stablehlo.PadOp) for user, _ in uses(op.results[0]))
+    }
+    for gather in ops if padded else ():
         if not isinstance(gather, stablehlo.GatherOp):
             continue
         table = gather.operand.owner
@@ -220,20 +228,20 @@ def tables_beside(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
             continue
         if not fusion.is_stored(table):
             continue
-        behind = ordered[ordered.index(gather) :]
         size, read = value_bytes(gather.operand), set(fusion.buffers_read(table))
+        beside = {
+            op
+            for op, others in padded.items()
+            if read & others and 2 * value_bytes(op.results[0]) >= size
+        }
+        if not beside:
+            continue
+        behind = ordered[ordered.index(gather) :]
         needing: set[Operation] = set()
         for at, op in enumerate(behind):
             if op is gather or any(v.owner in needing for v in _operands_in(op)):
                 needing.add(op)
-            elif (
-                fusion.is_stored(op)
-                and 2 * value_bytes(op.results[0]) >= size
-                and any(
-                    isinstance(user, stablehlo.PadOp) for user, _ in uses(op.results[0])
-                )
-                and read & set(fusion.buffers_read(op))
-            ):
+            elif op in beside:
                 passed = behind[: at + 1]
                 moved = [op for op in passed if op in needing]
                 kept = [op for op in passed if op not in needing]

@@ -88,7 +88,7 @@ DEVICE_STAGE = 13
 """After it the program is what one device runs, which the graph shows."""
 LARGE = 4_000
 """Ops of a program above which a report lists stage 13 alone, which all of it shows, unless
-asked for all: the others and both lowerings would be half of its time, and nobody reads
+asked for all: the others and both lowerings take half as long again, and nobody reads
 100,000 lines who did not want to."""
 
 

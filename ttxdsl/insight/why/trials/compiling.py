@@ -275,8 +275,10 @@ def demands_of(
 
     def by_priority(module: ModuleOp) -> None:
         assert isinstance(stage_6, LessTrafficPropagatePass)
-        (_, first), *rest = stage_6.candidates(module)
-        others.extend(finished_copy(module, second, way) for way, second in rest)
+        (_, first), other, _ = stage_6.candidates(module)
+        if other is not None:
+            way, second = other
+            others.append(finished_copy(module, second, way))
         first.finish(keep_rules=stage_6.keep_sharding_rules)
 
     both = isinstance(stage_6, LessTrafficPropagatePass)

@@ -15,7 +15,7 @@ Where nobody looks at the stages in between, what was done is kept.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -142,6 +142,21 @@ def _compared(
     return _Comparison(prior.sent(), other.sent())
 
 
+class PropagationWays(NamedTuple):
+    """The ways that stage 6 may go, each with its outcome before it is put into the IR.
+
+    Attributes:
+        first: by priorities.
+        other: aggressively, None if it is not tried.
+        expected: the bytes of the other by those of the first, as propagation says with
+            loops; None of a small program, whose end decides.
+    """
+
+    first: tuple[PropagationPass, Propagation]
+    other: tuple[PropagationPass, Propagation] | None = None
+    expected: float | None = None
+
+
 @dataclass(frozen=True)
 class LessTrafficPropagatePass(UserPriorityPropagatePass):
     """Propagate by priorities, or aggressively if devices then send less.
@@ -178,12 +193,11 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         Raises:
             CompileError: the program is refused by priority, and going on.
         """
-        (_, first), *others = self.candidates(module)
-        if not others:
+        (_, first), other, expected = self.candidates(module)
+        if other is None:
             first.finish(keep_rules=self.keep_sharding_rules)
             return None
-        ((way, second),) = others
-        expected = _expected(module, first, second)
+        way, second = other
         copy = finished_copy(module, second, way)
         first.finish(keep_rules=self.keep_sharding_rules)
         prior = _Trial(self, module, go_on(ctx, module))
@@ -205,7 +219,7 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
 
     def candidates(
         self, module: ModuleOp, start: Propagation | None = None
-    ) -> list[tuple[PropagationPass, Propagation]]:
+    ) -> PropagationWays:
         """Return by priority, and aggressively too where it takes bytes to decide.
 
         Of several only one may be finished in the module, see `finished_copy`. Its dead
@@ -226,14 +240,17 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
             for dim in sharding.dims
         )
         if has_priorities or not now.moved:  # nothing contradicts
-            return [(by_priority, first)]
+            return PropagationWays((by_priority, first))
         aggressive = AggressivePropagatePass()
         second = first.restarted()
         aggressive.propagate(second)
-        clearly_less = traffic(second.graph).bits < CLEARLY_LESS * now.bits
-        if clearly_less and (_expected(module, first, second) or 0) < CLEARLY_LESS:
-            return [(by_priority, first), (aggressive, second)]
-        return [(by_priority, first)]
+        if traffic(second.graph).bits < CLEARLY_LESS * now.bits:
+            expected = _expected(module, first, second)
+            if expected is None or expected < CLEARLY_LESS:
+                return PropagationWays(
+                    (by_priority, first), (aggressive, second), expected
+                )
+        return PropagationWays((by_priority, first))
 
     def chosen(
         self, ctx: Context, module: ModuleOp, start: Propagation | None = None
@@ -242,12 +259,11 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
 
         In the module only dead ops are erased. `start` is that of `candidates`.
         """
-        (by_priority, first), *others = self.candidates(module, start)
-        if not others:
+        (by_priority, first), tried, expected = self.candidates(module, start)
+        if tried is None:
             return by_priority, first
         assert self.rest is not None, "given by the pipeline"
-        ((aggressive, second),) = others
-        expected = _expected(module, first, second)
+        aggressive, second = tried
         prior, other = (
             _Trial(way, copy, self.rest(ctx, copy))
             for way, copy in (
