@@ -380,3 +380,16 @@ func.func @main(%x: {x} {rows}, %a: {w} {rows}, %b: {w} {rows}, %c: {w} {rows}) 
     given = profile.argument_bytes + profile.result_bytes
     made = 8192 // size * 1024 * 2
     assert first.bytes - windows - given == made * (2 if is_early else 1)
+
+
+def test_one_donated_argument_is_the_place_of_one_result():
+    text = """
+    func.func @main(%a: tensor<1048576xf32> {jax.buffer_donor = true}) -> (tensor<1048576xf32>, tensor<1048576xf32>) {
+      %0 = stablehlo.negate %a : tensor<1048576xf32>
+      %1 = stablehlo.exponential %a : tensor<1048576xf32>
+      return %0, %1 : tensor<1048576xf32>, tensor<1048576xf32>
+    }
+    """
+    profile = memory_profile(parse_program(text), compiler=TPU)
+    # the first is begun while the argument is read, and copied; the second has its own
+    assert profile.peak_bytes == 12 << 20

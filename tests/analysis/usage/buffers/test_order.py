@@ -137,6 +137,14 @@ def test_the_gradient_of_logits_without_the_last_token_is_made_beside_the_log_pr
     assert order.index("picked") == order.index("gradient") + 1
 
 
+def test_a_gradient_of_other_logits_is_in_another_loop():
+    text = LOSS.replace("exponential %l", "exponential %m").replace(
+        "(%x:", f"(%m: tensor<{LOGITS}xf32>, %x:"
+    )
+    ops = [*all_ops(parse_program(text, make_context()))]
+    assert tables_beside(ops, Fusion(TPU)) == ops
+
+
 def test_a_second_order_is_tried_where_the_first_does_not_fit():
     module = parse_program(LAYERS, make_context())
     chip = chip_named("v5e")
