@@ -100,10 +100,20 @@ that), loops of microbatches, logits without their last token, scores that are s
 what loops of windows write; and plain products of 8192 x 8192 among 4, 8 and 16 chips, of which 23
 of 26 layouts have libtpu's figure within 5%. With that the programs written by hand were planned
 again, but for "blind 6", whose texts are lost, and the set "blind 7 (MaxText)".
-Then the place of a head's gradient that an all_reduce sums was mended (ahead of the layers' loop
-if it is smaller than the logits' gradient, as 12 of 21 steps more have it); the rows of MaxText
-steps are of before that.
-Of "blind 3" to "blind 5", of both sets "blind 7", of "blind 8", of "cut off" and of `diffusion_unet` there is libtpu's buffer assignment alone, with which it writes the same
+The set "blind 8 (MaxText)" (10 more steps, whose rows were put here by hand: tied heads and a
+tensor axis, two slices with six layers a turn, experts among eight and experts of a fixed capacity,
+weights in bf16, a context axis with 32,768 tokens, accumulation, 256 chips) was planned before libtpu
+was asked, by the rules before the set "blind 8": 7 within 10%, 5 within 5%, geometric mean of the
+error 1.14 (0.64 to 1.18 of libtpu's peak); fits or does not fit was right for all ten. The mends of
+"blind 8" brought `olmo7_v6e16_acc` from 1.18 to 1.00. The set mended the place of a head's gradient
+that an all_reduce sums (ahead of the layers' loop if it is smaller than the logits' gradient, as it
+is in 12 of 21 steps more, of which 8 have it there, 3 offload and one does not fit), and that of
+experts' gradients (`q30_v6e64_ep8`, `ds16_v5p64_ep8`; three more steps with experts among devices,
+which were exported and compiled when that rule stood: 0.94, 0.95 and 1.00). `g2_9_v6e32_tp4` and
+`g3_12_2xv6e64` are as they were.
+With that this set and "blind 7 (MaxText)" were planned again; the rows of older MaxText steps are of
+before that, as their texts were not at hand.
+Of "blind 3" to "blind 5", of both sets "blind 7", of both sets "blind 8", of "cut off" and of `diffusion_unet` there is libtpu's buffer assignment alone, with which it writes the same
 total as `memory_analysis()` says, without code generation (in "cut off" it took too long when
 they were compiled; of those, only the place of the head's gradient had been looked up). Programs
 written by hand that are split among four were compiled again with the devices ordered as
@@ -122,17 +132,24 @@ What is off and why:
 - where libtpu's scheduler runs the product of the head's weight gradient. Behind the backward
   loop the logits' gradient is held across that loop, before it it is not, but the weights'
   gradient is, as a whole where its sum is no loop. We plan it behind wherever the gradient is
-  scattered and not added to that of the embedding, and for heads that are the embedding where
-  the loop holds more that was saved than the logits' gradient has
-  (`ttxdsl/analysis/usage/buffers/order.py`, with what it is wrong about): too much for Qwen 3 30B among
-  256.
-- products of gradients of layers among the devices of a tensor axis, and of experts, run late in
-  a turn, while parts of other gradients are on the way, and hold what they are made of
-  (`l8_v6e32_tp`, `q8_v5p16_tp2_qkv`; `ds16_v5p64_ep8`: 4 GiB of rows of experts, and its heap has
-  gaps of 3.7 GiB of 32, of which we count half of what ours has).
+  scattered and not added to that of the embedding, but for one that an all_reduce sums and that is
+  smaller than the logits', and for heads that are the embedding where the loop holds more that was
+  saved than the logits' gradient has (`ttxdsl/analysis/usage/buffers/order.py`, with what it is
+  wrong about): not enough for `g2_9_v6e32_tp4` (2.0 GiB) and `g3_12_2xv6e64` (4.0 GiB), whose logits
+  are large and whose loops hold little.
+- of steps on several slices libtpu takes the last turn of the layers' loop and the first of the
+  gradients' out of their loops, and computes nothing of that turn again (three of three, none on one
+  slice without offloads): what its layers gather and make is held between them. That is not
+  counted, and is much where a turn has several layers (`g3_12_2xv6e64`, with six: what is gathered
+  alone 2.4 GiB).
+- products of gradients of layers among the devices of a tensor axis run late in a turn, while parts
+  of other gradients are on the way, and hold what they are made of (`q8_v5p16_tp2_qkv`,
+  `g2_9_v6e32_tp4`: seven activations more than we have, 0.8 GiB). Heaps with experts have gaps of
+  which we count half of what ours has (`ds16_v5p64_ep8`: 3.7 GiB of 32).
 - copies of embeddings and their optimizer's state, which are stored with the vocabulary along
   the columns of tiles and wanted by rows: in 8 of 13 steps there are some, in 4 of them at the
-  peak (`g7_v5e32_full` 375 MiB, `q25_15_v5e8_min` 445 MiB), held from the start.
+  peak (`g7_v5e32_full` 375 MiB, `q25_15_v5e8_min` 445 MiB), held from the start; and in
+  `g2_9_v6e32_tp4` (375 MiB).
 - weights that a kernel of experts reads are copied behind their gather into its layout
   (`gptoss20_v6e64`, `gptoss20_v5e32`: 517 MiB).
 - of activations in the host's memory libtpu brings a whole stack back to change its layout, where
@@ -320,7 +337,7 @@ def memory_table(rows: list[Row]) -> str:
         )
     halves = ["fit", "judge", "fresh", "cut off", "blind"]
     halves += [f"blind {number}" for number in range(2, 9)]
-    halves += ["blind 7 (MaxText)", "contradicting"]
+    halves += ["blind 7 (MaxText)", "blind 8 (MaxText)", "contradicting"]
     lines += ["", *(summary(rows, half) for half in halves), ""]
     return "\n".join(lines)
 

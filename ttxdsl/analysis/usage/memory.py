@@ -77,6 +77,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     scheduled,
     stored_late,
     tables_beside,
+    written_over_first,
 )
 from ttxdsl.analysis.usage.entry import (
     entry_of,
@@ -285,6 +286,7 @@ class _Counter:
         if self.fusion is None:
             return ops
         ops = stored_late(tables_beside(ops, self.fusion), self.fusion)
+        ops = written_over_first(ops, self.fusion)
         compiler = self.fusion.compiler
         if (far := compiler.gathers_again_beyond) is not None:
             self.gathered_again |= repeated_gathers(ops, far)

@@ -17,6 +17,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     scheduled,
     stored_late,
     tables_beside,
+    written_over_first,
 )
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
@@ -445,3 +446,87 @@ def test_a_reference_that_gives_little_runs_ahead_of_what_saves():
       %few = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> {T}
     """
     assert reference(few) == ["reference", "sum", "policy", "back"]
+
+
+def kernel(name: str, *operands: str, target: str = "tpu_custom_call") -> str:
+    types = ", ".join([T] * len(operands))
+    call = f"stablehlo.custom_call @{target}({', '.join(operands)})"
+    return f"{name} = {call} : ({types}) -> {T}"
+
+
+EXPERTS = f"""
+func.func @main(%t: {T}, %x: {T}) -> ({T}, {T}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:4 = stablehlo.while(%i = %zero, %d = %t, %g = %t, %h = %t)
+      : tensor<i32>, {T}, {T}, {T}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    {kernel("%again", "%x", "%x")}
+    %kept = stablehlo.add %again, %h : {T}
+    {kernel("%weights", "%x", "%d")}
+    %scaled = stablehlo.negate %weights : {T}
+    {kernel("%rows", "%d", "%x")}
+    {kernel("%sent", "%rows", target="TARGET")}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %sent, %scaled, %kept : tensor<i32>, {T}, {T}, {T}
+  }}
+  return %0#1, %0#2 : {T}, {T}
+}}
+"""
+
+
+def experts(target: str) -> list[str]:
+    """Return the order of a turn that makes gradients of experts and sends those of rows."""
+    module = parse_program(EXPERTS.replace("TARGET", target), make_context())
+    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    ops = on_demand(list(loop.body.block.ops))
+    names = (result.name_hint or "" for op in ops for result in op.results)
+    return [name for name in names if name != "n"]
+
+
+def test_weights_of_experts_get_their_gradients_while_those_of_rows_are_sent():
+    recomputed, rows, gradient = (
+        ["again", "kept"],
+        ["rows", "sent"],
+        ["weights", "scaled"],
+    )
+    assert experts("ragged_all_to_all") == [*recomputed, *rows, *gradient]
+    assert experts("tpu_custom_call") == [*recomputed, *gradient, *rows]
+
+
+def gates(read: str, is_kernel_between: bool = False) -> list[str]:
+    """Return the order of two elementwise ops of which one may read three kernels' results."""
+    lines = [
+        kernel("%c", "%x"),
+        f"%fewer = stablehlo.multiply %a, %b : {T}",
+        f"%both = stablehlo.add %a, %b : {T}",
+    ]
+    if is_kernel_between:
+        lines.append(lines.pop(0))
+    module = parse_program(
+        f"""
+        func.func @main(%x: {T}) -> ({T}, {T}) {{
+          {kernel("%a", "%x")}
+          {kernel("%b", "%x")}
+          {" ".join(lines)}
+          %more = stablehlo.multiply {read}, %c : {T}
+          return %fewer, %more : {T}, {T}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = written_over_first(list(function.regions[0].block.ops), Fusion(TPU))
+    assert written_over_first(ops, Fusion(TPU)) == ops
+    names = (str(result.name_hint) for op in ops for result in op.results)
+    return [name for name in names if name in ("fewer", "more")]
+
+
+def test_what_ends_more_of_what_kernels_made_is_written_first():
+    assert gates("%both") == ["more", "fewer"]
+    assert gates("%a") == ["fewer", "more"]  # neither reads all of the other's
+    assert gates("%both", is_kernel_between=True) == ["fewer", "more"]

@@ -12,7 +12,8 @@ whose gradient is not, where either takes about the same. The gradient of a head
 embedding, too, is added to another behind the loop. It runs behind the loop if that holds more
 bytes, of what was saved for it, than the logits' gradient has: then the loop is the one to run
 early. So in 14 of 17 steps (not where a checkpoint saves the layers' inputs alone; the other
-three are Gemma 3 4B, with layers outside of the loop, Gemma 2 27B among 64, and GPT-3 6B).
+three are Gemma 3 4B, with layers outside of the loop, Gemma 2 27B among 64, and GPT-3 6B), but
+not of Gemma 2 9B with a tensor axis and Gemma 3 12B on two slices, which run it behind.
 """
 
 from collections import defaultdict
@@ -25,6 +26,8 @@ from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import placement
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
+from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
@@ -281,6 +284,43 @@ def stored_late(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     return ordered
 
 
+def written_over_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
+    """Return ops with an elementwise op that ends more of what kernels made ahead of another.
+
+    It writes over what it alone reads, and the other one over the rest (libtpu 0.0.52: the
+    gradients of gate and projection of experts, which it makes in one loop or in this order).
+    """
+    ordered = list(ops)
+    reads = {
+        op: {v for v in fusion.buffers_read(op) if is_kernel(v.owner)}
+        for op in ops
+        if any(is_kernel(value.owner) for value, _ in fusion.written_in_place(op))
+    }
+    readers: defaultdict[SSAValue, list[Operation]] = defaultdict(list)
+    for op, values in reads.items():
+        for value in values:
+            readers[value].append(op)
+    for op, of_op in reads.items():
+        for other in dict.fromkeys(o for value in of_op for o in readers[value]):
+            if not reads[other] < of_op:
+                continue
+            start, end = ordered.index(other), ordered.index(op)
+            between = ordered[start:end]
+            needed = _needed_by(op, set(between))
+            if not between or not all(
+                step is op
+                or fusion.is_fused(step)
+                or shares_bytes(step)
+                or isinstance(step, stablehlo.ConstantOp)
+                for step in needed
+            ):
+                continue
+            ahead = [step for step in (*between, op) if step in needed]
+            rest = [step for step in between if step not in needed]
+            ordered[start : end + 1] = [*ahead, *rest]
+    return ordered
+
+
 def _is_needed_at(
     value: SSAValue,
     place: Operation,
@@ -388,7 +428,40 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
             pending += new
         ordered |= dict.fromkeys(sorted(needed, key=position.__getitem__))
     # what nobody needs stays where it cannot be in the way
-    return [*(op for op in ops if op not in ordered), *ordered]
+    unneeded = (op for op in ops if op not in ordered)
+    return _behind_exchange([*unneeded, *ordered], set(dependent))
+
+
+def _behind_exchange(
+    ops: Sequence[Operation], dependent: set[Operation]
+) -> list[Operation]:
+    """Return a loop's ops with the weights' gradients of experts behind the last exchange.
+
+    They hide the message in which the rows' gradients go back to their devices, and until
+    then hold the rows and their gradients (libtpu 0.0.52: Mixtral, Qwen 3 and DeepSeek 2 with
+    experts among 4 and 8; so all three kernels in five of six steps, and two in the sixth).
+    """
+    exchanges = [op for op in ops if op in dependent and _is_exchange(op)]
+    if not exchanges:
+        return list(ops)
+    at = ops.index(exchanges[-1]) + 1
+    needed = _needed_by(exchanges[-1], set(ops[:at]))
+    late: dict[Operation, None] = {}
+    of_late: set[SSAValue] = set()
+    for op in ops[:at]:
+        values = {value for inner in _all_in(op) for value in inner.operands}
+        is_gradient = op in dependent and op not in needed and is_kernel(op)
+        if is_gradient or not of_late.isdisjoint(values):
+            late[op] = None
+            of_late.update(op.results)
+    return [*(op for op in ops[:at] if op not in late), *late, *ops[at:]]
+
+
+def _is_exchange(op: Operation) -> bool:
+    return (
+        isinstance(op, stablehlo.CustomCallOp)
+        and op.call_target_name.data == RAGGED_ALL_TO_ALL
+    )
 
 
 def _is_returned(op: Operation) -> bool:
