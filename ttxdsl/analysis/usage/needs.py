@@ -68,9 +68,12 @@ def only_moves(op: Operation) -> bool:
     )
 
 
-@by_identity
+_frame_at = by_identity(source_frame)
+
+
 def _frame_of(location: Attribute) -> Frame | None:
-    return source_frame(unmarked(location))
+    # each op has marks of its own around a location that it shares with others
+    return _frame_at(unmarked(location))
 
 
 def _lines_of_results(op: Operation) -> list[Frame | None]:

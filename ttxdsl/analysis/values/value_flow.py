@@ -15,10 +15,11 @@ from math import prod
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.traits import OpTrait
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Collective, Elementwise
-from ttxdsl.ir.data_flow import DataFlowTrait, data_flow_of
+from ttxdsl.ir.data_flow import ByClass, DataFlowTrait, data_flow_of
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import are_of
 
@@ -84,7 +85,14 @@ _OF_THEIR_OWN = are_of(
 _ANSWER = are_of((stablehlo.CompareOp, stablehlo.IsFiniteOp))
 """Elementwise, but a result is a property of the operands and no form of them."""
 
+_COLLECTIVE = ByClass(lambda kind: _has(kind, Collective))
+_WORK = ByClass(lambda kind: _has(kind, Elementwise) and not _ANSWER[kind])
+
 _SLICE = "sdy.all_slice"
+
+
+def _has(kind: type[object], trait: type[OpTrait]) -> bool:
+    return issubclass(kind, Operation) and kind.get_trait(trait) is not None
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -282,7 +290,7 @@ class ValueFlow:
         """
         if _OF_THEIR_OWN[type(op)] and (own := [*self._own_flows(op)]):
             yield from own
-        elif op.get_trait(Collective) is not None:
+        elif _COLLECTIVE[type(op)]:
             yield from ((at, at, Flow.MOVED) for at in range(len(op.results)))
         elif _MOVE[type(op)]:
             yield 0, 0, Flow.MOVED
@@ -291,7 +299,7 @@ class ValueFlow:
         elif _BROADCAST[type(op)]:
             grows = _size(op.operands[0]) != _size(op.results[0])
             yield 0, 0, Flow.SPREAD if grows else Flow.MOVED
-        elif not _ANSWER[type(op)] and op.get_trait(Elementwise):
+        elif _WORK[type(op)]:
             size = _size(op.results[0])
             for at, operand in enumerate(op.operands):
                 fits = _size(operand) == size
@@ -403,7 +411,7 @@ def _unmoved(value: SSAValue) -> SSAValue:
     """Return the value that this one was before it was moved."""
     while isinstance(value, OpResult):
         op = value.op
-        if isinstance(op, stablehlo.OptimizationBarrierOp) or op.get_trait(Collective):
+        if isinstance(op, stablehlo.OptimizationBarrierOp) or _COLLECTIVE[type(op)]:
             value = op.operands[value.index]
         elif _MOVE[type(op)]:
             value = op.operands[0]
