@@ -52,6 +52,10 @@ def test_a_program_has_the_names_of_its_author():
     named = with_arguments(module, list_collectives(module))
     assert any("p['layers']" in (one.argument or "") for one in named)
     assert all(one.argument != "an argument" for one in named)
+    reasons = [reason_of([one]) for one in named]
+    # a turn of a scan takes its part of a stacked argument
+    assert any("dimension" in one and "p['layers']" in one for one in reasons), reasons
+    assert not any("of reshape whole" in one for one in reasons)
 
 
 MOVED_TWICE = """

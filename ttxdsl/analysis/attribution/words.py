@@ -146,7 +146,7 @@ class Words:
         for _ in range(_MOST_STEPS):
             if isinstance(value, OpResult):
                 op = value.op
-                if isinstance(op, stablehlo.DynamicSliceOp) and _in_a_loop(op):
+                if isinstance(op, stablehlo.DynamicSliceOp) and takes_one(op):
                     value, index = op.operands[0], "[i]"
                 elif isinstance(op, CallOp) and (inner := self._returned(op, value)):
                     calls.append(op)
@@ -219,19 +219,41 @@ class Words:
             return None
         op = cast(OpResult, value).op
         if isinstance(op, stablehlo.WhileOp):
-            return f"the result of {self.loop(op)}"
+            index = cast(OpResult, value).index
+            return self._stacked(op, index) or f"the result of {self.loop(op)}"
         if isinstance(op, stablehlo.OptimizationBarrierOp):
             return self.value(op.operands[cast(OpResult, value).index], calls)
         if not op.operands or isinstance(op, stablehlo.BroadcastInDimOp):
-            loops = [use.operation for use in value.uses]
-            if loops and isinstance(loops[0], stablehlo.WhileOp):
-                return f"stacked by {self.loop(loops[0])}"
+            use = next(iter(value.uses), None)
+            if use is not None and isinstance(loop := use.operation, stablehlo.WhileOp):
+                stacked = self._stacked(loop, use.index)
+                return stacked or f"stacked by {self.loop(loop)}"
         frame = source_frame(unmarked(op.location))
         if frame is None or not frame.function:
             return _in_call(value, calls)
         if named := _variable(op, value):
             return named
         return _handed_on(op, value) or f"{_short(op)} at {line_text(frame)}"
+
+    def _stacked(self, loop: stablehlo.WhileOp, index: int) -> str | None:
+        """Name a value by what each iteration writes to its part: `h at line 4 of f, stacked`."""
+        last = loop.body.block.last_op
+        value = None if last is None else last.operands[index]
+        if not isinstance(value, OpResult) or not isinstance(
+            value.op, stablehlo.DynamicUpdateSliceOp
+        ):
+            return None
+        value = value.op.update
+        while isinstance(value, OpResult) and isinstance(value.op, _MOVING):
+            value = value.op.operands[0]
+        if isinstance(value, BlockArgument):
+            name = self.carried(value)
+        else:
+            name = self.value(value)
+        if name is None:
+            return None
+        count = self._count(loop)
+        return f"{name}, stacked {count} times" if count else f"{name}, stacked"
 
     def carried(self, argument: BlockArgument) -> str | None:
         """Return the variable that a loop begins with in place of an argument: `h`."""
@@ -334,9 +356,9 @@ def _short(op: Operation) -> str:
     return op.name.rpartition(".")[2]
 
 
-def _in_a_loop(op: Operation) -> bool:
+def takes_one(op: stablehlo.DynamicSliceOp) -> bool:
     """Return whether a slice is one of a stacked value: one long, along the first dimension."""
-    sizes = cast(stablehlo.DynamicSliceOp, op).slice_sizes.get_values()
+    sizes = op.slice_sizes.get_values()
     return bool(sizes) and sizes[0] == 1
 
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import is_on_whole_values, is_written
+from ttxdsl.analysis.attribution.words import takes_one
 from ttxdsl.analysis.calls.execution_counts import ONCE, Runs, Times
 from ttxdsl.analysis.usage.needs import (
     MOVING,
@@ -226,6 +227,8 @@ _MOST_OPS = 3
 """Kinds of ops that a reason names."""
 AN_ARGUMENT = "an argument"
 """Stands in a reason for an argument of the program."""
+A_SLICE = "a slice of an argument"
+"""Stands in a reason for what an iteration takes of a stacked argument."""
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -242,6 +245,15 @@ def _producer(op: Operation) -> str:
     return _listed(map(_maker, op.operands if len(op.results) > 1 else op.operands[:1]))
 
 
+def _stack_of(value: SSAValue) -> SSAValue | None:
+    """Return the value of whose first dimension a loop takes this one, None of another."""
+    if isinstance(value, OpResult) and isinstance(value.op, stablehlo.ReshapeOp):
+        value = value.op.operands[0]
+    if isinstance(value, OpResult) and isinstance(value.op, stablehlo.DynamicSliceOp):
+        return value.op.operands[0] if takes_one(value.op) else None
+    return None
+
+
 def _maker(value: SSAValue) -> str:
     # what a collective only moves was made before it
     while isinstance(value, OpResult) and only_moves(value.op):
@@ -252,14 +264,17 @@ def _maker(value: SSAValue) -> str:
         if isinstance(chosen, OpResult) and isinstance(chosen.op, stablehlo.GatherOp):
             value = chosen
     if isinstance(value, OpResult):
-        is_loop = isinstance(value.op, stablehlo.WhileOp)
-        return "a loop's result" if is_loop else short_name(value.op)
-    # of a loop what its body leaves alone is no carry
+        if isinstance(value.op, stablehlo.WhileOp):
+            return "a loop's result"
+        stack = _stack_of(value)
+        is_argument = stack is not None and _maker(stack) == AN_ARGUMENT
+        return A_SLICE if is_argument else short_name(value.op)
     owner = sdy.owning_op(value)
     if isinstance(owner, stablehlo.WhileOp) and isinstance(value, BlockArgument):
+        # of a loop what its body leaves alone is no carry
         last = owner.body.block.last_op
-        if last is not None and last.operands[value.index] is not value:
-            return "a loop's carry"
+        is_carry = last is not None and last.operands[value.index] is not value
+        return "a loop's carry" if is_carry else _maker(owner.operands[value.index])
     return AN_ARGUMENT
 
 

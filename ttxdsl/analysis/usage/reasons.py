@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.usage.collectives import (
+    A_SLICE,
     AN_ARGUMENT,
     CountedCollective,
     collective_ops,
@@ -51,7 +52,9 @@ def reason_of(alike: Sequence[CountedCollective]) -> str:
     if not names:
         return reason
     more = f" and {others(len(names) - 1)}" if len(names) > 1 else ""
-    return reason.replace(AN_ARGUMENT, f"{names[0]}{more}")
+    for unnamed in (A_SLICE, AN_ARGUMENT):
+        reason = reason.replace(unnamed, f"{names[0]}{more}")
+    return reason
 
 
 def lines_of(alike: Iterable[CountedCollective]) -> str:

@@ -288,6 +288,13 @@ def test_nothing_helps():
     assert "nothing helps" in str(ttxdsl.load(SETTLED).doctor(seconds=30))
 
 
+def test_a_torch_program_is_told_how_torch_says_it():
+    text = f"module @IrToHlo.42 {{\n{FIGHT}\n}}"
+    told = "xs.mark_sharding(x, mesh, (a, b))"
+    assert told in str(ttxdsl.load(text).doctor(seconds=30))
+    assert told not in str(ttxdsl.load(FIGHT).doctor(seconds=30))
+
+
 def test_state_is_donated():
     """Nothing else helps this program."""
     text = SETTLED.replace("{}]>}", """{}]>} loc("params['w']")""", 1)

@@ -64,6 +64,7 @@ class Prescriptions(Displayed):
         memory: of a device in bytes, None if any will do.
         is_partitioned: whether all is computed on each device's own part already, as in
             a `shard_map` over the whole mesh.
+        is_of_torch: whether torch-xla wrote the program: JAX's code is then an example.
     """
 
     mesh: Mesh
@@ -79,6 +80,7 @@ class Prescriptions(Displayed):
     interrupted: bool
     memory: int | None
     is_partitioned: bool = False
+    is_of_torch: bool = False
 
     def fits(self, figures: Figures) -> bool:
         """Return True if a device has the memory."""

@@ -41,6 +41,9 @@ from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 SECONDS = 60.0
 """Seconds to search by default."""
 
+_TORCH_MODULE = "IrToHlo"
+"""What torch-xla calls its modules, a number behind it."""
+
 
 def own_mesh(module: ModuleOp) -> tuple[str, Mesh]:
     """Return the mesh that the shardings of a program name, and its name.
@@ -208,4 +211,6 @@ def prescribe(
         interrupted=interrupted,
         memory=memory,
         is_partitioned=is_solved(module),
+        is_of_torch=module.sym_name is not None
+        and module.sym_name.data.startswith(_TORCH_MODULE),
     )

@@ -201,6 +201,11 @@ def print_prescriptions(
             " computes and sends inside is its own; what can still be changed is donation"
             " and, where links differ, the order of the mesh's axes"
         )
+    if answer.is_of_torch and answer.prescriptions:
+        notes.append(
+            "the code is JAX's: in torch-xla, P(a, b) on x is"
+            " xs.mark_sharding(x, mesh, (a, b))"
+        )
     notes.append(f"time: {answer.machine}")
     notes.append(f"memory: {counted_on(answer.machine)}")
     if before.guessed is not None:
