@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -48,6 +48,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects.definitions import dialect_of
 from ttxdsl.dialects.stablehlo import _infer as infer, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
@@ -803,25 +804,6 @@ def _segments(first: int, second: int) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, (first, second))
 
 
-Chlo = Dialect(
-    "chlo",
-    [
-        *_UNARY,
-        *_BINARY,
-        *_BROADCAST,
-        *(
-            defined
-            for defined in tuple(globals().values())
-            if isinstance(defined, type)
-            and StableHLOOp in defined.__mro__
-            and defined.__module__ == __name__
-            and "name" in vars(defined)
-        ),
-    ],
-    [
-        ComparisonDirectionAttr,
-        ComparisonTypeAttr,
-        PrecisionAttr,
-        RaggedDotDimensionNumbersAttr,
-    ],
+Chlo = dialect_of(
+    "chlo", __name__, (*_UNARY, *_BINARY, *_BROADCAST, *globals().values())
 )

@@ -20,13 +20,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Data, Dialect, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects._tt import modules
+from ttxdsl.dialects.definitions import dialect_of
 from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 from ttxdsl.ir.compat.speed.verify_once import looks_around
 from ttxdsl.sharding.devices.mesh import MOST_DEVICES
@@ -329,22 +330,10 @@ LocalShapeAttr = modules.LOCAL_SHAPE
 """`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: a device's local shard."""
 
 
-TTCore = Dialect(
+TTCore = dialect_of(
     "ttcore",
-    [*modules.OPS],
-    [
-        *modules.TEXTS.values(),
-        ArgumentTypeAttr,
-        LocalShapeAttr,
-        modules.LoopBoundAttr,
-        MeshAttr,
-        MeshesAttr,
-        MeshShardDirectionAttr,
-        MeshShardTypeAttr,
-        ReduceTypeAttr,
-        ShardStatusAttr,
-        TensorMeshAttr,
-    ],
+    "ttxdsl.dialects",
+    (*vars(modules).values(), *modules.TEXTS.values(), *globals().values()),
 )
 """The dialect object that a context registers."""
 

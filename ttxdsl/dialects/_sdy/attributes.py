@@ -12,7 +12,7 @@ from abc import ABC
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from xdsl.ir import Attribute, Data, OpaqueSyntaxAttribute
+from xdsl.ir import Data, OpaqueSyntaxAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -299,27 +299,3 @@ class PropagationEdgesAttr(_TextAttr[tuple[PropagationStep, ...]]):
     def verify(self) -> None:
         """Refuse negative or doubled steps and targets."""
         verify.propagation_steps(self.data)
-
-
-ATTRIBUTES: list[type[Attribute]] = [
-    MeshAxisAttr,
-    MeshAttr,
-    SubAxisInfoAttr,
-    AxisRefAttr,
-    AxisRefListAttr,
-    ListOfAxisRefListsAttr,
-    ManualAxesAttr,
-    DimensionShardingAttr,
-    TensorShardingAttr,
-    TensorShardingPerValueAttr,
-    DimMappingAttr,
-    TensorMappingAttr,
-    OpShardingRuleAttr,
-    AllToAllParamAttr,
-    AllToAllParamListAttr,
-    EdgeValueRefAttr,
-    AxisToPropagationDetailsAttr,
-    PropagationOneStepAttr,
-    PropagationEdgesAttr,
-]
-"""Every attribute of the dialect, in the order of the dialect's documentation."""

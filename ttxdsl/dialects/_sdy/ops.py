@@ -823,27 +823,3 @@ class ReplicatedToUnreducedOp(_PerTensorOp):
     axes = prop_def(AxisRefListAttr)
 
     assembly_format = _collective_format("$axes ")
-
-
-OPS: list[type[Operation]] = [
-    AllGatherOp,
-    AllReduceOp,
-    AllSliceOp,
-    AllToAllOp,
-    CollectivePermuteOp,
-    ConstantOp,
-    DataFlowEdgeOp,
-    FuncDataFlowEdgeOp,
-    ManualComputationOp,
-    MeshOp,
-    NamedComputationOp,
-    PropagationBarrierOp,
-    ReduceScatterOp,
-    ReplicatedToUnreducedOp,
-    ReshardOp,
-    ReturnOp,
-    ShardedToUnreducedOp,
-    ShardingConstraintOp,
-    ShardingGroupOp,
-]
-"""Every op of the dialect, in the order of the dialect's documentation."""

@@ -257,19 +257,6 @@ class WhileLoopOp(IRDLOperation):
             raise VerifyException(f"step is {self.step.number.data}, expected positive")
 
 
-OPS = (
-    CaseOp,
-    CPUModuleOp,
-    CompositeOp,
-    DeviceModuleOp,
-    DeviceOp,
-    LoadCachedOp,
-    OptimizationBarrierOp,
-    WhileLoopOp,
-)
-"""Those of ttcore."""
-
-
 def device_module(module: ModuleOp) -> ModuleOp:
     """Return the module that the devices run: inside tt-mlir's wrapper, or itself."""
     for op in module.ops:

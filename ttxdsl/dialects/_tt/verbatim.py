@@ -76,6 +76,7 @@ def _define(name: str, bases: tuple[type, ...]) -> type[ParametrizedAttribute]:
     fields = {
         "name": name,
         "__doc__": f"`{name}`, as it was written.",
+        "__module__": __name__,
         # an annotation of each class: only annotated fields are compared
         "__annotations__": {"text": StringAttr},
     }
