@@ -216,7 +216,6 @@ class MeshAttr(ParametrizedAttribute):
         return tuple(size.data for size in self.shape)
 
     def verify(self) -> None:
-        """Check the constraints of the class docstring."""
         if not self.mesh_name.data:
             raise VerifyException("a mesh needs a name")
         if not self.shape.data:
@@ -243,7 +242,6 @@ class MeshAttr(ParametrizedAttribute):
         return [mesh_name, ArrayAttr(IntAttr(dim) for dim in dims)]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<"mesh" = 2x4>`."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.mesh_name.data)
             printer.print_string(" = ")
@@ -269,7 +267,6 @@ class MeshesAttr(ParametrizedAttribute):
         return next((m for m in self.meshes if m.mesh_name.data == name), None)
 
     def verify(self) -> None:
-        """Check the constraints of the class docstring."""
         if not self.meshes.data:
             raise VerifyException("the list of meshes is empty")
         seen: set[str] = set()
@@ -289,7 +286,6 @@ class MeshesAttr(ParametrizedAttribute):
         return [ArrayAttr(meshes)]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<[<"mesh" = 2x4>, …]>`."""
         with printer.in_angle_brackets(), printer.in_square_brackets():
             printer.print_list(self.meshes, lambda mesh: mesh.print_parameters(printer))
 
@@ -310,7 +306,6 @@ class TensorMeshAttr(ParametrizedAttribute):
         super().__init__(StringAttr(mesh_name))
 
     def verify(self) -> None:
-        """Check the constraint of the class docstring."""
         if not self.mesh_name.data:
             raise VerifyException("a tensor_mesh needs the name of a mesh")
 
@@ -321,7 +316,6 @@ class TensorMeshAttr(ParametrizedAttribute):
             return [StringAttr(parser.parse_str_literal())]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<"mesh">`."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.mesh_name.data)
 

@@ -144,7 +144,6 @@ class ConvertStableHLOToTTIRPass(LoweringPass):
     destinations: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert the module."""
         del ctx
         with without_collections():
             convert_stablehlo_to_ttir(

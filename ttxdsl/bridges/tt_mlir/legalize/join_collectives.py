@@ -51,7 +51,6 @@ class JoinCollectivesPass(ModulePass):
     name = "join-collectives"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         join_collectives(op)
 
 

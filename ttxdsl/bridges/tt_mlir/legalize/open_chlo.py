@@ -453,6 +453,5 @@ class OpenChloPass(ModulePass):
     name = "open-chlo"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         chlo_ops = [child for child in all_ops(op) if child.name.startswith("chlo.")]
         rewrite(chlo_ops, OpenFunction())

@@ -144,5 +144,4 @@ class OrderSortsPass(ModulePass):
     name = "order-sorts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         rewrite_type(op, stablehlo.SortOp, OrderSort())
