@@ -31,7 +31,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import constant_number
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, integer_width, write_instead
+from ttxdsl.conversion.writing import Writer, integer_width, write_instead
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import RngDistribution
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
