@@ -127,6 +127,38 @@ def test_modules_say_what_they_are_for_and_stay_short():
             assert module.read_text().count("\n") <= LONGEST, name_of(module)
 
 
+OF_XDSL = {"apply", "match_and_rewrite", "parse", "print", "verify", "verify_"}
+OF_XDSL |= {f"{verb}_parameter{s}" for verb in ("parse", "print") for s in ("", "s")}
+"""Methods of passes, patterns, ops and attributes, which their class explains."""
+
+
+def undocumented(module: Path) -> Iterator[str]:
+    """Yield public methods without docstrings; `print_x` may leave it to `parse_x`."""
+    for node in nodes_of(module):
+        if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
+            continue
+        methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
+        names = {method.name for method in methods} | OF_XDSL
+        for method in methods:
+            decorators = set(map(ast.unparse, method.decorator_list))
+            if not (
+                method.name.startswith("_")
+                or method.name in OF_XDSL
+                or (
+                    method.name.startswith("print_")
+                    and f"parse{method.name.removeprefix('print')}" in names
+                )
+                or decorators & {"override", "overload"}
+                or any(name.endswith(".setter") for name in decorators)
+                or ast.get_docstring(method)
+            ):
+                yield f"{name_of(module)}: {node.name}.{method.name}"
+
+
+def test_methods_say_what_they_do():
+    assert [name for module in MODULES for name in undocumented(module)] == []
+
+
 QUESTIONS = ("What", "How", "Which", "Where", "Who", "Whether")
 
 

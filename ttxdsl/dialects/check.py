@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     f64,
 )
-from xdsl.ir import Dialect
 from xdsl.irdl import (
     AnyAttr,
     EqAttrConstraint,
@@ -38,6 +37,8 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+
+from ttxdsl.dialects.definitions import dialect_of
 
 DEFAULT_TOLERANCE = 1e-4
 """The default tolerance of `almost equal`."""
@@ -178,15 +179,5 @@ class ExpectSerializedEqOp(CheckOp):
     )
 
 
-Check = Dialect(
-    "check",
-    [
-        ExpectAlmostEqConstOp,
-        ExpectAlmostEqOp,
-        ExpectCloseOp,
-        ExpectEqConstOp,
-        ExpectEqOp,
-        ExpectSerializedEqOp,
-    ],
-)
+Check = dialect_of("check", __name__, globals().values())
 """The dialect object that a context registers."""

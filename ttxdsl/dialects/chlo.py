@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -48,6 +48,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects.definitions import dialect_of
 from ttxdsl.dialects.stablehlo import _infer as infer, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
@@ -172,16 +173,13 @@ class ChloUnaryOp(PrettyOp, ABC):
         return operand_type
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse `type -> type`."""
         operand = parser.parse_type()
         parser.parse_punctuation("->")
         return (operand,), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
-        """Print `type -> type`."""
         printer.print_attribute(self.operand.type)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
@@ -257,16 +255,13 @@ class ChloBinaryOp(PrettyOp, ABC):
     traits = traits_def(Pure(), Elementwise())
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse `type, type -> type`."""
         types = syntax.parse_type_list(parser)
         parser.parse_punctuation("->")
         return tuple(types), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
-        """Print `type, type -> type`."""
         syntax.print_type_list(printer, (self.lhs.type, self.rhs.type))
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
@@ -497,7 +492,6 @@ class ConstantOp(StableHLOOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print `dense<…> : type`."""
         syntax.print_attr_dict(printer, self, ("value",))
         printer.print_string(" ")
         printer.print_attribute(self.value)
@@ -564,7 +558,6 @@ class TopKOp(PureOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print `(%x, k = 2) : type -> (type, type)`."""
         with printer.in_parens():
             printer.print_ssa_value(self.operand)
             printer.print_string(f", k = {self.k.value.data}")
@@ -748,7 +741,6 @@ class ScanOp(StableHLOOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print `(%x) inits (%y) dimension=0 attributes {…} {…} : (…) -> …`."""
         with printer.in_parens():
             syntax.print_values(printer, self.inputs)
         printer.print_string(" inits ")
@@ -803,25 +795,6 @@ def _segments(first: int, second: int) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, (first, second))
 
 
-Chlo = Dialect(
-    "chlo",
-    [
-        *_UNARY,
-        *_BINARY,
-        *_BROADCAST,
-        *(
-            defined
-            for defined in tuple(globals().values())
-            if isinstance(defined, type)
-            and StableHLOOp in defined.__mro__
-            and defined.__module__ == __name__
-            and "name" in vars(defined)
-        ),
-    ],
-    [
-        ComparisonDirectionAttr,
-        ComparisonTypeAttr,
-        PrecisionAttr,
-        RaggedDotDimensionNumbersAttr,
-    ],
+Chlo = dialect_of(
+    "chlo", __name__, (*_UNARY, *_BINARY, *_BROADCAST, *globals().values())
 )

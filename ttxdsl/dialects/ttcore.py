@@ -20,13 +20,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Data, Dialect, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects._tt import modules
+from ttxdsl.dialects.definitions import dialect_of
 from ttxdsl.ir.compat.speed.definitions import irdl_attr_definition
 from ttxdsl.ir.compat.speed.verify_once import looks_around
 from ttxdsl.sharding.devices.mesh import MOST_DEVICES
@@ -215,7 +216,6 @@ class MeshAttr(ParametrizedAttribute):
         return tuple(size.data for size in self.shape)
 
     def verify(self) -> None:
-        """Check the constraints of the class docstring."""
         if not self.mesh_name.data:
             raise VerifyException("a mesh needs a name")
         if not self.shape.data:
@@ -242,7 +242,6 @@ class MeshAttr(ParametrizedAttribute):
         return [mesh_name, ArrayAttr(IntAttr(dim) for dim in dims)]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<"mesh" = 2x4>`."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.mesh_name.data)
             printer.print_string(" = ")
@@ -268,7 +267,6 @@ class MeshesAttr(ParametrizedAttribute):
         return next((m for m in self.meshes if m.mesh_name.data == name), None)
 
     def verify(self) -> None:
-        """Check the constraints of the class docstring."""
         if not self.meshes.data:
             raise VerifyException("the list of meshes is empty")
         seen: set[str] = set()
@@ -288,7 +286,6 @@ class MeshesAttr(ParametrizedAttribute):
         return [ArrayAttr(meshes)]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<[<"mesh" = 2x4>, …]>`."""
         with printer.in_angle_brackets(), printer.in_square_brackets():
             printer.print_list(self.meshes, lambda mesh: mesh.print_parameters(printer))
 
@@ -309,7 +306,6 @@ class TensorMeshAttr(ParametrizedAttribute):
         super().__init__(StringAttr(mesh_name))
 
     def verify(self) -> None:
-        """Check the constraint of the class docstring."""
         if not self.mesh_name.data:
             raise VerifyException("a tensor_mesh needs the name of a mesh")
 
@@ -320,7 +316,6 @@ class TensorMeshAttr(ParametrizedAttribute):
             return [StringAttr(parser.parse_str_literal())]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<"mesh">`."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.mesh_name.data)
 
@@ -329,22 +324,10 @@ LocalShapeAttr = modules.LOCAL_SHAPE
 """`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: a device's local shard."""
 
 
-TTCore = Dialect(
+TTCore = dialect_of(
     "ttcore",
-    [*modules.OPS],
-    [
-        *modules.TEXTS.values(),
-        ArgumentTypeAttr,
-        LocalShapeAttr,
-        modules.LoopBoundAttr,
-        MeshAttr,
-        MeshesAttr,
-        MeshShardDirectionAttr,
-        MeshShardTypeAttr,
-        ReduceTypeAttr,
-        ShardStatusAttr,
-        TensorMeshAttr,
-    ],
+    "ttxdsl.dialects",
+    (*vars(modules).values(), *modules.TEXTS.values(), *globals().values()),
 )
 """The dialect object that a context registers."""
 

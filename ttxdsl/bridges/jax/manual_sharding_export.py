@@ -38,7 +38,7 @@ from ttxdsl.bridges.tt_mlir.legalize.join_collectives import join_collectives
 from ttxdsl.bridges.tt_mlir.legalize.open_chlo import mulhi
 from ttxdsl.bridges.tt_mlir.legalize.renumbering import renumber_devices
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import combining_op
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, integer_width, write_instead
+from ttxdsl.conversion.writing import Writer, integer_width, write_instead
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.diagnostics.remarks import emit_remark
 from ttxdsl.dialects import sdy, stablehlo

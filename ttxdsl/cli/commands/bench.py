@@ -100,7 +100,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `bench` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "bench",
         help="time, bytes and memory beside XLA's own partitioning (needs JAX)",
         description=(
@@ -108,24 +108,16 @@ def add_command(commands: Any) -> None:
             " program for the devices that JAX has, run both in turn on the same inputs,"
             " and measure time, what collectives send, and memory."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl bench model.mlir --devices 8\n"
             "  ttxdsl bench train.py:make_step --rounds 100 --json\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
-        "--rounds",
-        type=flags.count_of,
-        default=20,
-        metavar="N",
-        help="runs of each, besides one that warms up (20)",
-    )
+    parser.count("--rounds", "runs of each, besides one that warms up (20)", 20)
     flags.add_devices_option(parser)
     flags.add_input_options(parser)
     flags.add_compiler_options(parser)
     flags.add_limit_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

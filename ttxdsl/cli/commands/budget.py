@@ -13,6 +13,7 @@ from typing import Any
 
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.cli.options.common import (
+    Parser,
     add_json_option,
     add_source_options,
     add_trip_count_option,
@@ -250,7 +251,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `budget` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         "budget",
         help="hold programs to the communication that their COMM: lines allow",
         description=(
@@ -259,8 +260,7 @@ def add_command(commands: Any) -> None:
             " as comments: `// COMM: all_gather<=2, bytes<=4MiB, axis=model`. What"
             " breaks a limit is listed with its reason."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl budget model.mlir\n"
             "  ttxdsl budget tests/*.mlir --json\n"
             "  ttxdsl budget train.py:step --update    # COMM: lines of the function\n"
@@ -271,34 +271,26 @@ def add_command(commands: Any) -> None:
             f"{fill(_QUANTITIES, 72, subsequent_indent='  ')}\n"
             "comparators: <= >= == != < >    options: axis=NAME mesh=2,4 trip_count=N\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
-    parser.add_argument(
+    parser.path(
         "files",
-        type=Path,
+        "FILE",
+        "programs with COMM: lines, or folders of .mlir files",
         nargs="+",
-        metavar="FILE",
-        help="programs with COMM: lines, or folders of .mlir files",
     )
-    parser.add_argument(
+    parser.flag(
         "--update",
-        action="store_true",
-        help="write what is found: into limits that do not hold, lines where there are"
+        "write what is found: into limits that do not hold, lines where there are"
         " none, or the baseline",
     )
-    parser.add_argument(
+    parser.path(
         "--baseline",
-        type=Path,
-        metavar="JSON",
-        help="a file of the limits of all programs, instead of lines in them",
+        "JSON",
+        "a file of the limits of all programs, instead of lines in them",
     )
-    parser.add_argument(
-        "--markdown",
-        action="store_true",
-        help="print a summary for a pull request, no tables",
-    )
+    parser.flag("--markdown", "print a summary for a pull request, no tables")
     add_source_options(parser)
     add_trip_count_option(parser)
     add_chip_options(parser, slices=False)
     add_json_option(parser)
-    parser.set_defaults(execute=execute)

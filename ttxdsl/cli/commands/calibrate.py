@@ -100,7 +100,7 @@ def _devices(text: str) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `calibrate` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "calibrate",
         help="measure what JAX's devices do, for the times of why, doctor and report",
         description=(
@@ -108,13 +108,12 @@ def add_command(commands: Any) -> None:
             " JAX's virtual CPU devices, fit the time model to them, and write a machine that other"
             " commands take with --machine."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl calibrate -o here.json\n"
             "  ttxdsl doctor model.mlir --devices 8 --machine here.json\n"
             "  ttxdsl plan model.mlir --chip here.json\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="OUT", help="the machine"
@@ -122,13 +121,8 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--devices", type=_devices, default=8, metavar="N", help="virtual devices (8)"
     )
-    parser.add_argument(
-        "--repeats",
-        type=flags.count_of,
-        default=20,
-        metavar="N",
-        help="runs of each program, of which the fastest counts (20)",
+    parser.count(
+        "--repeats", "runs of each program, of which the fastest counts (20)", 20
     )
     parser.add_argument("--name", default="calibrated", help="of the machine")
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

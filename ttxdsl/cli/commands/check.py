@@ -75,7 +75,7 @@ def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> Path 
 
 def add_command(commands: Any) -> None:
     """Add `check` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "check",
         help="run the program after every stage, name the first that changes a result",
         description=(
@@ -84,13 +84,12 @@ def add_command(commands: Any) -> None:
             " stage that changes a result: which result, which element, on which"
             " device, and a small program that shows it."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl check model.mlir\n"
             "  ttxdsl check single_chip.mlir --mesh-shape 1,8 --runs 3\n"
             "  ttxdsl check model.mlir -p inline,my-own-pass\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     parser.add_argument(
@@ -126,4 +125,3 @@ def add_command(commands: Any) -> None:
     flags.add_compiler_options(parser)
     flags.add_limit_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -12,6 +11,7 @@ from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.bridges.tt_mlir.comparing import TtComparison, Way, compare_with_tt
 from ttxdsl.bridges.tt_mlir.library import LLMBOX
 from ttxdsl.cli.options.common import (
+    Parser,
     add_compiler_options,
     add_file_option,
     add_json_option,
@@ -186,7 +186,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `compare-tt` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         "compare-tt",
         help="verdict, numbers and collectives of the real tt-mlir (needs its wheel)",
         description=(
@@ -194,24 +194,20 @@ def add_command(commands: Any) -> None:
             " without hardware: does it compile, which op stops it; what it makes, run"
             " on the virtual mesh; its collectives and memory beside ours."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl compare-tt model.mlir\n"
             "  ttxdsl compare-tt single_chip.mlir --mesh-shape 1,8 --json\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     add_file_option(parser)
-    parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
-    )
+    parser.path("--inputs", "NPZ", "arrays arg0, arg1, …; else random")
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
-    parser.add_argument(
+    parser.path(
         "--system-desc",
-        type=Path,
+        "FILE",
+        "system descriptor of the machine (eight Wormhole chips, 2x4)",
         default=LLMBOX,
-        metavar="FILE",
-        help="system descriptor of the machine (eight Wormhole chips, 2x4)",
     )
     parser.add_argument(
         "--timeout",
@@ -223,4 +219,3 @@ def add_command(commands: Any) -> None:
     add_compiler_options(parser)
     add_limit_options(parser)
     add_json_option(parser)
-    parser.set_defaults(execute=execute)

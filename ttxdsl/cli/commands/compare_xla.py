@@ -38,7 +38,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `compare-xla` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "compare-xla",
         help="results and collectives beside those of XLA's partitioner (needs JAX)",
         description=(
@@ -47,21 +47,19 @@ def add_command(commands: Any) -> None:
             " result, and the collectives with the bytes that a device sends, side by"
             " side."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl compare-xla model.mlir\n"
             "  ttxdsl compare-xla single_chip.mlir --mesh-shape 1,8 --json\n"
             "  ttxdsl compare-xla giant.mlir --static\n"
             "  ttxdsl compare-xla train.py:make_step    # makes (jitted, *arguments)\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     flags.add_input_options(parser)
-    parser.add_argument(
+    parser.flag(
         "--static",
-        action="store_true",
-        help="compile with both, run neither: bytes, launches and memory of programs of"
+        "compile with both, run neither: bytes, launches and memory of programs of"
         " any size",
     )
     flags.add_devices_option(parser)
@@ -69,4 +67,3 @@ def add_command(commands: Any) -> None:
     flags.add_limit_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

@@ -77,7 +77,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `compile` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "compile",
         help="print the program as the thirteen stages and the lowerings make it",
         description=(
@@ -85,8 +85,7 @@ def add_command(commands: Any) -> None:
             " earlier form, and print it. Nothing is run. A program that is partitioned"
             " already, or is ttir, goes on from there."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl compile model.mlir -o model.ttnn.mlir\n"
             "  ttxdsl compile model.mlir --emit stablehlo | grep all_reduce\n"
             "  ttxdsl compile single_chip.mlir --mesh-shape 1,8 --dump-dir stages\n"
@@ -94,7 +93,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl compile model.mlir --for tt-mlir --emit ttir\n"
             "  ttxdsl compile model.mlir --for tt-mlir --emit stablehlo -o solved.mlir\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     parser.add_argument(
@@ -104,11 +103,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where it goes (stdout)"
     )
-    parser.add_argument(
-        "--print-debuginfo",
-        action="store_true",
-        help="say of every op where it comes from, as loc(...)",
-    )
+    parser.flag("--print-debuginfo", "say of every op where it comes from, as loc(...)")
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict", "verify_each")
-    parser.set_defaults(execute=execute)

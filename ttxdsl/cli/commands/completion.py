@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ttxdsl.cli.main import make_parser
+from ttxdsl.cli.options.common import Parser
 from ttxdsl.diagnostics.errors import CompileError
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -47,20 +48,18 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `completion` to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         "completion",
         help="print a script that completes commands and options in a shell",
         description=(
             "Print a script that lets a shell complete the commands, options and files"
             " of ttxdsl. It needs shtab: pip install 'ttxdsl[completion]'."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl completion bash > ~/.local/share/bash-completion/completions/ttxdsl\n"
             "  ttxdsl completion zsh > ~/.zfunc/_ttxdsl\n"
             "  ttxdsl completion fish > ~/.config/fish/completions/ttxdsl.fish\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     parser.add_argument("shell", choices=SHELLS, help="which shell")
-    parser.set_defaults(execute=execute)

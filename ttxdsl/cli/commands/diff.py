@@ -11,6 +11,7 @@ from rich.table import Table
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.cli.console import print_remarks
 from ttxdsl.cli.options.common import (
+    Parser,
     add_json_option,
     add_source_options,
     add_stage_options,
@@ -222,7 +223,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `diff` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         "diff",
         help="compare collectives, bytes and memory of two programs or shardings",
         description=(
@@ -231,22 +232,17 @@ def add_command(commands: Any) -> None:
             " op that needs them), the bytes that a device sends, and its memory. The"
             " exit code is 0 if they are equal, 1 if they differ, 2 for an error."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl diff before.mlir after.mlir\n"
             "  ttxdsl diff model.mlir --mesh-shape 1,4 --mesh-shape 1,8\n"
             "  ttxdsl diff data.mlir --with-annotations tensor.mlir\n"
             "  ttxdsl diff model.mlir --with propagation=sdy-op-priority-propagate\n"
             "  ttxdsl diff models/ --with reshards=my-reshards --plugin mine.py\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
-    parser.add_argument(
-        "files",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="one or two programs, or a folder of *.mlir",
+    parser.path(
+        "files", "FILE", "one or two programs, or a folder of *.mlir", nargs="+"
     )
     parser.add_argument(
         "--mesh-shape",
@@ -256,11 +252,10 @@ def add_command(commands: Any) -> None:
         metavar="2,4",
         help="devices; the sizes of the program's own axes if it has shardings",
     )
-    parser.add_argument(
+    parser.path(
         "--with-annotations",
-        type=Path,
-        metavar="OTHER",
-        help="compare with the same program under the boundary shardings of another",
+        "OTHER",
+        "compare with the same program under the boundary shardings of another",
     )
     parser.add_argument(
         "--with",
@@ -271,14 +266,10 @@ def add_command(commands: Any) -> None:
         metavar="OPTION=PASS",
         help="compare with the same program where propagation=PASS or reshards=PASS",
     )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="list each collective, those that are the same too",
-    )
+    parser.flag("--all", "list each collective, those that are the same too")
     add_stage_options(parser, *_OPTIONS)
     add_source_options(parser)
     add_chip_options(parser)
     add_trip_count_option(parser)
     add_json_option(parser)
-    parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)
+    parser.set_defaults(parser=parser, error_code=_TROUBLE)

@@ -1,7 +1,6 @@
 """`ttxdsl doctor`: what to write so that a program costs less, or which mesh fits it."""
 
 import argparse
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -223,7 +222,7 @@ def _as_it_is(
 
 def add_command(commands: Any) -> None:
     """Add `doctor` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "doctor",
         help="what to write so that it costs less, or which mesh fits: all compiled",
         description=(
@@ -237,8 +236,7 @@ def add_command(commands: Any) -> None:
             " arguments; one with shardings keeps them, on a mesh with"
             " other sizes."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl doctor step.mlir\n"
             "  ttxdsl doctor step.mlir --seconds 300 --all\n"
             "  ttxdsl doctor model.mlir --devices 8\n"
@@ -247,14 +245,11 @@ def add_command(commands: Any) -> None:
             "  ttxdsl doctor sharded.mlir --devices 8 --ignore-shardings\n"
             "  ttxdsl doctor model.mlir --devices 8 --link-gbps 50 --json\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
-        "--devices",
-        type=flags.count_of,
-        metavar="N",
-        help="choose a mesh of so many; without it the program's own is kept",
+    parser.count(
+        "--devices", "choose a mesh of so many; without it the program's own is kept"
     )
     parser.add_argument(
         "--seconds",
@@ -265,16 +260,11 @@ def add_command(commands: Any) -> None:
             " half of it is for a search on the first mesh, as with --chip"
         ),
     )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="without --devices: list what was tried and is no better, too",
-    )
-    parser.add_argument(
+    parser.flag("--all", "without --devices: list what was tried and is no better, too")
+    parser.path(
         "--patch",
-        type=Path,
-        metavar="FILE",
-        help="without --devices: write those together as a patch of the source",
+        "FILE",
+        "without --devices: write those together as a patch of the source",
     )
     parser.add_argument(
         "--memory",
@@ -282,38 +272,25 @@ def add_command(commands: Any) -> None:
         metavar="SIZE",
         help="of one device, 16GiB; what needs more is ranked last",
     )
-    parser.add_argument(
+    parser.count(
         "--candidates",
-        type=flags.count_of,
-        metavar="N",
-        help=(
-            "compile at most so many meshes, the best by an estimate"
-            f" ({default_limit(1)} of a small program, {default_limit(10**6)} of a"
-            " large one)"
-        ),
+        "compile at most so many meshes, the best by an estimate"
+        f" ({default_limit(1)} of a small program, {default_limit(10**6)} of a"
+        " large one)",
     )
-    parser.add_argument(
-        "--keep",
-        action="store_true",
-        help="leave the mesh and all shardings of arguments that are written",
+    parser.flag(
+        "--keep", "leave the mesh and all shardings of arguments that are written"
     )
-    parser.add_argument(
+    parser.flag(
         "--ignore-shardings",
-        action="store_true",
-        help="remove the program's own shardings and choose from scratch",
+        "remove the program's own shardings and choose from scratch",
     )
     flags.add_all_axes_option(
         parser, "give axes of size one of the program's own mesh other sizes, too"
     )
-    parser.add_argument(
-        "--top",
-        type=flags.count_of,
-        metavar="N",
-        help=f"rows to print ({MOST_ROWS}, fewer where they are high)",
-    )
+    parser.count("--top", f"rows to print ({MOST_ROWS}, fewer where they are high)")
     add_chip_options(parser)
     add_machine_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

@@ -187,7 +187,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `interpret` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "interpret",
         help="run a program as it is and print its results",
         description=(
@@ -196,13 +196,12 @@ def add_command(commands: Any) -> None:
             " hold is an error, with the first element that differs. A file may hold"
             " several programs, with lines `// -----` between them."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl interpret test.mlir\n"
             "  ttxdsl interpret model.mlir --args in.npz -o out.npz\n"
             "  ttxdsl interpret add.mlir --args '[dense<1> : tensor<2xi32>, …]'\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     parser.add_argument("--entry", metavar="NAME", help="the function to run (main)")
@@ -223,4 +222,3 @@ def add_command(commands: Any) -> None:
     )
     flags.add_limit_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

@@ -9,6 +9,7 @@ from ttxdsl.cli.console import doing, print_lines_hint, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_axis_link_option,
+    add_slices_option,
     chip_of_options,
     chip_of_text,
     require_axes,
@@ -96,7 +97,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `plan` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "plan",
         help="whether a step fits a chip, how long it takes, what would change it",
         description=(
@@ -104,14 +105,13 @@ def add_command(commands: Any) -> None:
             " and what it is for, the time of a step and what bounds it, the largest"
             " buffers with their lines, and the same step with one change each."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl plan step.mlir --chip v5p\n"
             "  ttxdsl plan step.mlir --chip v6e --slices 2 --json\n"
             "  ttxdsl plan step.mlir --chip v5p --search --jobs 4\n"
             f"chips: {', '.join(CHIPS)}\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     parser.add_argument(
@@ -123,40 +123,18 @@ def add_command(commands: Any) -> None:
             " writes it"
         ),
     )
-    parser.add_argument(
-        "--slices",
-        type=flags.count_of,
-        default=1,
-        metavar="N",
-        help="slices with a network of chips each; consecutive devices are in one (1)",
-    )
+    add_slices_option(parser)
     add_axis_link_option(parser)
-    parser.add_argument(
-        "--tokens",
-        type=flags.count_of,
-        metavar="N",
-        help="tokens of all devices in a step (of the integer batch)",
-    )
-    parser.add_argument(
+    parser.count("--tokens", "tokens of all devices in a step (of the integer batch)")
+    parser.flag(
         "--search",
-        action="store_true",
-        help="compile other batches, checkpoints and sizes of the mesh, and rank what fits",
+        "compile other batches, checkpoints and sizes of the mesh, and rank what fits",
     )
-    parser.add_argument(
-        "--devices",
-        type=flags.count_of,
-        metavar="N",
-        help="of the meshes of --search (as many as the program's own)",
+    parser.count(
+        "--devices", "of the meshes of --search (as many as the program's own)"
     )
-    parser.add_argument(
-        "--candidates",
-        type=flags.count_of,
-        default=40,
-        metavar="N",
-        help="what --search compiles at most (40)",
-    )
+    parser.count("--candidates", "what --search compiles at most (40)", 40)
     flags.add_jobs_option(parser)
     flags.add_trip_count_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

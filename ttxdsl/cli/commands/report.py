@@ -131,7 +131,7 @@ def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Pa
 
 def add_command(commands: Any) -> None:
     """Add `report` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "report",
         help="one HTML file: graph, shardings, stages, collectives, memory",
         description=(
@@ -140,8 +140,7 @@ def add_command(commands: Any) -> None:
             " collectives with bytes and reasons, a modelled timeline of a device, and its"
             " memory. The HTML file needs no network and no server."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl report model.mlir -o report.html\n"
             "  ttxdsl report single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl report model.mlir --format model-explorer -o model.json\n"
@@ -149,15 +148,14 @@ def add_command(commands: Any) -> None:
             "  ttxdsl report before.mlir after.mlir -o both.html\n"
             "  ttxdsl report model.mlir --json | jq .summary\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
+    parser.path(
         "other",
-        type=Path,
+        "OTHER",
+        "a second program: both side by side, with what changed",
         nargs="?",
-        metavar="OTHER",
-        help="a second program: both side by side, with what changed",
     )
     parser.add_argument(
         "-o",
@@ -175,18 +173,11 @@ def add_command(commands: Any) -> None:
             " timeline for Chrome's trace viewer"
         ),
     )
-    parser.add_argument(
-        "--beside",
-        type=Path,
-        metavar="OTHER",
-        help="the second program as an option",
-    )
-    parser.add_argument(
+    parser.path("--beside", "OTHER", "the second program as an option")
+    parser.count(
         "--tries",
-        type=flags.count_of,
-        default=0,
-        metavar="N",
-        help="changes to compile for each reason, to say which would help (none)",
+        "changes to compile for each reason, to say which would help (none)",
+        0,
     )
     parser.add_argument(
         "--doctor",
@@ -197,14 +188,12 @@ def add_command(commands: Any) -> None:
     )
     flags.add_jobs_option(parser)
     flags.add_all_axes_option(parser, "show the mesh's axes of size one, too")
-    parser.add_argument(
+    parser.flag(
         "--all-stages",
-        action="store_true",
-        help="list what every stage and lowering made of a program above 4,000 ops, too",
+        "list what every stage and lowering made of a program above 4,000 ops, too",
     )
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
     add_machine_options(parser)
     add_chip_options(parser)
     flags.add_trip_count_option(parser)
-    parser.set_defaults(execute=execute)

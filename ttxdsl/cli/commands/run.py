@@ -166,7 +166,7 @@ def _execute(
 
 def add_command(commands: Any) -> None:
     """Add `run` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "run",
         help="compile, run on a virtual mesh or on devices, compare with one device",
         description=(
@@ -174,8 +174,7 @@ def add_command(commands: Any) -> None:
             " a virtual device mesh or on devices, and compare with the same program on"
             " one device."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl run model.mlir\n"
             "  ttxdsl run model.mlir --inputs in.npz --emit ttir -o model.ttir.mlir\n"
             "  ttxdsl run single_chip.mlir --mesh-shape 1,8\n"
@@ -183,7 +182,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl run model.mlir --engine jax --devices 8\n"
             "  mpiexec -n 8 ttxdsl run model.mlir --engine mpi\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     flags.add_input_options(parser)
@@ -205,11 +204,8 @@ def add_command(commands: Any) -> None:
         choices=("stablehlo", "ttir", "ttnn"),
         help="of the program per device that is run (ttnn; stablehlo with --engine jax)",
     )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="DIR",
-        help="of --engine mpi: where the processes write result0.npy, …",
+    parser.path(
+        "--results", "DIR", "of --engine mpi: where the processes write result0.npy, …"
     )
     parser.add_argument(
         "--compare",
@@ -217,11 +213,7 @@ def add_command(commands: Any) -> None:
         default=True,
         help="of --engine mpi: also run it on one device, in the first process",
     )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="each stage, collective, result and remark in a row",
-    )
+    parser.flag("--all", "each stage, collective, result and remark in a row")
     flags.add_all_axes_option(parser)
     flags.add_by_option(parser)
     flags.add_devices_option(parser)
@@ -231,4 +223,3 @@ def add_command(commands: Any) -> None:
     flags.add_limit_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

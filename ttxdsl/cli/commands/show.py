@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `show` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "show",
         help="draw which device holds which slice of a value",
         description=(
@@ -70,8 +70,7 @@ def add_command(commands: Any) -> None:
             " are written in a program or as a stage leaves them. Without a value, list"
             " the arguments and results with their shardings."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl show model.mlir\n"
             "  ttxdsl show model.mlir --arg 0\n"
             "  ttxdsl show model.mlir %5 --after 6\n"
@@ -79,7 +78,7 @@ def add_command(commands: Any) -> None:
             "\n"
             "after a stage values have the names that --dump-dir prints\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     which = parser.add_mutually_exclusive_group()
@@ -97,15 +96,11 @@ def add_command(commands: Any) -> None:
         metavar="STAGE",
         help="as this stage leaves it, by number or name (6 shows what propagates)",
     )
-    parser.add_argument(
-        "--devices", action="store_true", help="list the devices with their slices too"
-    )
-    parser.add_argument(
+    parser.flag("--devices", "list the devices with their slices too")
+    parser.flag(
         "--all",
-        action="store_true",
-        help="list arguments and results of alike layers one by one, with their numbers",
+        "list arguments and results of alike layers one by one, with their numbers",
     )
     flags.add_all_axes_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute)

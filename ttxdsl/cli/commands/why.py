@@ -90,7 +90,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `why` and its options to the command line."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "why",
         help="where a sharding or a collective comes from, and what would change it",
         description=(
@@ -101,8 +101,7 @@ def add_command(commands: Any) -> None:
             " compiled. Without a"
             " value or number: all collectives with their causes."
         ),
-        epilog=(
-            "examples:\n"
+        examples=(
             "  ttxdsl why model.mlir\n"
             "  ttxdsl why model.mlir %42\n"
             "  ttxdsl why model.mlir --arg 3\n"
@@ -111,7 +110,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl why model.mlir --collective 0 --tries 40\n"
             "  ttxdsl why model.mlir --collective 0 --link-gbps 50 --latency-us 2\n"
         ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        execute=execute,
     )
     flags.add_file_option(parser)
     subject = parser.add_mutually_exclusive_group()
@@ -155,11 +154,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--show", type=int, default=3, metavar="N", help="changes to show (3)"
     )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="each collective in a row, every step of long chains",
-    )
+    parser.flag("--all", "each collective in a row, every step of long chains")
     flags.add_by_option(parser)
     add_machine_options(parser)
     add_chip_options(parser)
@@ -167,4 +162,4 @@ def add_command(commands: Any) -> None:
     flags.add_jobs_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
-    parser.set_defaults(execute=execute, between_first=False)
+    parser.set_defaults(between_first=False)

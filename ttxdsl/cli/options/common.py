@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,6 +24,9 @@ from ttxdsl.loading.files import require_writable
 if TYPE_CHECKING:
     from ttxdsl.interpreters.runtime.limits import Limits
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+Execute = Callable[[argparse.Namespace], int]
+"""Runs a command; returns its exit code."""
 
 FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
@@ -77,7 +80,34 @@ def unknown_name(
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors quote the argument as typed and suggest close options."""
+    """A parser whose errors quote the argument as typed and suggest close options.
+
+    Args:
+        execute: runs the command.
+        examples: command lines, one a line, that the help ends with.
+    """
+
+    def __init__(
+        self, *, execute: Execute | None = None, examples: str = "", **settings: Any
+    ) -> None:
+        if examples:
+            settings["epilog"] = f"examples:\n{examples}"
+            settings["formatter_class"] = argparse.RawDescriptionHelpFormatter
+        super().__init__(**settings)
+        if execute is not None:
+            self.set_defaults(execute=execute)
+
+    def flag(self, name: str, help: str) -> None:
+        """Add an option that is given or not."""
+        self.add_argument(name, action="store_true", help=help)
+
+    def count(self, name: str, help: str, default: int | None = None) -> None:
+        """Add an option that is a whole number from 1 up."""
+        self.add_argument(name, type=count_of, default=default, metavar="N", help=help)
+
+    def path(self, name: str, metavar: str, help: str, **settings: Any) -> None:
+        """Add an argument that is the name of a file or folder."""
+        self.add_argument(name, type=Path, metavar=metavar, help=help, **settings)
 
     def parse_known_args(self, *words: Any, **named: Any) -> Any:
         """Parse arguments; unknown ones are reported by the subcommand's parser."""
@@ -123,19 +153,18 @@ def _shapes(text: str) -> dict[str, int]:
     return {name: count_of(size) for name, _, size in named}
 
 
-def add_file_option(parser: argparse.ArgumentParser) -> None:
+def add_file_option(parser: Parser) -> None:
     """Add the program, and how it is read, see `add_source_options`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help=f"the program, {FILES}")
+    parser.path("file", "FILE", f"the program, {FILES}")
     add_source_options(parser)
 
 
-def add_source_options(parser: argparse.ArgumentParser) -> None:
+def add_source_options(parser: Parser) -> None:
     """Add how programs are read: a command that names programs has these options."""
-    parser.add_argument(
+    parser.path(
         "--source-root",
-        type=Path,
-        metavar="DIR",
-        help="diagnostics may show lines of files below DIR that locations name",
+        "DIR",
+        "diagnostics may show lines of files below DIR that locations name",
     )
     parser.add_argument(
         "--plugin",
@@ -151,12 +180,8 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIZES",
         help="of the symbolic dimensions of what jax.export wrote, b=8,n=16",
     )
-    parser.add_argument(
-        "--jax-devices",
-        type=count_of,
-        default=8,
-        metavar="N",
-        help="virtual CPU devices that FILE.py:FUNCTION finds (8)",
+    parser.count(
+        "--jax-devices", "virtual CPU devices that FILE.py:FUNCTION finds (8)", 8
     )
 
 
@@ -210,7 +235,7 @@ def require_outputs(options: argparse.Namespace, *outputs: Path | None) -> None:
                 require_writable(path, inputs)
 
 
-def add_compiler_options(parser: argparse.ArgumentParser) -> None:
+def add_compiler_options(parser: Parser) -> None:
     """Add the options of the thirteen stages and of the lowerings."""
     add_stage_options(parser, *_HOW_TO_PARTITION)
     parser.add_argument(
@@ -218,39 +243,33 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_jobs_option(parser: argparse.ArgumentParser) -> None:
+def add_jobs_option(parser: Parser) -> None:
     """Add `--jobs`: processes that compile at once."""
-    parser.add_argument(
+    parser.count(
         "--jobs",
-        type=count_of,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="processes to compile in when that pays (one a core)",
+        "processes to compile in when that pays (one a core)",
+        os.cpu_count() or 1,
     )
 
 
-def add_devices_option(parser: argparse.ArgumentParser) -> None:
+def add_devices_option(parser: Parser) -> None:
     """Add `--devices`: how many virtual ones JAX is to have."""
-    parser.add_argument(
-        "--devices",
-        type=count_of,
-        metavar="N",
-        help="virtual CPU devices of JAX (what it has, or as many as the mesh)",
+    parser.count(
+        "--devices", "virtual CPU devices of JAX (what it has, or as many as the mesh)"
     )
 
 
-def add_input_options(parser: argparse.ArgumentParser) -> None:
+def add_input_options(parser: Parser) -> None:
     """Add the options for a run's inputs."""
-    parser.add_argument(
+    parser.path(
         "--inputs",
-        type=Path,
-        metavar="NPZ",
-        help="arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
+        "NPZ",
+        "arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
 
 
-def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
+def add_vocabulary_option(parser: Parser) -> None:
     """Add `--for`, the vocabulary of the output (`options.vocabulary`)."""
     parser.add_argument(
         "--for",
@@ -261,7 +280,7 @@ def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_stage_options(parser: Parser, *names: str) -> None:
     """Add options of the pipeline as flags, as its fields describe them."""
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -306,7 +325,7 @@ def partition_options(options: argparse.Namespace) -> dict[str, Any]:
     return {"mesh": given.pop("mesh_shape"), **given}
 
 
-def add_limit_options(parser: argparse.ArgumentParser) -> None:
+def add_limit_options(parser: Parser) -> None:
     """Add how far a run may go."""
     parser.add_argument(
         "--max-memory",
@@ -314,11 +333,8 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="refuse what needs more memory, 8GiB (three quarters of what is free)",
     )
-    parser.add_argument(
-        "--max-steps",
-        type=count_of,
-        metavar="N",
-        help="turns that the loops of a run may take together (any number)",
+    parser.count(
+        "--max-steps", "turns that the loops of a run may take together (any number)"
     )
 
 
@@ -356,7 +372,7 @@ def count_of(text: str) -> int:
     return number
 
 
-def add_by_option(parser: argparse.ArgumentParser) -> None:
+def add_by_option(parser: Parser) -> None:
     """Add `--by`, for tables of collectives."""
     from ttxdsl.analysis.attribution.locations import WAYS
 
@@ -366,28 +382,24 @@ def add_by_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_all_axes_option(
-    parser: argparse.ArgumentParser,
+    parser: Parser,
     text: str = "print the mesh's axes of size one, too",
 ) -> None:
     """Let a command speak of all axes of a mesh, not only of those above one."""
-    parser.add_argument("--all-axes", action="store_true", help=text)
+    parser.flag("--all-axes", text)
 
 
-def add_trip_count_option(parser: argparse.ArgumentParser) -> None:
+def add_trip_count_option(parser: Parser) -> None:
     """Add how often loops turn of which the program does not say it."""
-    parser.add_argument(
+    parser.count(
         "--trip-count",
-        type=count_of,
-        metavar="N",
-        help="turns of loops whose count the program does not say (1, and said)",
+        "turns of loops whose count the program does not say (1, and said)",
     )
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
+def add_json_option(parser: Parser) -> None:
     """Add `--json`: one JSON object on standard output in place of tables."""
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object, no tables"
-    )
+    parser.flag("--json", "print one JSON object, no tables")
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ttxdsl.cli.options.common import unknown_name
+from ttxdsl.cli.options.common import Parser, unknown_name
 from ttxdsl.costs.chips import CHIPS, Chip, chip_named, chip_of
 from ttxdsl.costs.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.costs.machines import GENERIC, PRESETS, Machine, machine_of
@@ -44,7 +44,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def add_machine_options(parser: argparse.ArgumentParser) -> None:
+def add_machine_options(parser: Parser) -> None:
     """Add the machine whose times are modelled, and its options."""
     parser.add_argument(
         "--machine",
@@ -84,7 +84,7 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
     add_axis_link_option(parser)
 
 
-def add_axis_link_option(parser: argparse.ArgumentParser) -> None:
+def add_axis_link_option(parser: Parser) -> None:
     """Add the links along mesh axes."""
     parser.add_argument(
         "--axis-link",
@@ -96,7 +96,7 @@ def add_axis_link_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_chip_options(parser: argparse.ArgumentParser, *, slices: bool = True) -> None:
+def add_chip_options(parser: Parser, *, slices: bool = True) -> None:
     """Add the chip that each device is, and in how many slices they are."""
     parser.add_argument(
         "--chip",
@@ -107,14 +107,16 @@ def add_chip_options(parser: argparse.ArgumentParser, *, slices: bool = True) ->
             " `ttxdsl plan`, and its memory is the limit"
         ),
     )
-    if not slices:
-        return
-    parser.add_argument(
+    if slices:
+        add_slices_option(parser)
+
+
+def add_slices_option(parser: Parser) -> None:
+    """Add in how many slices the chips are."""
+    parser.count(
         "--slices",
-        type=_count,
-        default=1,
-        metavar="N",
-        help="slices with a network of chips each; consecutive devices are in one (1)",
+        "slices with a network of chips each; consecutive devices are in one (1)",
+        1,
     )
 
 
@@ -135,13 +137,6 @@ def chip_of_text(text: str) -> Chip:
         if not text.endswith(".json"):
             raise unknown_name("chip", text, CHIPS) from None
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _count(text: str) -> int:
-    number = _number(text)
-    if number is None or number < 1 or number != int(number):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
-    return int(number)
 
 
 def _axis_link(text: str) -> tuple[str, Link]:

@@ -82,7 +82,7 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.ir.collector import discard_block, without_collections
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.tensors import Tensor, shape_of, tensor_type
+from ttxdsl.ir.tensors import Tensor, element_of, shape_of, tensor_type
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -144,7 +144,6 @@ class ConvertStableHLOToTTIRPass(LoweringPass):
     destinations: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert the module."""
         del ctx
         with without_collections():
             convert_stablehlo_to_ttir(
@@ -199,7 +198,7 @@ class _ModuleLowering:
                 op.detach()
                 op.erase(safe_erase=False)
             elif isinstance(op, FuncOp) and op.is_declaration:
-                _leave_out_shardings(op)  # their meshes are gone
+                sdy.drop_func_shardings(op)  # their meshes are gone
         if self.used:  # none without a function that computes
             self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
 
@@ -306,7 +305,7 @@ class _ModuleLowering:
         region.detach_block(old)
         region.add_block(block)
         discard_block(old)
-        _drop_shardings(function)
+        sdy.drop_func_shardings(function)
         if self.vocabulary == Vocabulary.TT_MLIR:
             end = block.last_op
             assert end is not None
@@ -350,28 +349,20 @@ class _ModuleLowering:
             if isinstance(before.type, TokenType):
                 low.values[before] = given
                 continue
-            low.values[before] = self._replicate(
-                low, given, _is_sharded(_entry(function.arg_attrs, index))
+            present = _is_sharded(_entry(function.arg_attrs, index))
+            low.values[before] = self._shard(
+                low, given, present, _replicated(low, given)
             )
         results = low.lower_ops(old, once=True)
+        stay = [
+            _is_sharded(_entry(function.res_attrs, at)) for at in range(len(results))
+        ]
         return [
             value
             if isinstance(value.type, TokenType)
-            else self._collect(
-                low, value, _is_sharded(_entry(function.res_attrs, index))
-            )
-            for index, value in enumerate(results)
+            else self._unshard(low, value, stays, _replicated(low, value))
+            for value, stays in zip(results, stay, strict=True)
         ]
-
-    def _replicate(self, low: Lowering, value: SSAValue, present: bool) -> SSAValue:
-        rank = len(shape_of(value))
-        kind = MeshShardType.IDENTITY if present else MeshShardType.REPLICATE
-        return self._shard(low, value, kind, _replicated(rank, low))
-
-    def _collect(self, low: Lowering, value: SSAValue, stays: bool) -> SSAValue:
-        rank = len(shape_of(value))
-        kind = MeshShardType.IDENTITY if stays else MeshShardType.REPLICATE
-        return self._unshard(low, value, kind, _replicated(rank, low))
 
     # --- manual computations ------------------------------------------------
 
@@ -429,10 +420,9 @@ class _ModuleLowering:
         """A host value as the devices' local one, of the shape that the body expects."""
         if isinstance(value.type, TokenType):
             return value
-        kind = _shard_kind(placement, present)
         placement = placement.in_place() if present else placement
         self._require_even(tensor_type(value), placement, where)
-        value = self._shard(low, value, kind, placement)
+        value = self._shard(low, value, present, placement)
         if placement.moves:
             value = low.builder.collective_permute(value, placement.moves)
         for dim, axes in placement.picks:
@@ -457,7 +447,6 @@ class _ModuleLowering:
         """Return the devices' local values as one host value of the global shape."""
         if isinstance(value.type, TokenType):
             return value
-        kind = _shard_kind(placement, stays)
         placement = placement.in_place() if stays else placement
         if placement.summed and not stays:
             value = sum_along(
@@ -468,31 +457,29 @@ class _ModuleLowering:
         if placement.moves:
             back = [(target, source) for source, target in placement.moves]
             value = low.builder.collective_permute(value, back)
-        whole = self._unshard(low, value, kind, placement)
+        whole = self._unshard(low, value, stays, placement)
         if whole is not value:
             self._require_shape(whole, tensor_type(result), where)
         return whole
 
     def _shard(
-        self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
+        self, low: Lowering, value: SSAValue, present: bool, placement: Placement
     ) -> SSAValue:
-        build = low.builder
-        type = tensor_type(value)
+        """Bring a value to the devices, unless it is `present` there."""
         shape = [
             size // parts
-            for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
+            for size, parts in zip(shape_of(value), placement.shard_shape, strict=True)
         ]
-        local = build.type(shape, type.element_type)
-        if self.vocabulary == Vocabulary.TT_MLIR and kind == MeshShardType.IDENTITY:
+        local = low.builder.type(shape, element_of(value))
+        if self.vocabulary == Vocabulary.TT_MLIR and present:
             return self._present(low, value, local, placement)
-        return build.mesh_shard(
+        return _mesh_shard(
+            low.builder,
             value,
             local,
-            kind,
             MeshShardDirection.FULL_TO_SHARD,
-            placement.shard_shape,
-            placement.shard_dims,
-            *_tables(kind, placement),
+            present,
+            placement,
         )
 
     def _present(
@@ -510,25 +497,20 @@ class _ModuleLowering:
         return present
 
     def _unshard(
-        self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
+        self, low: Lowering, value: SSAValue, stays: bool, placement: Placement
     ) -> SSAValue:
-        host = low.builder.in_place(None)
-        type = tensor_type(value)
-        if self.vocabulary == Vocabulary.TT_MLIR and kind == MeshShardType.IDENTITY:
+        """Bring a value to the host, unless it `stays` on the devices."""
+        if self.vocabulary == Vocabulary.TT_MLIR and stays:
             self.staying[value] = placement
             return value
+        host = low.builder.in_place(None)
         shape = [
             size * parts
-            for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
+            for size, parts in zip(shape_of(value), placement.shard_shape, strict=True)
         ]
-        return host.mesh_shard(
-            value,
-            host.type(shape, type.element_type),
-            kind,
-            MeshShardDirection.SHARD_TO_FULL,
-            placement.shard_shape,
-            placement.shard_dims,
-            *_tables(kind, placement),
+        whole = host.type(shape, element_of(value))
+        return _mesh_shard(
+            host, value, whole, MeshShardDirection.SHARD_TO_FULL, stays, placement
         )
 
     def _require_even(
@@ -581,24 +563,35 @@ def _positions_along(mesh: Mesh, axes: Axes) -> Groups:
     return groups_along(mesh.without_device_ids(), axes)
 
 
-def _tables(
-    kind: MeshShardType, placement: Placement
-) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the tables of a mesh_shard of data in place: parts and summands by device."""
-    if kind != MeshShardType.IDENTITY:
-        return (), ()
-    return placement.device_parts, placement.device_summands
+def _mesh_shard(
+    build: TTIRBuilder,
+    value: SSAValue,
+    result: Tensor,
+    direction: MeshShardDirection,
+    in_place: bool,
+    placement: Placement,
+) -> SSAValue:
+    """Append a mesh_shard; of data in place it has tables of parts and summands."""
+    kind = MeshShardType.DEVICES
+    if in_place:
+        kind = MeshShardType.IDENTITY
+    elif placement.is_replicated:
+        kind = MeshShardType.REPLICATE
+    return build.mesh_shard(
+        value,
+        result,
+        kind,
+        direction,
+        placement.shard_shape,
+        placement.shard_dims,
+        placement.device_parts if in_place else (),
+        placement.device_summands if in_place else (),
+    )
 
 
-def _replicated(rank: int, low: Lowering) -> Placement:
+def _replicated(low: Lowering, value: SSAValue) -> Placement:
     axes = 0 if low.devices is None else len(low.devices.shape)
-    return Placement((1,) * rank, (-1,) * axes)
-
-
-def _shard_kind(placement: Placement, present: bool) -> MeshShardType:
-    if present:
-        return MeshShardType.IDENTITY
-    return MeshShardType.REPLICATE if placement.is_replicated else MeshShardType.DEVICES
+    return Placement((1,) * len(shape_of(value)), (-1,) * axes)
 
 
 def _is_sharded(entry: Mapping[str, Attribute]) -> bool:
@@ -657,37 +650,11 @@ def _require_no_shardings(function: FuncOp) -> None:
         )
 
 
-def _drop_shardings(function: FuncOp) -> None:
-    function.arg_attrs = _without_sharding(function.arg_attrs)
-    function.res_attrs = _without_sharding(function.res_attrs)
-
-
-def _without_sharding(
-    attributes: ArrayAttr[DictionaryAttr] | None,
-) -> ArrayAttr[DictionaryAttr] | None:
-    if attributes is None:
-        return None
-    entries = [
-        {name: value for name, value in entry.data.items() if name != sdy.SHARDING}
-        for entry in attributes
-    ]
-    if not any(entries):
-        return None
-    return ArrayAttr(DictionaryAttr(entry) for entry in entries)
-
-
 def _entry(
     attributes: ArrayAttr[DictionaryAttr] | None, index: int
 ) -> Mapping[str, Attribute]:
     """Return the attributes of one argument or result."""
     return {} if attributes is None else attributes.data[index].data
-
-
-def _leave_out_shardings(function: FuncOp) -> None:
-    type_ = function.function_type
-    sdy.set_func_shardings(
-        function, [None] * len(type_.inputs), [None] * len(type_.outputs)
-    )
 
 
 def _called_from_outside(module: ModuleOp, calls: type[Operation]) -> set[str]:

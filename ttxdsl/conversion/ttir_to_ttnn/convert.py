@@ -118,7 +118,6 @@ class ConvertTTIRToTTNNPass(LoweringPass):
     num_links: int = 1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert the module."""
         del ctx
         require_structured(op)
         with without_collections():

@@ -12,7 +12,7 @@ from abc import ABC
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from xdsl.ir import Attribute, Data, OpaqueSyntaxAttribute
+from xdsl.ir import Data, OpaqueSyntaxAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -40,11 +40,9 @@ class _TextAttr(Data[_DataT], ABC):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> _DataT:
-        """Parse the text after the attribute's name."""
         return cls.READ(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print the text after the attribute's name."""
         printer.print_string(type(self).TEXT(self.data))
 
 
@@ -163,7 +161,6 @@ class TensorShardingAttr(Data[TensorSharding]):
         return syntax.parse_sharding(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<@mesh, [{"x"}, {?}]>`."""
         printer.print_string(syntax.sharding_text(self.data))
 
 
@@ -182,7 +179,6 @@ class TensorShardingPerValueAttr(Data[tuple[TensorSharding, ...]]):
         return syntax.parse_shardings_per_value(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<[<@mesh, [{"x"}]>]>`."""
         printer.print_string(f"<{syntax.shardings_text(self.data)}>")
 
     @classmethod
@@ -299,27 +295,3 @@ class PropagationEdgesAttr(_TextAttr[tuple[PropagationStep, ...]]):
     def verify(self) -> None:
         """Refuse negative or doubled steps and targets."""
         verify.propagation_steps(self.data)
-
-
-ATTRIBUTES: list[type[Attribute]] = [
-    MeshAxisAttr,
-    MeshAttr,
-    SubAxisInfoAttr,
-    AxisRefAttr,
-    AxisRefListAttr,
-    ListOfAxisRefListsAttr,
-    ManualAxesAttr,
-    DimensionShardingAttr,
-    TensorShardingAttr,
-    TensorShardingPerValueAttr,
-    DimMappingAttr,
-    TensorMappingAttr,
-    OpShardingRuleAttr,
-    AllToAllParamAttr,
-    AllToAllParamListAttr,
-    EdgeValueRefAttr,
-    AxisToPropagationDetailsAttr,
-    PropagationOneStepAttr,
-    PropagationEdgesAttr,
-]
-"""Every attribute of the dialect, in the order of the dialect's documentation."""

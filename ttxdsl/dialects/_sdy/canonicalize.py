@@ -68,7 +68,6 @@ class DropNothing(RewritePattern):
     """A gather, slice, reduction or scatter along no axes is its operand."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         match op:
             case AllGatherOp():
                 axes = op.gathering_axes
@@ -91,7 +90,6 @@ class DropPermuteToTheSame(RewritePattern):
     def match_and_rewrite(
         self, op: CollectivePermuteOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Rewrite one op."""
         if op.out_sharding.data.same_layout(get_sharding(op.tensor)):
             _drop(rewriter, op, op.tensor)
 
@@ -101,7 +99,6 @@ class SliceOfGather(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         gather = op.tensor.owner
         if isinstance(gather, AllGatherOp) and gather.gathering_axes == op.slicing_axes:
             _drop(rewriter, op, gather.tensor)
@@ -112,7 +109,6 @@ class ReductionOfReplicated(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         source = op.tensor.owner
         if (
             isinstance(source, ReplicatedToUnreducedOp)
@@ -126,7 +122,6 @@ class ReductionOfShards(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         source = op.tensor.owner
         if not isinstance(source, ShardedToUnreducedOp):
             return
@@ -146,7 +141,6 @@ class FormReduceScatter(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         reduction = op.tensor.owner
         if not isinstance(reduction, AllReduceOp):
             return
@@ -205,7 +199,6 @@ class JoinMoves(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllToAllOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         inner = op.tensor.owner
         if not isinstance(inner, AllToAllOp) or not inner.result.has_one_use():
             return
@@ -224,7 +217,6 @@ class DropUnusedMove(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AllToAllOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         if op.result.first_use is None:
             rewriter.erase(op)
 
@@ -234,7 +226,6 @@ class ShareReshard(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshardOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         wanted = op.sharding.data
         for use in op.input.uses:
             other = use.operation
@@ -256,7 +247,6 @@ class ReshardOfReshard(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshardOp, rewriter: PatternRewriter, /) -> None:
-        """Rewrite one op."""
         inner = op.input.owner
         if isinstance(inner, ReshardOp) and inner.result.has_one_use():
             direct = ReshardOp(inner.input, op.sharding)
@@ -275,7 +265,6 @@ class DropUnusedArguments(RewritePattern):
     def match_and_rewrite(
         self, op: ManualComputationOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Rewrite one op."""
         arguments = op.body.block.args
         used = [argument.first_use is not None for argument in arguments]
         if all(used):

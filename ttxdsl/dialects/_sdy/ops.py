@@ -234,7 +234,6 @@ class ConstantOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print `{attributes} dense<0.0> : tensor<8xf32>`."""
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
         printer.print_attribute(self.value)
@@ -546,8 +545,6 @@ class ManualComputationOp(_ComputationOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parse the pretty form."""
-
         def parse_manual_axes() -> dict[str, Attribute]:
             parser.parse_keyword("manual_axes")
             parser.parse_punctuation("=")
@@ -557,7 +554,6 @@ class ManualComputationOp(_ComputationOp):
         return cls._parse(parser, {}, parse_manual_axes)
 
     def print(self, printer: Printer) -> None:
-        """Print the pretty form."""
         axes = syntax.manual_axes_text(self.manual_axes.data)
         self._print(printer, f" manual_axes={axes}")
 
@@ -600,13 +596,11 @@ class NamedComputationOp(_ComputationOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parse the pretty form."""
         with parser.in_angle_brackets():
             name = StringAttr(parser.parse_str_literal())
         return cls._parse(parser, {"name": name})
 
     def print(self, printer: Printer) -> None:
-        """Print the pretty form."""
         printer.print_string("<")
         printer.print_string_literal(self.computation_name.data)
         printer.print_string(">")
@@ -823,27 +817,3 @@ class ReplicatedToUnreducedOp(_PerTensorOp):
     axes = prop_def(AxisRefListAttr)
 
     assembly_format = _collective_format("$axes ")
-
-
-OPS: list[type[Operation]] = [
-    AllGatherOp,
-    AllReduceOp,
-    AllSliceOp,
-    AllToAllOp,
-    CollectivePermuteOp,
-    ConstantOp,
-    DataFlowEdgeOp,
-    FuncDataFlowEdgeOp,
-    ManualComputationOp,
-    MeshOp,
-    NamedComputationOp,
-    PropagationBarrierOp,
-    ReduceScatterOp,
-    ReplicatedToUnreducedOp,
-    ReshardOp,
-    ReturnOp,
-    ShardedToUnreducedOp,
-    ShardingConstraintOp,
-    ShardingGroupOp,
-]
-"""Every op of the dialect, in the order of the dialect's documentation."""

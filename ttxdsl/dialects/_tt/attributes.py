@@ -60,7 +60,6 @@ class Dimensions(ParametrizedAttribute):
         return [ArrayAttr(IntAttr(size) for size in parser.parse_dimension_list())]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `2x4`."""
         printer.print_dimension_list(self.values())
 
 
@@ -80,7 +79,6 @@ class ShapeAttr(Dimensions):
             return super().parse_parameters(parser)
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<16x32>`."""
         with printer.in_angle_brackets():
             super().print_parameters(printer)
 

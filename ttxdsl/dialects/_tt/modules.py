@@ -122,7 +122,6 @@ class DeviceOp(IRDLOperation):
         )
 
     def print(self, printer: Printer) -> None:
-        """Write `@name = <…>`."""
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         printer.print_string(" = ")
@@ -207,7 +206,6 @@ class LoopBoundAttr(ParametrizedAttribute):
             return [IntAttr(parser.parse_integer())]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write `<3>`."""
         with printer.in_angle_brackets():
             printer.print_int(self.number.data)
 
@@ -243,7 +241,6 @@ class WhileLoopOp(IRDLOperation):
         return range(*numbers) if len(numbers) == len(bounds) else None
 
     def verify_(self) -> None:
-        """The constraint of the class docstring."""
         bounds = [
             bound
             for bound in (self.initial, self.limit, self.step)
@@ -255,19 +252,6 @@ class WhileLoopOp(IRDLOperation):
             )
         if self.step is not None and self.step.number.data < 1:
             raise VerifyException(f"step is {self.step.number.data}, expected positive")
-
-
-OPS = (
-    CaseOp,
-    CPUModuleOp,
-    CompositeOp,
-    DeviceModuleOp,
-    DeviceOp,
-    LoadCachedOp,
-    OptimizationBarrierOp,
-    WhileLoopOp,
-)
-"""Those of ttcore."""
 
 
 def device_module(module: ModuleOp) -> ModuleOp:

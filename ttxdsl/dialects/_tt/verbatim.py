@@ -43,7 +43,6 @@ class Verbatim(ParametrizedAttribute):
         return [StringAttr(_written_out(parser, body))]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write it back."""
         printer.print_string(f"<{self.text.data}>")
 
 
@@ -52,7 +51,6 @@ class SpacedVerbatim(Verbatim, SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
-        """Parse the text after the attribute's name."""
         start = parser.pos
         end = cast(Any, parser)._raw_scan_balanced(start)
         cast(Any, parser)._resume_from(end)
@@ -60,7 +58,6 @@ class SpacedVerbatim(Verbatim, SpacedOpaqueSyntaxAttribute):
         return [StringAttr(_written_out(parser, text.strip()))]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Write it back."""
         printer.print_string(self.text.data)
 
 
@@ -76,6 +73,7 @@ def _define(name: str, bases: tuple[type, ...]) -> type[ParametrizedAttribute]:
     fields = {
         "name": name,
         "__doc__": f"`{name}`, as it was written.",
+        "__module__": __name__,
         # an annotation of each class: only annotated fields are compared
         "__annotations__": {"text": StringAttr},
     }

@@ -4,8 +4,7 @@ Ops are spread over modules by the families of the specification; what these def
 importable from here without a list. `StableHLO` is the dialect object.
 """
 
-from xdsl.ir import Attribute, Dialect, Operation
-
+from ttxdsl.dialects.definitions import dialect_of
 from ttxdsl.dialects.stablehlo.attributes import *
 from ttxdsl.dialects.stablehlo.calls import *
 from ttxdsl.dialects.stablehlo.collective import *
@@ -21,20 +20,5 @@ from ttxdsl.dialects.stablehlo.tuples import *
 from ttxdsl.dialects.stablehlo.types import *
 from ttxdsl.dialects.stablehlo.windowed import *
 
-# by the classes that they are derived from: `issubclass` asks every op of xDSL whether
-# it is a base
-_defined = [
-    defined
-    for defined in list(globals().values())
-    if isinstance(defined, type)
-    and defined.__module__.startswith(__name__)
-    and {Operation, Attribute} & {*defined.__mro__}
-    and "name" in vars(defined)
-]
-
-StableHLO = Dialect(
-    "stablehlo",
-    [defined for defined in _defined if Operation in defined.__mro__],
-    [defined for defined in _defined if Attribute in defined.__mro__],
-)
+StableHLO = dialect_of("stablehlo", __name__, globals().values())
 """Whatever the modules of this package define."""

@@ -135,9 +135,7 @@ class StableHLOOp(VerifiedOnce, ABC):
     DEFAULTS: ClassVar[Mapping[str, Attribute]] = {}
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse the types of operands and results after the colon."""
         return syntax.parse_signature(parser)
 
@@ -227,7 +225,6 @@ class PrettyOp(StableHLOOp, ABC):
         return properties
 
     def print_fields(self, printer: Printer) -> None:
-        """Print the text between the operands and the attribute dictionary."""
         separator = ", " if self.operands else " "
         for field in self.FIELDS:
             value = self.properties.get(field.name)
@@ -244,16 +241,13 @@ class PrettyOp(StableHLOOp, ABC):
         return tuple(field.name for field in cls.FIELDS)
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse the types of operands and results after the colon."""
         if cls.SHORTHAND:
             return syntax.parse_shorthand(parser, operands)
         return syntax.parse_signature(parser)
 
     def print_types(self, printer: Printer) -> None:
-        """Print the types of operands and results."""
         if self.SHORTHAND:
             syntax.print_shorthand(printer, self)
         else:
@@ -261,13 +255,11 @@ class PrettyOp(StableHLOOp, ABC):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parse the op behind its name."""
         operands, comma = syntax.parse_operands(parser)
         properties = cls.parse_fields(parser, comma)
         return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        """Print the op behind its name."""
         if self.operands:
             printer.print_string(" ")
             syntax.print_values(printer, self.operands)
@@ -291,12 +283,9 @@ class PrettyNullaryOp(PurePrettyOp, ABC):
     """Base of pure ops without operands: the only type is the result's."""
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse the result's type."""
         return (), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
-        """Print the result's type."""
         printer.print_attribute(self.results[0].type)

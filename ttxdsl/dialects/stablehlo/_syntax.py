@@ -25,6 +25,8 @@ from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 Types = tuple[Attribute, ...]
+Signature = tuple[Types, Types]
+"""The types of operands and of results."""
 
 _SIMPLE_TYPE = r"tensor<(?:(?:\d+|\?)x)*(?:[a-z][a-zA-Z0-9]*|complex<f\d+>)>"
 _SIMPLE_LIST = rf"\((?:{_SIMPLE_TYPE}(?:, {_SIMPLE_TYPE})*)?\)"
@@ -33,7 +35,7 @@ _signature_at = re.compile(
 ).match
 
 _MOST_KEPT = 1 << 14
-_signatures: dict[str, tuple[Types, Types]] = {}
+_signatures: dict[str, Signature] = {}
 
 
 class _Cursor(Parser):
@@ -71,7 +73,7 @@ def parse_types_of(parser: AttrParser, operands: Sequence[object]) -> list[Attri
     return parse_type_list(parser)
 
 
-def parse_signature(parser: AttrParser) -> tuple[Types, Types]:
+def parse_signature(parser: AttrParser) -> Signature:
     """Parse `(type, …) -> type` into the types of operands and of results."""
     match = _signature_at(parser.lexer.input.content, parser.pos)
     if match is not None:
@@ -87,7 +89,7 @@ def parse_signature(parser: AttrParser) -> tuple[Types, Types]:
     return signature
 
 
-def parse_shorthand(parser: AttrParser, operands: int) -> tuple[Types, Types]:
+def parse_shorthand(parser: AttrParser, operands: int) -> Signature:
     """Parse one type that all operands and the result have, or a signature."""
     if next_text(parser) == "(":
         return parse_signature(parser)

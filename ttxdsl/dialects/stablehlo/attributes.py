@@ -77,7 +77,6 @@ class ResultAccuracyModeAttr(EnumAttribute[ResultAccuracyMode]):
             return parser.parse_str_enum(ResultAccuracyMode)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<mode>`."""
         printer.print_string(f"<{self.data.value}>")
 
 
@@ -299,7 +298,6 @@ class StructAttr(Data[_StructT], ABC):
         )
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print the struct."""
         printer.print_string(self.text)
 
 
@@ -573,7 +571,6 @@ class TypeExtensionsAttr(Data[Dims]):
         return parse_dims(parser, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<?, 4>`."""
         printer.print_string(f"<{', '.join(map(dim_text, self.data))}>")
 
 
@@ -704,7 +701,6 @@ class MeshAttr(ParametrizedAttribute):
         return [ArrayAttr(axes), device_ids]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Print the struct."""
         with printer.in_angle_brackets():
             printer.print_string("axes=")
             with printer.in_square_brackets():
@@ -726,7 +722,6 @@ class SubAxisInfoAttr(Data[SubAxisInfo], OpaqueSyntaxAttribute):
         return _parse_sub_axis(parser)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `(pre_size)size`."""
         printer.print_string(str(self.data))
 
 
@@ -784,7 +779,6 @@ class ReplicaGroupMeshAxesAttr(ParametrizedAttribute):
         return [fields["mesh"], fields["axes"]]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Print the struct."""
         with printer.in_angle_brackets():
             printer.print_string("mesh = ")
             printer.print_attribute(self.mesh)

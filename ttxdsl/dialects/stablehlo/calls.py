@@ -117,7 +117,6 @@ class CustomCallOp(StableHLOOp):
         return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        """Print `@target(%a, %b) {…} : (…) -> …`."""
         printer.print_string(" ")
         printer.print_symbol_name(self.call_target_name.data)
         with printer.in_parens():
@@ -169,7 +168,6 @@ class CompositeOp(StableHLOOp):
         return cls.parse_end(parser, operands, properties, regions)
 
     def print(self, printer: Printer) -> None:
-        """Print `"name" %a, %b ({…}) {…} : (…) -> …`."""
         printer.print_string(" ")
         printer.print_string_literal(self.composite_name.data)
         if self.operands:

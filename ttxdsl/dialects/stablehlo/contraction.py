@@ -148,7 +148,6 @@ class DotGeneralOp(PurePrettyOp):
         return properties
 
     def print_fields(self, printer: Printer) -> None:
-        """Print dimensions, precision and algorithm."""
         dims = self.dot_dimension_numbers.data
         text = ""
         if dims.lhs_batching_dimensions or dims.rhs_batching_dimensions:

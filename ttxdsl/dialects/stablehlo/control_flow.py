@@ -78,7 +78,6 @@ class ReturnOp(StableHLOOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print `%a, %b : type, type`."""
         if self.operands:
             printer.print_string(" ")
             syntax.print_values(printer, self.operands)

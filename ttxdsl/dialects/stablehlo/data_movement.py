@@ -435,7 +435,6 @@ class SliceOp(_MovingOp):
             printer.print_op_with_default_format(self)
 
     def print_fields(self, printer: Printer) -> None:
-        """Print `[start:limit:stride, …]`."""
         ranges = (
             f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
             for start, limit, stride in zip(

@@ -444,7 +444,6 @@ class ReducePrecisionOp(PrettyOp):
         }
 
     def print_fields(self, printer: Printer) -> None:
-        """Print `, format = e5m10`."""
         exponent, mantissa = (
             self.exponent_bits.value.data,
             self.mantissa_bits.value.data,
@@ -584,9 +583,7 @@ class ComplexOp(ElementwiseBinaryOp):
         )
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse the result's type, which says the operands' too, or a signature."""
         if syntax.next_text(parser) == "(":
             return syntax.parse_signature(parser)
@@ -761,7 +758,6 @@ class CompareOp(PrettyOp):
         return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        """Print `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""
         printer.print_string(f" {self.comparison_direction.data.value}, ")
         syntax.print_values(printer, self.operands)
         if self.compare_type is not None:
@@ -803,9 +799,7 @@ class SelectOp(PrettyOp):
     traits = traits_def(Pure(), Elementwise(), MovesData(), Linear(start=1))
 
     @classmethod
-    def parse_types(
-        cls, parser: Parser, operands: int
-    ) -> tuple[syntax.Types, syntax.Types]:
+    def parse_types(cls, parser: Parser, operands: int) -> syntax.Signature:
         """Parse `pred, value` types, or a signature."""
         if syntax.next_text(parser) == "(":
             return syntax.parse_signature(parser)

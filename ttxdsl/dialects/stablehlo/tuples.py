@@ -50,7 +50,6 @@ class TupleOp(PrettyOp):
         return cast(Types, tuple(type.types.data)), (type,)
 
     def print_types(self, printer: Printer) -> None:
-        """Print the tuple's type."""
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
@@ -82,7 +81,6 @@ class GetTupleElementOp(PrettyOp):
             return {"index": IntegerAttr(parser.parse_integer(), i32)}
 
     def print_fields(self, printer: Printer) -> None:
-        """Print `[0]`."""
         printer.print_string(f"[{self.index.value.data}]")
 
     @classmethod

@@ -83,7 +83,6 @@ class FutureType(ParametrizedAttribute, TypeAttribute):
         ]
 
     def print_parameters(self, printer: Printer) -> None:
-        """Print `<type, …>`."""
         with printer.in_angle_brackets():
             printer.print_list(self.types.data, printer.print_attribute)
 

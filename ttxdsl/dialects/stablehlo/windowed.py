@@ -253,7 +253,6 @@ class ConvolutionOp(_AnyConvolutionOp):
         return cls.parse_end(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        """Print `(%lhs, %rhs) dim_numbers = …, window = {…} {…} : (…) -> …`."""
         dims = conv_dims_text(self.dimension_numbers.data)
         if dims is None:
             # Only the raw attribute can have conflicting dimensions.

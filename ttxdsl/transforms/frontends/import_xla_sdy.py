@@ -35,7 +35,6 @@ class ImportXlaSdyPass(ModulePass):
 
     @without_collections()
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         if says_something(op):
             _import(ctx, op, self.mesh_shape)
 

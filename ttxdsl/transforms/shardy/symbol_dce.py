@@ -13,5 +13,4 @@ class SymbolDCE(ModulePass):
     name = "symbol-dce"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         remove_unused_private_functions(op)

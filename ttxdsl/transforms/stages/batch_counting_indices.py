@@ -282,7 +282,6 @@ class BatchCountingIndicesPass(ModulePass):
     name = "batch-counting-indices"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for inner in ops_of_type(op, stablehlo.GatherOp, stablehlo.ScatterOp):
             if sdy.SHARDING_RULE in inner.attributes:
                 continue

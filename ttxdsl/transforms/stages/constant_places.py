@@ -48,7 +48,6 @@ class ConstantPlacesPass(ModulePass):
     name = "constant-places"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         placed = [
             placed_op
             for placed_op in ops_of_type(op, *_PLACED)

@@ -30,7 +30,6 @@ class CopyPerUse(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.BroadcastInDimOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Copy one op."""
         if not isinstance(op.operand.owner, stablehlo.ConstantOp):
             return
         for use in list(op.result.uses)[1:]:
@@ -52,7 +51,6 @@ class DecoupleConstFanoutPass(ModulePass):
     name = "decouple-const-fanout"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for func in ops_of_type(op, FuncOp):
             if _splits_an_argument(func):
                 rewrite_type(func, stablehlo.BroadcastInDimOp, CopyPerUse())

@@ -72,7 +72,6 @@ class DropIdleShardingsPass(ModulePass):
     name = "drop-idle-shardings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         search = _Search()
         identities = (
             sdy.ShardingOp,

@@ -356,5 +356,4 @@ class EvenOutShardingsPass(ModulePass):
     islands: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         even_out_shardings(op, strict=self.strict, islands=self.islands)

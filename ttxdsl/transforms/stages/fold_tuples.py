@@ -28,7 +28,6 @@ class ElementOfTuple(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.GetTupleElementOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one element."""
         source = op.operand.owner
         if isinstance(source, stablehlo.TupleOp):
             rewriter.replace(op, [], [source.operands[op.index.value.data]])
@@ -75,7 +74,6 @@ class UnusedTuple(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.TupleOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Drop one tuple."""
         if not op.results[0].uses:
             rewriter.erase(op)
 
@@ -86,7 +84,6 @@ class FoldTuplesPass(ModulePass):
     name = "fold-tuples"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         kinds = stablehlo.CustomCallOp, stablehlo.GetTupleElementOp, stablehlo.TupleOp
         if not ops_of_type(op, *kinds):
             return

@@ -470,7 +470,6 @@ class FrameUnevenValuesPass(ModulePass):
     name = "frame-uneven-values"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         mesh_of = mesh_lookup(op)
         changed = False
         for function in entry_functions(op):

@@ -47,7 +47,6 @@ class GatherBeforeSlicesPass(ModulePass):
     name = "gather-before-slices"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         mesh_of = mesh_lookup(op)
         slices_by_key: dict[
             tuple[SSAValue, int, Block | None, TensorSharding], list[_Gathered]

@@ -29,7 +29,6 @@ class GatherOperand(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.ReshapeOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Look at one reshape."""
         sharding = sdy.get_sharding(op.operand)
         if (
             sharding is None
@@ -51,5 +50,4 @@ class InsertReshardsForUnpropagatedOpsPass(ModulePass):
     name = "insert-reshards-for-unpropagated-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         rewrite_type(op, stablehlo.ReshapeOp, GatherOperand())

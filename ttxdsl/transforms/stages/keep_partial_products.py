@@ -27,7 +27,6 @@ class KeepPartialProductsPass(ModulePass):
     name = "keep-partial-products"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for product in ops_of_type(op, stablehlo.DotGeneralOp):
             summed = _summed_axes(product)
             sharding = sdy.get_sharding(product.result)

@@ -38,7 +38,6 @@ class CallDecomposition(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.CompositeOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one composite."""
         name = op.decomposition.string_value()
         if is_closed(op) or name not in self.bodies:
             return
@@ -54,7 +53,6 @@ class OpenCompositesPass(ModulePass):
     name = "open-composites"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         bodies = frozenset(
             inner.sym_name.data
             for inner in op.ops

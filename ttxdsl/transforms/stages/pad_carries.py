@@ -114,7 +114,6 @@ class PadCarriesPass(ModulePass):
     sent: Sent | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         carries = _uneven_carries(op, mesh_lookup(op))
         if not carries:
             return

@@ -250,7 +250,6 @@ class ReoutlineCompositesPass(ModulePass):
     name = "reoutline-composites"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         groups: dict[Attribute, list[Operation]] = {}
         for inner in all_ops(op):
             if (group := inner.attributes.get(GROUP)) is not None:

@@ -92,7 +92,6 @@ class ReplicateNonSplittableValuesPass(ModulePass):
     name = "replicate-non-splittable-values"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         mesh_of = mesh_lookup(op)
         for kind, is_splittable in _JUDGES:
             for inner in ops_of_type(op, kind):

@@ -37,7 +37,6 @@ class ShardyCCLCanonicalizationPass(ModulePass):
     name = "shardy-ccl-canonicalization"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         patterns: list[RewritePattern] = []
         for kind in _REWRITTEN:
             trait = kind.get_trait(HasCanonicalizationPatternsTrait)

@@ -81,7 +81,6 @@ class CheapestReshape(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.ReshapeOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Move the reshards of one reshape."""
         before, behind = op.operand.owner, _reshards_behind(op.result)
         if not isinstance(before, sdy.ReshardOp) or not before.result.has_one_use():
             before = None
@@ -227,7 +226,6 @@ class SimplifyReshardsPass(ModulePass):
     name = "simplify-reshards"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         share_reshards(op)
         mesh_of = mesh_lookup(op)
         rewrite_type(op, stablehlo.ReshapeOp, CheapestReshape(mesh_of))

@@ -222,7 +222,6 @@ class SumDynamicSlicesPass(ModulePass):
     name = "sum-dynamic-slices"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         mesh_of = mesh_lookup(op)
         by_value: dict[tuple[SSAValue, int], list[_Slice]] = {}
         for inner in ops_of_type(op, stablehlo.DynamicSliceOp):

@@ -22,7 +22,6 @@ class SupplyShardingRulesPass(ModulePass):
     name = "supply-sharding-rules"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Walk all ops of the module."""
         for inner in all_ops(op):
             rule = supplementary_rule(inner)
             if rule is not None and sharding_rule(inner) is None:

@@ -28,7 +28,7 @@ from ttxdsl.bridges.tt_mlir.legalize.exchanging import (
     scattered_by_exchange,
 )
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import combining_op
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
+from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import device_groups

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import fold_along
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer
+from ttxdsl.conversion.writing import Writer
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.devices.replica_groups import Groups

@@ -31,7 +31,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import computes_nothing, is_solved
 from ttxdsl.bridges.tt_mlir.legalize.renumbering import renumber_devices
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer
+from ttxdsl.conversion.writing import Writer
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.diagnostics.remarks import emit_warning
 from ttxdsl.dialects import sdy, stablehlo

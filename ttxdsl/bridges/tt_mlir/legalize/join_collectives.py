@@ -25,7 +25,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import combining_op
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer
+from ttxdsl.conversion.writing import Writer
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import ops_of_type
@@ -51,7 +51,6 @@ class JoinCollectivesPass(ModulePass):
     name = "join-collectives"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         join_collectives(op)
 
 

@@ -67,6 +67,5 @@ class MarkBordersPass(ModulePass):
     name = "mark-borders"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for function in entry_functions(op):
             _mark(function)

@@ -5,8 +5,7 @@ spelled out: identities where there are some, else approximations to the precisi
 f32. bf16 and f16 are computed in f32; ttnn has nothing wider.
 
 Sources: DLMF chapters 4 to 10; Cephes' rational approximations (erfc, i1e); Lanczos'
-approximation of the gamma function (g = 7, nine terms); Giles, "Approximating the
-erfinv function", 2010.
+approximation of the gamma function (g = 7, nine terms).
 """
 
 from collections.abc import Callable
@@ -34,11 +33,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
-from ttxdsl.conversion.stablehlo_to_ttir.ops.elementwise import (
-    ERF_INV_FAR,
-    ERF_INV_NEAR,
+from ttxdsl.conversion.chlo_functions import (
+    PREDICATES,
+    REAL_FUNCTIONS,
+    Function,
+    in_f32,
+    square,
 )
+from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.ir.rewriting import rewrite
@@ -46,21 +48,12 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.transforms.partition.emitter import int_attr
 
-Function = Callable[[Writer, SSAValue], SSAValue]
-
 # --- identities ---------------------------------------------------------------
 
 
 def _cathetus(w: Writer, x: SSAValue) -> SSAValue:
     """sqrt(1 - x²) without cancellation."""
     return w.sqrt(w.mul(w.from_number(1, x), w.plus(x, 1)))
-
-
-def _acosh(w: Writer, x: SSAValue) -> SSAValue:
-    near = w.log(w.add(x, w.sqrt(w.mul(w.plus(x, 1), w.minus(x, 1)))))
-    far = w.plus(w.log(x), log(2))
-    value = w.select(w.test(x, "GE", 1e9), far, near)
-    return w.select(w.test(x, "LT", 1), w.full(nan, x), value)
 
 
 def _asinh(w: Writer, x: SSAValue) -> SSAValue:
@@ -71,19 +64,6 @@ def _asinh(w: Writer, x: SSAValue) -> SSAValue:
     far = w.plus(w.log(size), log(2))
     value = w.select(w.test(size, "GE", 1e9), far, near)
     return w.mul(w.unary(stablehlo.SignOp, x), value)
-
-
-def _cosh(w: Writer, x: SSAValue) -> SSAValue:
-    halved = -log(2)
-    return w.add(w.exp(w.plus(x, halved)), w.exp(w.from_number(halved, x)))
-
-
-def _sinh(w: Writer, x: SSAValue) -> SSAValue:
-    halved = -log(2)
-    far = w.subtract(w.exp(w.plus(x, halved)), w.exp(w.from_number(halved, x)))
-    less = w.unary(stablehlo.Expm1Op, x)
-    near = w.mul(w.add(less, w.div(less, w.plus(less, 1))), 0.5)
-    return w.select(w.test(w.abs(x), "LT", 1), near, far)
 
 
 def _conj(w: Writer, x: SSAValue) -> SSAValue:
@@ -133,17 +113,6 @@ def _erfc(w: Writer, x: SSAValue) -> SSAValue:
     far = w.select(w.test(x, "LT", 0), w.from_number(2, tail), tail)
     near = w.from_number(1, _erf(w, x))
     return w.select(w.test(size, "GT", 1), far, near)
-
-
-def _erf_inv(w: Writer, x: SSAValue) -> SSAValue:
-    depth = w.neg(w.log1p(w.neg(w.mul(x, x))))
-    series = w.select(
-        w.test(depth, "LT", 5),
-        w.polynomial(w.minus(depth, 2.5), ERF_INV_NEAR),
-        w.polynomial(w.minus(w.sqrt(depth), 3), ERF_INV_FAR),
-    )
-    whole = w.test(w.abs(x), "EQ", 1)
-    return w.mul(x, w.select(whole, w.full(inf, x), series))
 
 
 _LANCZOS_G = 7.0
@@ -343,23 +312,20 @@ def mulhi(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
 
 _ANY_NUMBER: dict[str, Function] = {
     "chlo.conj": _conj,
-    "chlo.square": lambda w, x: w.mul(x, x),
+    "chlo.square": square,
     "chlo.tan": lambda w, x: w.unary(stablehlo.TanOp, x),
 }
 _REAL: dict[str, Function] = {
+    **REAL_FUNCTIONS,
     "chlo.acos": lambda w, x: w.atan2(_cathetus(w, x), x),
     "chlo.asin": lambda w, x: w.mul(w.atan2(x, w.plus(_cathetus(w, x), 1)), 2),
     "chlo.atan": lambda w, x: w.atan2(x, w.full(1, x)),
-    "chlo.atanh": lambda w, x: w.mul(w.subtract(w.log1p(x), w.log1p(w.neg(x))), 0.5),
-    "chlo.acosh": _acosh, "chlo.asinh": _asinh,
-    "chlo.bessel_i1e": _bessel_i1e, "chlo.cosh": _cosh, "chlo.digamma": _digamma,
-    "chlo.erf": _erf, "chlo.erf_inv": _erf_inv, "chlo.erfc": _erfc,
-    "chlo.lgamma": _lgamma, "chlo.sinh": _sinh,
+    "chlo.asinh": _asinh, "chlo.bessel_i1e": _bessel_i1e, "chlo.digamma": _digamma,
+    "chlo.erf": _erf, "chlo.erfc": _erfc, "chlo.lgamma": _lgamma,
 }  # fmt: skip
 _OF_32_BITS: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
     "chlo.mulhi": mulhi, "chlo.next_after": _next_after,
 }  # fmt: skip
-_INFINITE = {"chlo.is_inf": 0, "chlo.is_pos_inf": 1, "chlo.is_neg_inf": -1}
 
 
 _OF_TWO: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
@@ -381,9 +347,9 @@ class OpenFunction(RewritePattern):
         if op.name in _ANY_NUMBER:
             function = _ANY_NUMBER[op.name]
         elif op.name in _REAL and not isinstance(element, ComplexType):
-            function = partial(_in_f32, _REAL[op.name])
-        elif op.name in _INFINITE:
-            function = partial(_is_infinite, _INFINITE[op.name])
+            function = partial(in_f32, _REAL[op.name])
+        elif op.name in PREDICATES:
+            function = PREDICATES[op.name]
         elif isinstance(op, chlo.TopKOp):
             write_instead(op, partial(_top_k, op))
             return
@@ -405,13 +371,6 @@ class OpenFunction(RewritePattern):
 _UI32 = IntegerType(32, Signedness.UNSIGNED)
 
 
-def _in_f32(function: Function, w: Writer, x: SSAValue) -> SSAValue:
-    element = element_of(x)
-    if not isinstance(element, BFloat16Type | Float16Type):
-        return function(w, x)
-    return w.convert(function(w, w.convert(x, f32)), element)
-
-
 def _both_in_f32(
     function: Callable[[Writer, SSAValue, SSAValue], SSAValue], op: Operation, w: Writer
 ) -> list[SSAValue]:
@@ -419,12 +378,6 @@ def _both_in_f32(
     if not isinstance(element, BFloat16Type | Float16Type):
         return [function(w, *op.operands)]
     return [w.convert(function(w, *(w.convert(x, f32) for x in op.operands)), element)]
-
-
-def _is_infinite(sign: int, w: Writer, x: SSAValue) -> SSAValue:
-    if not sign:
-        return w.test(w.abs(x), "EQ", inf)
-    return w.test(x, "EQ", sign * inf)
 
 
 def _top_k(op: chlo.TopKOp, w: Writer) -> list[SSAValue]:
@@ -453,6 +406,5 @@ class OpenChloPass(ModulePass):
     name = "open-chlo"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         chlo_ops = [child for child in all_ops(op) if child.name.startswith("chlo.")]
         rewrite(chlo_ops, OpenFunction())

@@ -34,7 +34,7 @@ from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import (
     identity,
     on_tensors,
 )
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
+from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection

@@ -31,7 +31,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import constant_number
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, integer_width, write_instead
+from ttxdsl.conversion.writing import Writer, integer_width, write_instead
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import RngDistribution
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
@@ -53,7 +53,6 @@ class PartsOfProduct(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.DotGeneralOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one product."""
         del rewriter
         if isinstance(element_of(op.result), ComplexType):
             write_instead(op, partial(_product, op))
@@ -94,7 +93,6 @@ class EachPart(RewritePattern):
     """An op on complex numbers as one on the real parts and one on the imaginary."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Replace one op."""
         del rewriter
         if isinstance(element_of(op.results[0]), ComplexType):
             write_instead(op, partial(_each_part, op))
@@ -148,7 +146,6 @@ class StretchRandom(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.RngOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one op."""
         del rewriter
         uniform = op.rng_distribution.data is RngDistribution.UNIFORM
         known = [constant_number(operand) is not None for operand in (op.a, op.b)]
@@ -173,7 +170,6 @@ class PadConvolution(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.ConvolutionOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one convolution."""
         del rewriter
         rank = len(shape_of(op.lhs))
         spatial = op.dimension_numbers.data.input_spatial_dimensions
@@ -212,7 +208,6 @@ class OneReplica(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.ReplicaIdOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one op."""
         del rewriter
         write_instead(op, lambda w: [w.number(0, element_of(op.result))])
 
@@ -224,7 +219,6 @@ class TruthAsBytes(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.ConstantOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one constant."""
         del rewriter
         dense = op.value
         if element_of(op.output) != i1 or not isinstance(
@@ -251,7 +245,6 @@ class BitsOfAnotherWidth(RewritePattern):
     def match_and_rewrite(
         self, op: stablehlo.BitcastConvertOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one op."""
         del rewriter
         before, other = _width(element_of(op.operand)), _width(element_of(op.result))
         if before > other:
@@ -304,7 +297,6 @@ class OpenFormsPass(ModulePass):
     name = "open-forms"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         rewrite_type(op, stablehlo.DotGeneralOp, PartsOfProduct())
         ops = ops_of_type(op, *_BY_PARTS)
         rewrite(

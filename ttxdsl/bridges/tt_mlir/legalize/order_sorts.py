@@ -17,7 +17,7 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
+from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sort_keys import SortKey, sort_keys
@@ -144,5 +144,4 @@ class OrderSortsPass(ModulePass):
     name = "order-sorts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         rewrite_type(op, stablehlo.SortOp, OrderSort())

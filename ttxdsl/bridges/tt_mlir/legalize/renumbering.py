@@ -6,7 +6,7 @@ from functools import partial
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, write_instead
+from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import device_groups, set_device_groups
 from ttxdsl.ir.tensors import element_of

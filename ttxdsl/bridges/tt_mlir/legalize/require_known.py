@@ -23,7 +23,7 @@ from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import (
     combining_op,
     constant_number,
 )
-from ttxdsl.bridges.tt_mlir.legalize.writing import integer_width
+from ttxdsl.conversion.writing import integer_width
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of

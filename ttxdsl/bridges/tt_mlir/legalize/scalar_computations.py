@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ttxdsl.bridges.tt_mlir.legalize.writing import Writer, integer_width
+from ttxdsl.conversion.writing import Writer, integer_width
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import Elementwise

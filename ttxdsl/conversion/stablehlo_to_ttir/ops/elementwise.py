@@ -4,16 +4,25 @@ Most are one op under another name: a line of `_ONE_TO_ONE`. The others are a fe
 with the same value for every input.
 """
 
-from math import log
+from functools import partial
 
 from xdsl.dialects.builtin import IntegerType, Signedness, f32, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ttxdsl.conversion.chlo_functions import (
+    PREDICATES,
+    REAL_FUNCTIONS,
+    Function,
+    in_f32,
+    square,
+)
 from ttxdsl.conversion.stablehlo_to_ttir.builder import TTIRBuilder, is_unsigned
 from ttxdsl.conversion.stablehlo_to_ttir.lowering import Lowering, Rule
+from ttxdsl.conversion.writing import Writer
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt.tensors import bit_width
+from ttxdsl.dialects.ttcore import on_host
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 from ttxdsl.ir.traversal import operands_of
 
@@ -225,127 +234,19 @@ def _count_leading_zeros(low: Lowering, op: stablehlo.ClzOp) -> SSAValue:
     return total
 
 
-def _square(low: Lowering, op: Operation) -> SSAValue:
-    value = low[op.operands[0]]
-    return low.builder.elementwise("multiply", value, value)
+def _opened(function: Function) -> Rule:
+    """Return the ops of StableHLO that a function of chlo's is, in ttir."""
 
-
-def _is_inf(low: Lowering, op: Operation) -> SSAValue:
-    size = low.builder.elementwise("abs", low[op.operands[0]])
-    return low.builder.compare("eq", size, low.builder.like(size, float("inf")))
-
-
-def _is_signed_inf(sign: float) -> Rule:
     def lower(low: Lowering, op: Operation) -> SSAValue:
-        value = low[op.operands[0]]
-        wanted = low.builder.like(value, sign * float("inf"))
-        return low.builder.compare("eq", value, wanted)
+        given = low[op.operands[0]]
+        block = Block(arg_types=[on_host(tensor_type(given))])
+        value = function(Writer(block, op.location), block.args[0])
+        inner = low.computation(block, [given])
+        for step in block.ops:
+            inner.lower_op(step)
+        return inner[value]
 
     return lower
-
-
-def _cosh(low: Lowering, op: Operation) -> SSAValue:
-    """(exp(x) + exp(-x)) / 2, the half inside: exp alone overflows too early."""
-    build, value = low.builder, low[op.operands[0]]
-    plus = build.elementwise("exp", build.with_number("add", value, log(0.5)))
-    minus = build.elementwise("neg", value)
-    minus = build.elementwise("exp", build.with_number("add", minus, log(0.5)))
-    return build.elementwise("add", plus, minus)
-
-
-def _sinh(low: Lowering, op: Operation) -> SSAValue:
-    """Large arguments by exp, small ones by expm1, which keeps their digits."""
-    build, value = low.builder, low[op.operands[0]]
-    plus = build.elementwise("exp", build.with_number("add", value, log(0.5)))
-    minus = build.elementwise("neg", value)
-    minus = build.elementwise("exp", build.with_number("add", minus, log(0.5)))
-    large = build.elementwise("subtract", plus, minus)
-    e = build.elementwise("expm1", value)
-    ratio = build.elementwise("div", e, build.with_number("add", e, 1.0))
-    small = build.with_number("multiply", build.elementwise("add", e, ratio), 0.5)
-    size = build.elementwise("abs", value)
-    is_large = build.compare("ge", size, build.like(size, 1.0))
-    return build.elementwise("where", is_large, large, small)
-
-
-def _acosh(low: Lowering, op: Operation) -> SSAValue:
-    """log(x + sqrt((x + 1) (x - 1))), in two roots: the product overflows."""
-    build, value = low.builder, low[op.operands[0]]
-    up = build.elementwise("sqrt", build.with_number("add", value, 1.0))
-    down = build.elementwise("sqrt", build.with_number("subtract", value, 1.0))
-    root = build.elementwise("multiply", up, down)
-    near = build.elementwise("log", build.elementwise("add", value, root))
-    # beyond the square root of the largest float the root is x: log(2 x)
-    far = build.with_number("add", build.elementwise("log", value), log(2.0))
-    is_far = build.compare("gt", value, build.like(value, 1e4))
-    return build.elementwise("where", is_far, far, near)
-
-
-def _atanh(low: Lowering, op: Operation) -> SSAValue:
-    """(log1p(x) - log1p(-x)) / 2."""
-    build, value = low.builder, low[op.operands[0]]
-    plus = build.elementwise("log1p", value)
-    minus = build.elementwise("log1p", build.elementwise("neg", value))
-    difference = build.elementwise("subtract", plus, minus)
-    return build.with_number("multiply", difference, 0.5)
-
-
-ERF_INV_NEAR = (
-    2.81022636e-08,
-    3.43273939e-07,
-    -3.5233877e-06,
-    -4.39150654e-06,
-    0.00021858087,
-    -0.00125372503,
-    -0.00417768164,
-    0.246640727,
-    1.50140941,
-)
-"""Coefficients of erf_inv(x) / x in w - 2.5 for w = -log(1 - x^2) < 5.
-
-Source: M. Giles, "Approximating the erfinv function", single precision."""
-
-ERF_INV_FAR = (
-    -0.000200214257,
-    0.000100950558,
-    0.00134934322,
-    -0.00367342844,
-    0.00573950773,
-    -0.0076224613,
-    0.00943887047,
-    1.00167406,
-    2.83297682,
-)
-"""The same in sqrt(w) - 3 for w >= 5."""
-
-
-def _erf_inv(low: Lowering, op: Operation) -> SSAValue:
-    """Giles' single-precision polynomial; f64 needs another (`lower_additions`)."""
-    build, given = low.builder, low[op.operands[0]]
-    value = build.typecast(given, f32)
-    square = build.elementwise("neg", build.elementwise("multiply", value, value))
-    w = build.elementwise("neg", build.elementwise("log1p", square))
-    is_near = build.compare("lt", w, build.like(w, 5.0))
-    near = build.with_number("subtract", w, 2.5)
-    far = build.with_number("subtract", build.elementwise("sqrt", w), 3.0)
-    argument = build.elementwise("where", is_near, near, far)
-    total: SSAValue | None = None
-    for coefficient, other in zip(ERF_INV_NEAR, ERF_INV_FAR, strict=True):
-        factor = build.elementwise(
-            "where", is_near, build.like(w, coefficient), build.like(w, other)
-        )
-        if total is None:
-            total = factor
-        else:
-            product = build.elementwise("multiply", total, argument)
-            total = build.elementwise("add", factor, product)
-    assert total is not None
-    inner = build.elementwise("multiply", total, value)
-    size = build.elementwise("abs", value)
-    is_one = build.compare("eq", size, build.like(size, 1.0))
-    infinite = build.with_number("multiply", value, float("inf"))
-    result = build.elementwise("where", is_one, infinite, inner)
-    return build.typecast(result, element_of(given))
 
 
 _ONE_TO_ONE: dict[str, str] = {
@@ -443,15 +344,12 @@ TABLE: dict[str, Rule] = {
     "stablehlo.select": _select,
     "stablehlo.shift_right_arithmetic": _shift_right_arithmetic,
     "stablehlo.xor": _logical("xor"),
-    "chlo.acosh": _acosh,
-    "chlo.atanh": _atanh,
-    "chlo.cosh": _cosh,
-    "chlo.erf_inv": _erf_inv,
-    "chlo.is_inf": _is_inf,
-    "chlo.is_neg_inf": _is_signed_inf(-1.0),
-    "chlo.is_pos_inf": _is_signed_inf(1.0),
-    "chlo.sinh": _sinh,
-    "chlo.square": _square,
+    **{
+        name: _opened(partial(in_f32, function))
+        for name, function in REAL_FUNCTIONS.items()
+    },
+    **{name: _opened(function) for name, function in PREDICATES.items()},
+    "chlo.square": _opened(square),
     "stablehlo.reduce_precision": _reduce_precision,
 }
 """The rules of this family, by StableHLO or chlo name."""

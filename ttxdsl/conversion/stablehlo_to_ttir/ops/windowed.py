@@ -94,8 +94,7 @@ def _convolution(low: Lowering, op: stablehlo.ConvolutionOp) -> SSAValue:
         strides, dilation = [*strides, 1], [*dilation, 1]
         padding, spatial = [*padding, (0, 0)], spatial + 1
     type = tensor_type(op.result)
-    convolve = _conv2d if spatial == 2 else _conv3d
-    result = convolve(
+    result = _convolved(
         build, image, kernel, strides, padding, dilation, groups, type.element_type
     )
     places = [
@@ -116,13 +115,35 @@ def _batches_as_groups(build: TTIRBuilder, image: SSAValue, groups: int) -> SSAV
     return build.reshape(image, (batch // groups, *middle, groups * channels))
 
 
-def _window_counts(
+def _convolved(
+    build: TTIRBuilder,
     image: SSAValue,
     kernel: SSAValue,
     strides: Sequence[int],
     padding: Sequence[tuple[int, int]],
     dilation: Sequence[int],
-) -> list[int]:
+    groups: int,
+    element: Attribute,
+) -> SSAValue:
+    """Append a conv2d or conv3d.
+
+    conv3d pads both sides alike and does not dilate: both are done before it.
+    """
+    properties = {
+        "stride": dense_i32(strides),
+        "padding": dense_i32([n for side in zip(*padding, strict=True) for n in side]),
+        "dilation": dense_i32(dilation),
+        "groups": IntegerAttr(groups, i32),
+    }
+    op = ttir.Conv2dOp
+    if len(strides) == 3:
+        none = [0] * 5
+        kernel = pad(build, kernel, 0, none, none, [0, 0, *(n - 1 for n in dilation)])
+        before, after = zip((0, 0), *padding, (0, 0), strict=True)
+        image = build.pad(image, before, after, 0)
+        op, padding, dilation = ttir.Conv3dOp, [(0, 0)] * 3, [1] * 3
+        properties["padding"] = dense_i32([0] * 3)
+        del properties["dilation"]
     counts: list[int] = []
     for size, window, by, (before, after), gap in zip(
         shape_of(image)[1:-1],
@@ -134,56 +155,8 @@ def _window_counts(
     ):
         room = size + before + after - gap * (window - 1) - 1
         counts.append(room // by + 1 if room >= 0 else 0)
-    return counts
-
-
-def _conv2d(
-    build: TTIRBuilder,
-    image: SSAValue,
-    kernel: SSAValue,
-    strides: Sequence[int],
-    padding: Sequence[tuple[int, int]],
-    dilation: Sequence[int],
-    groups: int,
-    element: Attribute,
-) -> SSAValue:
-    counts = _window_counts(image, kernel, strides, padding, dilation)
-    (top, bottom), (left, right) = padding
-    properties = {
-        "stride": dense_i32(strides),
-        "padding": dense_i32([top, left, bottom, right]),
-        "dilation": dense_i32(dilation),
-        "groups": IntegerAttr(groups, i32),
-    }
     result = build.type([shape_of(image)[0], *counts, shape_of(kernel)[0]], element)
-    return build.one(ttir.Conv2dOp, [image, kernel], result, properties)
-
-
-def _conv3d(
-    build: TTIRBuilder,
-    image: SSAValue,
-    kernel: SSAValue,
-    strides: Sequence[int],
-    padding: Sequence[tuple[int, int]],
-    dilation: Sequence[int],
-    groups: int,
-    element: Attribute,
-) -> SSAValue:
-    """conv3d pads both sides alike and does not dilate: both are done before it."""
-    none = [0] * (len(strides) + 2)
-    kernel = pad(build, kernel, 0, none, none, [0, 0, *(gap - 1 for gap in dilation)])
-    image = build.pad(
-        image, [0, *(p[0] for p in padding), 0], [0, *(p[1] for p in padding), 0], 0
-    )
-    flat = [(0, 0)] * len(strides)
-    counts = _window_counts(image, kernel, strides, flat, [1] * len(strides))
-    properties = {
-        "stride": dense_i32(strides),
-        "padding": dense_i32([0] * len(strides)),
-        "groups": IntegerAttr(groups, i32),
-    }
-    result = build.type([shape_of(image)[0], *counts, shape_of(kernel)[0]], element)
-    return build.one(ttir.Conv3dOp, [image, kernel], result, properties)
+    return build.one(op, [image, kernel], result, properties)
 
 
 # --- windowed reductions ----------------------------------------------------

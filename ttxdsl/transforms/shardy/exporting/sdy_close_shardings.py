@@ -19,5 +19,4 @@ class CloseShardingsPass(ModulePass):
     name = "sdy-close-shardings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         transform_shardings(op, TensorSharding.closed_like)

@@ -44,7 +44,6 @@ class ConstantOrScalarMergerPass(ModulePass):
     name = "sdy-constant-or-scalar-merger"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for function in op.ops:
             if isinstance(function, FuncOp):
                 _merge(function)

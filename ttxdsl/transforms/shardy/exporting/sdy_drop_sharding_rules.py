@@ -16,6 +16,5 @@ class DropShardingRulesPass(ModulePass):
     name = "sdy-drop-sharding-rules"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Walk all ops of the module."""
         for inner in op.walk():
             remove_sharding_rule(inner)

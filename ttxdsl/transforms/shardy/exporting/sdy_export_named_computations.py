@@ -69,7 +69,6 @@ class ExportNamedComputationsPass(ModulePass):
     name = "sdy-export-named-computations"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         symbols = Symbols(op)
         # inner ones first: they become calls in the bodies that are moved
         calls = [

@@ -649,7 +649,6 @@ class InsertExplicitReshardsPass(ModulePass):
     mark_partial_result_with_unreduced_axes: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
         insert_explicit_reshards(
             op,
             full=self.enable_full_version,

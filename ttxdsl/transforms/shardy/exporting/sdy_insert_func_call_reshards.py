@@ -52,7 +52,6 @@ class InsertFuncCallReshardsPass(ModulePass):
     name = "sdy-insert-func-call-reshards"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         symbols, mesh_of = Symbols(op), mesh_lookup(op)
         for call in calls_in(op):
             reshard_results(call, result_shardings(symbols.callee(call), mesh_of))

@@ -42,7 +42,6 @@ class RemoveAllGatherReduceScatterForCMV1Pass(ModulePass):
     name = "sdy-remove-all-gather-reduce-scatter-for-cmv1"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         kinds = stablehlo.DotOp, stablehlo.DotGeneralOp
         removed: list[Operation] = []
         for product in ops_of_type_inside_out(op, *kinds):

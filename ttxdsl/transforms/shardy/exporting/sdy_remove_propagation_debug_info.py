@@ -25,7 +25,6 @@ class RemovePropagationDebugInfoPass(ModulePass):
     name = "sdy-remove-propagation-debug-info"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for inner in all_ops(op):
             if isinstance(inner, FuncOp):
                 change_attributes(inner, lambda entry, _: _without_debug_info(entry))

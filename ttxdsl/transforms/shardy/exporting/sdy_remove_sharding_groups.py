@@ -15,6 +15,5 @@ class RemoveShardingGroupsPass(ModulePass):
     name = "sdy-remove-sharding-groups"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for inner in ops_of_type(op, ShardingGroupOp):
             Rewriter.erase_op(inner)

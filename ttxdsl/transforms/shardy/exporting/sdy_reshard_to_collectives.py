@@ -226,7 +226,6 @@ class ReshardToCollectivesPass(ModulePass):
     cheapest: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
         reshards_to_collectives(
             op,
             keep_redundant_reshards=self.keep_redundant_reshards,

@@ -24,7 +24,6 @@ class ConstraintToReshard(RewritePattern):
     def match_and_rewrite(
         self, op: ShardingConstraintOp, rewriter: PatternRewriter, /
     ) -> None:
-        """Replace one constraint."""
         reshard = ReshardOp(op.input, op.sharding)
         reshard.attributes.update(op.attributes)
         reshard.location = op.location
@@ -37,5 +36,4 @@ class ShardingConstraintToReshardPass(ModulePass):
     name = "sdy-sharding-constraint-to-reshard"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         rewrite_type(op, ShardingConstraintOp, ConstraintToReshard())

@@ -77,7 +77,6 @@ class SinkDataFlowEdgesPass(ModulePass):
     sink_debug_propagation_edge_sharding: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for inner in data_flow_ops(op):
             if inner.parent is not None:
                 self._sink(inner)

@@ -15,7 +15,6 @@ class SinkFuncDataFlowEdgesPass(ModulePass):
     name = "sdy-sink-func-data-flow-edges"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for edge in list(op.walk()):
             if not isinstance(edge, FuncDataFlowEdgeOp):
                 continue

@@ -34,7 +34,6 @@ class UnflattenCallGraphPass(ModulePass):
     dedup_functions_fully: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         symbols = Symbols(op)
         mesh_of = mesh_lookup(op)
 

@@ -66,7 +66,6 @@ class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
     name = "sdy-update-non-divisible-input-output-shardings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         mesh_of = mesh_lookup(op)
 
         def even(sharding: TensorSharding, type: Attribute) -> TensorSharding:

@@ -17,6 +17,5 @@ class AddDataFlowEdgesPass(ModulePass):
     name = "sdy-add-data-flow-edges"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         for inner in data_flow_ops(op):
             add_edges_of(inner)

@@ -239,7 +239,6 @@ class ApplyShardingConstraintsPass(ModulePass):
     debug_propagation_edge_sharding: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         records = self.debug_sharding_origins or self.debug_propagation_edge_sharding
         history = History(op, of_ops=False) if records else None
         # Bodies before the ops around them. Constraints move and appear only in

@@ -239,7 +239,6 @@ class ExplicitGatherScatterBatchingPass(ModulePass):
     name = "sdy-explicit-gather-scatter-batching"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         share_constants(op)
         for inner in ops_of_type(op, stablehlo.GatherOp, stablehlo.ScatterOp):
             if isinstance(inner, stablehlo.GatherOp):

@@ -20,7 +20,6 @@ class InlineMeshesPass(ModulePass):
     name = "sdy-inline-meshes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         meshes = mesh_table(op)
         mesh_of = mesh_lookup(op)
 

@@ -114,7 +114,6 @@ class LiftInlinedMeshesPass(ModulePass):
     use_single_device_mesh_names: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         word = "single_device" if self.use_single_device_mesh_names else "maximal_mesh"
         names = _MeshNames(op, word)
 

@@ -97,7 +97,6 @@ class ManualAxesCleanupPass(ModulePass):
     name = "sdy-manual-axes-cleanup"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         mesh_of = mesh_lookup(op)
         for inner in ops_of_type(op, sdy.ManualComputationOp):
             clean_up(inner, mesh_of)

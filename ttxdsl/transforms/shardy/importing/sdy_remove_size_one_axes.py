@@ -71,7 +71,6 @@ class RemoveSizeOneAxesPass(ModulePass):
     name = "sdy-remove-size-one-axes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
         remove_size_one_axes(op)
 
 

@@ -36,7 +36,6 @@ class PropagationPass(ModulePass):
     module_dump_directory: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Propagate in the whole module."""
         if self.debug_sharding_origins or self.debug_propagation_edge_sharding:
             self.apply_and_record(op)
         else:

@@ -170,7 +170,6 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
     rest: GoOn[object] | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Propagate in the whole module."""
         way, propagation = self.chosen(ctx, op)
         if propagation is None:
             propagation = Propagation(op)

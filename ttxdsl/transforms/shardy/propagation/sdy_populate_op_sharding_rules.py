@@ -23,7 +23,6 @@ class PopulateOpShardingRulesPass(ModulePass):
     """Leave out factors whose sharding might not divide a dimension."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Walk all ops of the module."""
         for inner in op.walk():
             if SHARDING_RULE in inner.attributes:
                 continue
