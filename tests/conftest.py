@@ -30,8 +30,6 @@ os.environ.setdefault(
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# a suite keeps programs and answers: looking through them for garbage again and again
-# takes a sixteenth of its time
 gc.set_threshold(100_000, 20, 100)
 
 # where `make tt` puts the real tt-mlir
@@ -69,6 +67,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="ask C++ and JAX anew what stored answers know; they must not differ",
     )
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once_for_garbage() -> Iterator[None]:
+    """A suite keeps programs and answers: to look through all of them takes seconds."""
+    yield
+    gc.collect(1)
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
