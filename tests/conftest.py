@@ -90,6 +90,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     ANSWERS.keeping = item.get_closest_marker("fuzz") is None
 
 
+@pytest.fixture(scope="session", autouse=True)
+def xla_processes() -> Iterator[None]:
+    """Keep them: each would import JAX, which takes a second."""
+    from tests.kept_workers import kept_workers
+
+    with kept_workers():
+        yield
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One browser for all tests of pages: to start one takes seconds.
