@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def xla_processes() -> Iterator[None]:
     """Keep them: each would import JAX, which takes a second."""
+    if find_spec("ttxdsl.bridges") is None:  # the core alone
+        yield
+        return
     from tests.kept_workers import kept_workers
 
     with kept_workers():
