@@ -37,9 +37,12 @@ gc.set_threshold(100_000, 20, 100)
 if (folder := Path(sys.prefix, "tt")).is_dir():
     os.environ.setdefault("TTXDSL_TT_LIBRARY", str(folder))
 
-# machines are shared: a property is not wrong because it was slow once
-hypothesis.settings.register_profile("ttxdsl", deadline=None)
-hypothesis.settings.load_profile("ttxdsl")
+# machines are shared: a property is not wrong because it was slow once. The suite has the
+# same examples each time, whose answers are kept; with --ask-oracle others are drawn
+for name in ("ttxdsl", "anew"):
+    hypothesis.settings.register_profile(
+        name, deadline=None, derandomize=name == "ttxdsl"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Where Python may not write bytecode beside the sources, this process, its workers and
     each of the many commands that tests start would compile package and tests anew.
     """
+    anew = bool(config.getoption("ask_oracle"))
+    hypothesis.settings.load_profile("anew" if anew else "ttxdsl")
     if not config.pluginmanager.hasplugin("cacheprovider"):
         return
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
@@ -58,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         of_copies = folder / tempfile.gettempdir().lstrip("/")
         config.add_cleanup(lambda: shutil.rmtree(of_copies, ignore_errors=True))
     ANSWERS.open(config.cache.mkdir("answers"))
-    ANSWERS.anew = bool(config.getoption("ask_oracle"))
+    ANSWERS.anew = anew
     config.add_cleanup(ANSWERS.close)
 
 

@@ -90,8 +90,8 @@ def test_memory_is_linear():
 
 @pytest.mark.parametrize(
     "text",
-    [nested_calls(2_000), nested_regions("while", 1_000)],
-    ids=["2,000 calls", "1,000 loops"],
+    [nested_calls(1_200), nested_regions("while", 600)],
+    ids=["1,200 calls", "600 loops"],
 )
 def test_deep_programs_run(text: str):
     module = parse_program(text)
