@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,17 +31,18 @@ os.environ.setdefault(
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# a suite keeps programs and answers: looking through them for garbage again and again
-# takes a sixteenth of its time
 gc.set_threshold(100_000, 20, 100)
 
 # where `make tt` puts the real tt-mlir
 if (folder := Path(sys.prefix, "tt")).is_dir():
     os.environ.setdefault("TTXDSL_TT_LIBRARY", str(folder))
 
-# machines are shared: a property is not wrong because it was slow once
-hypothesis.settings.register_profile("ttxdsl", deadline=None)
-hypothesis.settings.load_profile("ttxdsl")
+# machines are shared: a property is not wrong because it was slow once. The suite has the
+# same examples each time, whose answers are kept; with --ask-oracle others are drawn
+for name in ("ttxdsl", "anew"):
+    hypothesis.settings.register_profile(
+        name, deadline=None, derandomize=name == "ttxdsl"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Where Python may not write bytecode beside the sources, this process, its workers and
     each of the many commands that tests start would compile package and tests anew.
     """
+    anew = bool(config.getoption("ask_oracle"))
+    hypothesis.settings.load_profile("anew" if anew else "ttxdsl")
     if not config.pluginmanager.hasplugin("cacheprovider"):
         return
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
@@ -59,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         of_copies = folder / tempfile.gettempdir().lstrip("/")
         config.add_cleanup(lambda: shutil.rmtree(of_copies, ignore_errors=True))
     ANSWERS.open(config.cache.mkdir("answers"))
-    ANSWERS.anew = bool(config.getoption("ask_oracle"))
+    ANSWERS.anew = anew
     config.add_cleanup(ANSWERS.close)
 
 
@@ -71,11 +75,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    # to count frozen objects is to read them, and `ir.collector` asks after each pass
+    gc.get_freeze_count = lambda: 1
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once_for_garbage() -> Iterator[None]:
+    """A suite keeps programs and answers: to look through all of them takes seconds."""
+    yield
+    gc.collect(1)
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # tables are as wide as they are where nobody says how wide; workers of xdist do
     os.environ.pop("COLUMNS", None)
     # campaigns ask millions of questions, each once
     ANSWERS.keeping = item.get_closest_marker("fuzz") is None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def xla_processes() -> Iterator[None]:
+    """Keep them: each would import JAX, which takes a second."""
+    if find_spec("ttxdsl.bridges") is None:  # the core alone
+        yield
+        return
+    from tests.kept_workers import kept_workers
+
+    with kept_workers():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import ttxdsl
+from tests.conventions.copies import PACKAGE as ROOT, copy_package
 
-ROOT = Path(ttxdsl.__file__).parent
 ABOVE = ("bridges", "cli", "insight")
 
 SCRIPT = """
@@ -72,7 +70,11 @@ else:
 """
 
 
-CORE = ("tests/costs", "tests/rules", "tests/pipeline/test_seed_cases.py")
+CORE = (
+    "tests/costs",
+    "tests/rules/test_registry.py",
+    "tests/pipeline/test_seed_cases.py",
+)
 """Tests that take seconds, and go through all stages and lowerings."""
 
 
@@ -80,13 +82,11 @@ CORE = ("tests/costs", "tests/rules", "tests/pipeline/test_seed_cases.py")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package without the rooms above."""
     site = tmp_path_factory.mktemp("site")
-    leave_out = shutil.ignore_patterns("__pycache__")
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        above = set(ABOVE) if Path(folder) == ROOT else set[str]()
-        return leave_out(folder, names) | above
+        return set(ABOVE) if Path(folder) == ROOT else set()
 
-    shutil.copytree(ROOT, site / "ttxdsl", ignore=ignored)
+    copy_package(site, ignored)
     for name in ("tests", "docs", "examples", "benchmarks", "pyproject.toml"):
         (site / name).symlink_to(ROOT.parent / name)
     return site

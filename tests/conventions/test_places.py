@@ -9,11 +9,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from shutil import copytree
 
-import ttxdsl
+from tests.conventions.copies import copy_package
 
-PACKAGE = Path(ttxdsl.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs/guide/adding.md"
 
 _BLOCK = re.compile(r"^```py title='([^\n]*)'\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -43,7 +41,7 @@ def run(program: str, folder: Path) -> None:
 
 
 def test_the_page_says_all_places(tmp_path: Path):
-    copy = copytree(PACKAGE, tmp_path / "ttxdsl")
+    copy = copy_package(tmp_path)
     places: list[str] = []
     counts: list[int] = []
     for title, block in _BLOCK.findall(PAGE.read_text()):

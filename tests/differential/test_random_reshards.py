@@ -108,7 +108,7 @@ def check_random_program(oracle: Oracle, seed: int) -> list[Outcome]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(40))
 def test_random_program(oracle: Oracle, seed: int) -> None:
     check_random_program(oracle, seed)
 
@@ -121,7 +121,7 @@ def test_random_programs() -> None:
 # ---- one reshard ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(60))
 def test_random_reshard(oracle: Oracle, seed: int) -> None:
     assert check_reshard(oracle, random_reshard(Random(seed), POWERS_OF_TWO))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from contextlib import chdir
+from contextlib import AbstractContextManager, chdir
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ def shown() -> list[tuple[str, str]]:
     return found
 
 
-def opened(browser: Browser, folder: Path, style: str) -> tuple[Page, list[str]]:
+def opened(browser: Browser, folder: Path, style: str) -> AbstractContextManager[Page]:
     outputs = "".join(f'<div class="output">{html}</div>' for _, html in shown())
     path = folder / "notebook.html"
     path.write_text(PAGE.format(style=style, outputs=outputs), encoding="utf-8")
@@ -83,28 +83,28 @@ def test_every_answer_draws_itself():
 
 @pytest.mark.parametrize("style", ["", "background: #111; color: #eee"])
 def test_answers_are_legible(browser: Browser, tmp_path: Path, style: str):
-    page, said = opened(browser, tmp_path, style)
-    outputs = page.locator(".output")
-    assert outputs.count() == len(shown())
-    for at in range(outputs.count()):
-        box = outputs.nth(at).bounding_box()
-        assert box and box["height"] > 20
-        # what is wider can be scrolled, and does not push the page
-        assert outputs.nth(at).evaluate(
-            "(e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e.firstElementChild).overflowX !== 'visible'"
-        )
-    tables = [edges for edges in page.evaluate(RIGHT_EDGES) if edges]
-    assert len(tables) >= 4
-    for edges in tables:
-        # borders of one table are below each other: boxes are as wide as letters
-        runs = [edges[0]]
-        for edge in edges:
-            if abs(edge - runs[-1]) > 1:  # bold letters are a part of a pixel off
-                runs.append(edge)
-        assert len(runs) <= 6, runs
-    # letters are told from what is behind them
-    contrast = page.evaluate(
-        """() => Math.min(...[...document.querySelectorAll(".output *")]
+    with opened(browser, tmp_path, style) as page:
+        outputs = page.locator(".output")
+        assert outputs.count() == len(shown())
+        for at in range(outputs.count()):
+            box = outputs.nth(at).bounding_box()
+            assert box and box["height"] > 20
+            # what is wider can be scrolled, and does not push the page
+            assert outputs.nth(at).evaluate(
+                "(e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e.firstElementChild).overflowX !== 'visible'"
+            )
+        tables = [edges for edges in page.evaluate(RIGHT_EDGES) if edges]
+        assert len(tables) >= 4
+        for edges in tables:
+            # borders of one table are below each other: boxes are as wide as letters
+            runs = [edges[0]]
+            for edge in edges:
+                if abs(edge - runs[-1]) > 1:  # bold letters are a part of a pixel off
+                    runs.append(edge)
+            assert len(runs) <= 6, runs
+        # letters are told from what is behind them
+        contrast = page.evaluate(
+            """() => Math.min(...[...document.querySelectorAll(".output *")]
           .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
           .map((e) => {
             const of = (text) => text.match(/[\\d.]+/g).map(Number);
@@ -117,7 +117,5 @@ def test_answers_are_legible(browser: Browser, tmp_path: Path, style: str):
             const both = [light(of(getComputedStyle(e).color)), light(back)];
             return Math.max(...both) / Math.min(...both);
           }))"""
-    )
-    assert contrast >= 3  # of WCAG, for large letters
-    assert said == []
-    page.close()
+        )
+        assert contrast >= 3  # of WCAG, for large letters

@@ -325,7 +325,7 @@ def random_body(seed: int) -> tuple[str, str]:
 
 
 @given(st.integers(0, 1 << 20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_random_loops_give_what_copies_give(seed: int):
     body, results = random_body(seed)
     check(loop(body, results, buffers=3), buffers(3))

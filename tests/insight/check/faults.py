@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -168,15 +169,22 @@ class Fault:
     kinds: tuple[Mode, ...] = (Mode.DIFFERS,)
 
 
+@cache
+def _clearing(name: str) -> list[Callable[[], None]]:
+    """Return what empties the caches of a module."""
+    return [
+        value.clear if isinstance(value, ByClass) else value.cache_clear
+        for value in vars(sys.modules[name]).values()
+        if isinstance(value, ByClass) or callable(getattr(value, "cache_clear", None))
+    ]
+
+
 def forget() -> None:
     """Empty every cache of the compiler: what it knows is of another compiler."""
-    for name, module in list(sys.modules.items()):
+    for name in [*sys.modules]:
         if name.partition(".")[0] == "ttxdsl":
-            for value in list(vars(module).values()):
-                if callable(getattr(value, "cache_clear", None)):
-                    value.cache_clear()
-                elif isinstance(value, ByClass):
-                    value.clear()
+            for clear in _clearing(name):
+                clear()
 
 
 def _counted_from_anywhere(value: SSAValue, at: offsets.At) -> int | None:

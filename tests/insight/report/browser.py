@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -39,28 +40,43 @@ def chromium() -> Iterator[Browser]:
             executable_path=path, args=["--no-sandbox"]
         )
         yield browser
+        _tabs.clear()
         browser.close()
 
 
-def open_page(browser: Browser, path: Path) -> tuple[Page, list[str]]:
-    """A page of a file, and what the console and the network complain about."""
-    page = browser.new_page(viewport={"width": 1400, "height": 880})
-    said: list[str] = []
-    page.on(
-        "console",
-        lambda message: (
-            said.append(message.text) if message.type in ("error", "warning") else None
+_tabs: list[Page] = []
+"""Tabs that no test looks at: a new one takes longer than most tests."""
+
+
+@contextmanager
+def open_page(browser: Browser, path: Path) -> Iterator[Page]:
+    """Open a file in a tab; the console and the network must not complain."""
+    page = _tabs.pop() if _tabs else browser.new_page()
+    page.set_viewport_size({"width": 1400, "height": 880})
+    page.emulate_media(media="null", color_scheme="light")
+    complaints: list[str] = []
+    listeners: dict[Any, Callable[[Any], None]] = {
+        "console": lambda message: (
+            complaints.append(message.text)
+            if message.type in ("error", "warning")
+            else None
         ),
-    )
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on(
-        "request",
-        lambda request: (
+        "pageerror": lambda error: complaints.append(str(error)),
+        "request": lambda request: (
             None
             if request.url.startswith(("file:", "data:"))
-            else said.append(f"asked the network for {request.url}")
+            else complaints.append(f"asked the network for {request.url}")
         ),
-    )
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready]", timeout=20_000)
-    return page, said
+    yield page
+    assert complaints == []
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+    # what a test has stored or drawn is not there for the next one
+    page.evaluate("localStorage.clear()")
+    page.goto("about:blank")
+    _tabs.append(page)

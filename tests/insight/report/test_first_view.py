@@ -42,10 +42,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Browser, path: Path) -> Iterator[Page]:
-    opened, said = open_page(browser, path)
-    yield opened
-    assert said == []
-    opened.close()
+    with open_page(browser, path) as opened:
+        yield opened
 
 
 def test_the_first_page_is_a_verdict(page: Page):
@@ -162,23 +160,21 @@ def test_a_scan_opens_beside_its_gradients(browser: Browser, tmp_path: Path):
     file = tmp_path / "scanned.html"
     data = ttxdsl.load(checkpointed()).report_data()
     file.write_text(report_page(data), encoding="utf-8")
-    page, said = open_page(browser, file)
-    page.click("#tab-graph")
-    page.wait_for_function("() => graph.drawing !== null")
-    forward, backward = page.evaluate(
-        """() => [...graph.drawing.boxes.values()].filter((box) => scopes[box.scope]?.kind === "region")"""
-    )
-    assert forward["open"] and backward["open"]
-    assert forward["y"] == pytest.approx(backward["y"])
-    assert forward["x"] + forward["width"] < backward["x"]
-    assert page.evaluate("graph.scale") >= page.evaluate("LEGIBLE")
-    box = page.evaluate("graph.drawing.boxes.get('s0')")
-    for start, side, room in (("x", "width", "width"), ("y", "height", "height")):
-        begin = page.evaluate(f"graph.{start}")
-        length = box[side] * page.evaluate("graph.scale")
-        assert begin >= 0 and begin + length <= page.evaluate(f"graph.{room}")
-    assert said == []
-    page.close()
+    with open_page(browser, file) as page:
+        page.click("#tab-graph")
+        page.wait_for_function("() => graph.drawing !== null")
+        forward, backward = page.evaluate(
+            """() => [...graph.drawing.boxes.values()].filter((box) => scopes[box.scope]?.kind === "region")"""
+        )
+        assert forward["open"] and backward["open"]
+        assert forward["y"] == pytest.approx(backward["y"])
+        assert forward["x"] + forward["width"] < backward["x"]
+        assert page.evaluate("graph.scale") >= page.evaluate("LEGIBLE")
+        box = page.evaluate("graph.drawing.boxes.get('s0')")
+        for start, side, room in (("x", "width", "width"), ("y", "height", "height")):
+            begin = page.evaluate(f"graph.{start}")
+            length = box[side] * page.evaluate("graph.scale")
+            assert begin >= 0 and begin + length <= page.evaluate(f"graph.{room}")
 
 
 def test_gathers_of_parameters_are_in_their_layers():
@@ -329,22 +325,18 @@ def test_parts_of_axes_are_explained(browser: Browser, tmp_path: Path):
       }"""
     file = tmp_path / "parts.html"
     file.write_text(report_page(ttxdsl.load(text).report_data()), encoding="utf-8")
-    page, said = open_page(browser, file)
-    page.click("#tab-collectives")
-    expect(page.locator("#view-collectives .note")).to_contain_text(
-        "x:(1)2 is a part of x: its 4 devices seen as 2 x 2"
-    )
-    assert said == []
-    page.close()
+    with open_page(browser, file) as page:
+        page.click("#tab-collectives")
+        expect(page.locator("#view-collectives .note")).to_contain_text(
+            "x:(1)2 is a part of x: its 4 devices seen as 2 x 2"
+        )
 
 
 def test_without_debug_info_it_says_how_to_get_it(browser: Browser, tmp_path: Path):
     file = tmp_path / "plain.html"
     file.write_text(report_page(fsdp(False)), encoding="utf-8")
-    page, said = open_page(browser, file)
-    assert "as_text(debug_info=True)" in page.locator("#view-summary").inner_text()
-    assert said == []
-    page.close()
+    with open_page(browser, file) as page:
+        assert "as_text(debug_info=True)" in page.locator("#view-summary").inner_text()
 
 
 def test_a_row_of_the_collectives_shows_its_line_whole(page: Page):

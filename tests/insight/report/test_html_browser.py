@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -60,14 +61,10 @@ def data() -> dict[str, Any]:
 
 
 class Report:
-    """An open report: the page, its data, and what went wrong in it."""
+    """An open report: the page and its data."""
 
-    def __init__(self, browser: Browser, folder: Path, data: dict[str, Any]):
-        path = folder / "report.html"
-        path.write_text(report_page(data), encoding="utf-8")
-        self.data = data
-        self.page, self.said = open_page(browser, path)
-        self.page.click("#tab-graph")
+    def __init__(self, page: Page, data: dict[str, Any]):
+        self.page, self.data = page, data
 
     def js(self, expression: str) -> Any:
         return self.page.evaluate(expression)
@@ -76,12 +73,20 @@ class Report:
         return self.page.locator("#outline .row .label").all_inner_texts()
 
 
+@contextmanager
+def opened(browser: Browser, folder: Path, data: dict[str, Any]) -> Iterator[Report]:
+    """Open a report on its graph."""
+    path = folder / "report.html"
+    path.write_text(report_page(data), encoding="utf-8")
+    with open_page(browser, path) as page:
+        page.click("#tab-graph")
+        yield Report(page, data)
+
+
 @pytest.fixture
 def report(browser: Browser, tmp_path: Path, data: dict[str, Any]) -> Iterator[Report]:
-    found = Report(browser, tmp_path, data)
-    yield found
-    assert found.said == []
-    found.page.close()
+    with opened(browser, tmp_path, data) as report:
+        yield report
 
 
 def test_the_page_says_which_stages_it_does_not_list(
@@ -89,17 +94,15 @@ def test_the_page_says_which_stages_it_does_not_list(
 ):
     assert report.page.locator("#unlisted").count() == 0
     program = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir")
-    few = Report(browser, tmp_path, program.report_data(all_stages=False))
-    few.page.click("#tab-stages")
-    assert "--all-stages" in few.page.locator("#unlisted").inner_text()
-    # there is nothing to slide through
-    assert not few.page.locator("#stage").is_visible()
-    few.page.keyboard.press("]")
-    few.page.keyboard.press("]")
-    assert few.page.locator("#view-stages .which b").inner_text().startswith("13 ")
-    assert few.page.locator("#listing .row").count() > 10
-    assert few.said == []
-    few.page.close()
+    with opened(browser, tmp_path, program.report_data(all_stages=False)) as few:
+        few.page.click("#tab-stages")
+        assert "--all-stages" in few.page.locator("#unlisted").inner_text()
+        # there is nothing to slide through
+        assert not few.page.locator("#stage").is_visible()
+        few.page.keyboard.press("]")
+        few.page.keyboard.press("]")
+        assert few.page.locator("#view-stages .which b").inner_text().startswith("13 ")
+        assert few.page.locator("#listing .row").count() > 10
 
 
 def painted(page: Page) -> int:
@@ -412,13 +415,11 @@ def test_the_graph_is_saved_as_svg(report: Report):
 
 def test_a_loop_is_a_loop(browser: Browser, tmp_path: Path):
     """It says how often it turns, and what one turn sends."""
-    report = Report(browser, tmp_path, ttxdsl.load(SCANNED).report_data())
-    labels = report.js("scopes.map((_, at) => scopeLabel(at))")
-    loop = next(at for at, one in enumerate(labels) if one.endswith(f" {TIMES}12"))
-    sent = report.data["summary"]["bytes"]
-    assert report.js(f"sentText({loop})") == f"{sent // 12} B {TIMES}12"
-    assert report.said == []
-    report.page.close()
+    with opened(browser, tmp_path, ttxdsl.load(SCANNED).report_data()) as report:
+        labels = report.js("scopes.map((_, at) => scopeLabel(at))")
+        loop = next(at for at, one in enumerate(labels) if one.endswith(f" {TIMES}12"))
+        sent = report.data["summary"]["bytes"]
+        assert report.js(f"sentText({loop})") == f"{sent // 12} B {TIMES}12"
 
 
 def test_reasons_are_inside(browser: Browser, tmp_path: Path):
@@ -426,20 +427,18 @@ def test_reasons_are_inside(browser: Browser, tmp_path: Path):
     path = tmp_path / "report.html"
     program = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir")
     program.report(path, tries=1)
-    page, said = open_page(browser, path)
-    page.click("#tab-graph")
-    collectives = page.evaluate("data.collectives")
-    (first, *_) = [one for one in collectives if one["why"] >= 0]
-    page.evaluate(f"selectNode({first['node']})")
-    page.locator("#details .reason summary").first.click()
-    shown = page.locator("#details .reason pre").first.inner_text()
-    assert "1 change" in shown or "1 compiled" in shown
-    assert first["kind"] in shown
-    whys = page.evaluate("data.whys")
-    assert len(whys) <= len(collectives)
-    assert all(one["why"] < len(whys) for one in collectives)
-    assert said == []
-    page.close()
+    with open_page(browser, path) as page:
+        page.click("#tab-graph")
+        collectives = page.evaluate("data.collectives")
+        (first, *_) = [one for one in collectives if one["why"] >= 0]
+        page.evaluate(f"selectNode({first['node']})")
+        page.locator("#details .reason summary").first.click()
+        shown = page.locator("#details .reason pre").first.inner_text()
+        assert "1 change" in shown or "1 compiled" in shown
+        assert first["kind"] in shown
+        whys = page.evaluate("data.whys")
+        assert len(whys) <= len(collectives)
+        assert all(one["why"] < len(whys) for one in collectives)
 
 
 def layered(count: int) -> str:
@@ -463,30 +462,28 @@ func.func @main(%x: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"d
 
 def test_layers_are_one_with_a_count(browser: Browser, tmp_path: Path):
     """Those that are alike; they come apart where one of them is asked for."""
-    report = Report(browser, tmp_path, ttxdsl.load(layered(7)).report_data())
+    with opened(browser, tmp_path, ttxdsl.load(layered(7)).report_data()) as report:
 
-    def scopes() -> list[str]:
-        return [row for row in report.rows() if "layers" in row]
+        def scopes() -> list[str]:
+            return [row for row in report.rows() if "layers" in row]
 
-    stacked = ["layers", "layers_6"]
-    assert scopes() == stacked
-    # however long the name is, the count is not cut
-    assert report.page.locator("#outline .times").all_inner_texts() == [f"{TIMES}6"]
-    boxes = "[...graph.drawing.boxes.values()].filter((b) => b.scope > 0).length"
-    before = report.js(boxes)
-    row = report.page.locator("#outline .row", has_text=f"{TIMES}6")
-    row.locator(".fold").click()
-    assert len(scopes()) == 7
-    assert report.js(boxes) == before + 5
-    report.page.click("#fold-all")
-    assert scopes() == stacked
-    # an op of a layer that is behind another box
-    node = report.js("nodes.findIndex((n) => n.path.includes('layers_3'))")
-    report.js(f"selectNode({node})")
-    assert len(scopes()) == 7
-    assert report.js(f"visibleOf({node})") == f"n{node}"
-    assert report.said == []
-    report.page.close()
+        stacked = ["layers", "layers_6"]
+        assert scopes() == stacked
+        # however long the name is, the count is not cut
+        assert report.page.locator("#outline .times").all_inner_texts() == [f"{TIMES}6"]
+        boxes = "[...graph.drawing.boxes.values()].filter((b) => b.scope > 0).length"
+        before = report.js(boxes)
+        row = report.page.locator("#outline .row", has_text=f"{TIMES}6")
+        row.locator(".fold").click()
+        assert len(scopes()) == 7
+        assert report.js(boxes) == before + 5
+        report.page.click("#fold-all")
+        assert scopes() == stacked
+        # an op of a layer that is behind another box
+        node = report.js("nodes.findIndex((n) => n.path.includes('layers_3'))")
+        report.js(f"selectNode({node})")
+        assert len(scopes()) == 7
+        assert report.js(f"visibleOf({node})") == f"n{node}"
 
 
 def test_two_reports_side_by_side(browser: Browser, tmp_path: Path):
@@ -495,21 +492,19 @@ def test_two_reports_side_by_side(browser: Browser, tmp_path: Path):
     names = ("mlp_data_parallel.mlir", "mlp_tensor_parallel.mlir")
     left, right = (str(EXAMPLES / name) for name in names)
     assert main(["report", left, right, "-o", str(path)]) == 0
-    page, said = open_page(browser, path)
-    table = page.locator("#figures").inner_text()
-    assert "collectives\t0\t1\t+1" in table
-    assert "sent by each device\t0 B\t3.0 KiB\t+3.0 KiB" in table
-    changed = page.locator("#changes").inner_text()
-    assert "nothing\t1 all_reduce, 3.0 KiB" in changed and "slower" in changed
-    frames = [page.frame_locator(f"iframe[title='{name}']") for name in "AB"]
-    for frame, name in zip(frames, names, strict=True):
-        expect(frame.locator("#title")).to_have_text(name)
-    frames[0].locator("#tab-memory").click()
-    expect(frames[1].locator("#view-memory")).to_be_visible()
-    frames[1].locator("#search").fill("op:dot")
-    expect(frames[0].locator("#search")).to_have_value("op:dot")
-    assert said == []
-    page.close()
+    with open_page(browser, path) as page:
+        table = page.locator("#figures").inner_text()
+        assert "collectives\t0\t1\t+1" in table
+        assert "sent by each device\t0 B\t3.0 KiB\t+3.0 KiB" in table
+        changed = page.locator("#changes").inner_text()
+        assert "nothing\t1 all_reduce, 3.0 KiB" in changed and "slower" in changed
+        frames = [page.frame_locator(f"iframe[title='{name}']") for name in "AB"]
+        for frame, name in zip(frames, names, strict=True):
+            expect(frame.locator("#title")).to_have_text(name)
+        frames[0].locator("#tab-memory").click()
+        expect(frames[1].locator("#view-memory")).to_be_visible()
+        frames[1].locator("#search").fill("op:dot")
+        expect(frames[0].locator("#search")).to_have_value("op:dot")
 
 
 WRITTEN = """
@@ -535,25 +530,23 @@ def test_what_was_written_otherwise(browser: Browser, tmp_path: Path):
     )
     right.write_text(text.replace('[{}, {"model"}]', '[{"model"}, {}]'))
     assert main(["report", str(left), str(right), "-o", str(path)]) == 0
-    page, said = open_page(browser, path)
-    changed = page.locator("#changes").inner_text()
-    assert "written otherwise\tA\tB" in changed
-    assert 'p[\'w\']\tP(None, "model")\tP("model")' in changed
-    assert "constraint at line 1 of keep from line 4 of step\tnone\tP()" in changed
-    page.set_viewport_size({"width": 375, "height": 800})
-    page.reload()
-    page.wait_for_selector("html[data-ready]")
-    page.wait_for_timeout(500)
-    # it opens on what changed, whole; the reports are below
-    assert page.evaluate("scrollY") == 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    header = page.locator("header")
-    assert header.evaluate("e => e.scrollHeight <= e.clientHeight")
-    for frame in page.locator("iframe").all():
-        box = frame.bounding_box()
-        assert box is not None and (box["width"], box["height"]) == (375, 800)
-    assert said == []
-    page.close()
+    with open_page(browser, path) as page:
+        changed = page.locator("#changes").inner_text()
+        assert "written otherwise\tA\tB" in changed
+        assert 'p[\'w\']\tP(None, "model")\tP("model")' in changed
+        assert "constraint at line 1 of keep from line 4 of step\tnone\tP()" in changed
+        page.set_viewport_size({"width": 375, "height": 800})
+        page.reload()
+        page.wait_for_selector("html[data-ready]")
+        page.wait_for_timeout(500)
+        # it opens on what changed, whole; the reports are below
+        assert page.evaluate("scrollY") == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        header = page.locator("header")
+        assert header.evaluate("e => e.scrollHeight <= e.clientHeight")
+        for frame in page.locator("iframe").all():
+            box = frame.bounding_box()
+            assert box is not None and (box["width"], box["height"]) == (375, 800)
 
 
 def test_themes(report: Report):
@@ -581,21 +574,19 @@ def test_names_are_text(browser: Browser, tmp_path: Path):
     data["remarks"] = [
         {"severity": "warning", "message": NASTY, "position": NASTY, "node": 0}
     ]
-    found = Report(browser, tmp_path, data)
-    page = found.page
-    assert page.locator("#title").inner_text() == "script>"
-    assert page.title() == f"{NASTY} - ttxdsl report"
-    assert page.locator("#meshes").inner_text() == f"{NASTY}=2"
-    for key in "12345":
-        page.keyboard.press(key)
-    assert page.locator("#view-remarks .remark").inner_text().count(NASTY) == 2
-    found.js("select({ node: 0 })")
-    assert page.locator("#details h2").inner_text() == NASTY
-    found.js("select({ node: 1 })")
-    assert NASTY in page.locator("#details").inner_text()
-    assert page.locator("b", has_text=re.compile("^&")).count() == 0
-    assert found.said == []
-    page.close()
+    with opened(browser, tmp_path, data) as found:
+        page = found.page
+        assert page.locator("#title").inner_text() == "script>"
+        assert page.title() == f"{NASTY} - ttxdsl report"
+        assert page.locator("#meshes").inner_text() == f"{NASTY}=2"
+        for key in "12345":
+            page.keyboard.press(key)
+        assert page.locator("#view-remarks .remark").inner_text().count(NASTY) == 2
+        found.js("select({ node: 0 })")
+        assert page.locator("#details h2").inner_text() == NASTY
+        found.js("select({ node: 1 })")
+        assert NASTY in page.locator("#details").inner_text()
+        assert page.locator("b", has_text=re.compile("^&")).count() == 0
 
 
 def repeated(data: dict[str, Any], times: int) -> dict[str, Any]:
@@ -631,20 +622,18 @@ def test_four_thousand_ops(browser: Browser, tmp_path: Path, data: dict[str, Any
     times: list[float] = []
     # what issue 7 promises; the best of three, since machines are shared
     while not times or (min(times) >= MOST_SECONDS and len(times) < 3):
-        found = Report(browser, tmp_path, large)
-        page = found.page
-        shown = found.js("Number(document.documentElement.dataset.ready)") / 1000
-        # only what can be seen is made
-        assert page.locator("#outline .row").count() < 100
-        seconds = found.js(
-            """() => { const start = performance.now(); openAll(true); paint();
+        with opened(browser, tmp_path, large) as found:
+            page = found.page
+            shown = found.js("Number(document.documentElement.dataset.ready)") / 1000
+            # only what can be seen is made
+            assert page.locator("#outline .row").count() < 100
+            seconds = found.js(
+                """() => { const start = performance.now(); openAll(true); paint();
                  showView("stages"); showStage(11); showView("graph");
                  document.getElementById("search").value = "op:dot_general";
                  document.getElementById("search").dispatchEvent(new Event("input"));
                  return (performance.now() - start) / 1000; }"""
-        )
-        assert page.locator("#outline .row").count() < 100
-        assert found.said == []
-        page.close()
+            )
+            assert page.locator("#outline .row").count() < 100
         times.append(max(shown, seconds))
     assert min(times) < MOST_SECONDS

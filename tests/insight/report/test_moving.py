@@ -20,20 +20,18 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     data = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir").report_data()
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(report_page(repeated(data, 31)), encoding="utf-8")
-    page, complaints = open_page(browser, path)
-    page.click("#tab-graph")
-    page.evaluate(
-        """() => {
-             openAll(true);
-             window.counted = 0;
-             const paintLeafAsEver = paintLeaf, arrowAsEver = arrow;
-             paintLeaf = (...given) => (counted += 1, paintLeafAsEver(...given));
-             arrow = (...given) => (counted += 1, arrowAsEver(...given));
-           }"""
-    )
-    yield page
-    page.close()
-    assert complaints == []
+    with open_page(browser, path) as page:
+        page.click("#tab-graph")
+        page.evaluate(
+            """() => {
+                 openAll(true);
+                 window.counted = 0;
+                 const paintLeafAsEver = paintLeaf, arrowAsEver = arrow;
+                 paintLeaf = (...given) => (counted += 1, paintLeafAsEver(...given));
+                 arrow = (...given) => (counted += 1, arrowAsEver(...given));
+               }"""
+        )
+        yield page
 
 
 def settle(page: Page) -> None:

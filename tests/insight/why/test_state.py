@@ -78,7 +78,7 @@ def annotated(text: str, names: tuple[str, ...], sharding: str) -> str:
 @cache
 def proposals(text: str) -> list[Counterfactual]:
     """What helps any collective, arguments annotated otherwise."""
-    explainer = Explainer(parse_program(text), text)
+    explainer = Explainer(parse_program(text), text, tries=6)
     count = len(ttxdsl.load(text).partition().collectives())
     return [
         change

@@ -119,7 +119,7 @@ def in_ttnn(module: ModuleOp) -> None:
 
 @pytest.mark.parametrize("lower", [as_it_is, in_ttnn])
 @given(seed=st.integers(0, 1 << 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 def test_stretches_compute_what_whole_arrays_do(
     lower: Callable[[ModuleOp], None], seed: int
 ):
@@ -451,7 +451,7 @@ def test_a_stretch_is_a_part_of_the_whole(name: str, dtype: Any):
 
 
 @given(st.integers(0, 1 << 20))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_results_lie_as_those_of_a_ufunc(seed: int):
     """Sums and products that come next then add in the same order."""
     rng = random.Random(seed)

@@ -22,8 +22,8 @@ def test_on_programs_side_by_side(name: str):
         optimize = OptimizeCollectivesPass((name,))
         return calls(lambda: optimize.apply(make_context(), module))
 
-    # quadratic ones were 4.3: what is looked at for each of all groups is soon most of it
-    assert growth(work, 25) < 4.05
+    # quadratic ones are 4.2: what is looked at for each of all groups is soon most of it
+    assert growth(work, 16) < 4.05
 
 
 def gathered(count: int) -> str:
@@ -51,7 +51,7 @@ def test_on_values_that_constants_tell_apart():
         optimize = OptimizeCollectivesPass(("collective-cse",))
         return calls(lambda: optimize.apply(make_context(), module))
 
-    assert growth(work, 40) < 4.05
+    assert growth(work, 25) < 4.05
 
 
 def test_on_sums_that_follow_each_other():
@@ -62,4 +62,4 @@ def test_on_sums_that_follow_each_other():
         optimize = OptimizeCollectivesPass()
         return calls(lambda: optimize.apply(make_context(), module))
 
-    assert growth(work, 40) < 4.05
+    assert growth(work, 25) < 4.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -24,6 +25,7 @@ HIDDEN = HEADS * SIZE
 MESH = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 
 
+@cache
 def lowered(
     step: Callable[..., Any], stacked: tuple[int, ...] = (), merged: int = HIDDEN
 ) -> str:
@@ -93,17 +95,20 @@ def held(w: Any, x: Any) -> Any:
     return heads(jax.lax.with_sharding_constraint(x @ w, columns))
 
 
-PROGRAMS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "attention": (lowered(attend), (SIZE, HEADS)),
-    "training": (lowered(train(attend)), (SIZE, HEADS)),
-    "fused": (lowered(fused, merged=3 * HIDDEN), (3, HEADS, SIZE)),
-    "fused training": (lowered(train(fused), merged=3 * HIDDEN), (3, HEADS, SIZE)),
-    "scan": (lowered(scanned, (LAYERS,)), (SIZE, HEADS)),
-    "scan training": (lowered(train(scanned), (LAYERS,)), (SIZE, HEADS)),
-    "accumulation": (lowered(accumulated), (SIZE, HEADS)),
-    "branches": (lowered(chosen), (SIZE, HEADS)),
-    "held": (lowered(held), (SIZE, HEADS)),
-    "borders": (lowered(borders), (SIZE, HEADS)),
+PROGRAMS: dict[str, tuple[Callable[[], str], tuple[int, ...]]] = {
+    "attention": (partial(lowered, attend), (SIZE, HEADS)),
+    "training": (partial(lowered, train(attend)), (SIZE, HEADS)),
+    "fused": (partial(lowered, fused, merged=3 * HIDDEN), (3, HEADS, SIZE)),
+    "fused training": (
+        partial(lowered, train(fused), merged=3 * HIDDEN),
+        (3, HEADS, SIZE),
+    ),
+    "scan": (partial(lowered, scanned, (LAYERS,)), (SIZE, HEADS)),
+    "scan training": (partial(lowered, train(scanned), (LAYERS,)), (SIZE, HEADS)),
+    "accumulation": (partial(lowered, accumulated), (SIZE, HEADS)),
+    "branches": (partial(lowered, chosen), (SIZE, HEADS)),
+    "held": (partial(lowered, held), (SIZE, HEADS)),
+    "borders": (partial(lowered, borders), (SIZE, HEADS)),
 }
 
 
@@ -124,7 +129,8 @@ def split(text: str, parts: tuple[int, ...], at: int) -> str:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_numbers_are_those_of_the_merged_dimension(name: str):
-    text, parts = PROGRAMS[name]
+    lower, parts = PROGRAMS[name]
+    text = lower()
     program, other = ttxdsl.load(text), ttxdsl.load(split(text, parts, 1))
     w, x = map(np.asarray, program.random_inputs(0))
     expected = program.interpret(w, x).results
@@ -141,18 +147,21 @@ def test_numbers_are_those_of_the_merged_dimension(name: str):
 )
 def test_no_op_of_a_step_gets_the_merged_dimension_back(name: str):
     """Gradients, new weights and constants are of the parts."""
-    text, parts = PROGRAMS[name]
+    lower, parts = PROGRAMS[name]
+    text = lower()
     stored = split(text, parts, 1)
     merged = f"{WIDTH}x{parts[0] * parts[1] * (parts[2:] or (1,))[0]}x"
     assert merged in text and merged not in stored
 
 
 def test_a_constraint_gives_its_axes_to_the_part():
-    text, parts = PROGRAMS["held"]
+    lower, parts = PROGRAMS["held"]
+    text = lower()
     assert '[{"data"}, {}, {}, {"model"}]' in split(text, parts, 1)
 
 
 def test_axes_that_do_not_divide_the_part_are_an_error():
-    text, parts = PROGRAMS["fused"]
+    lower, parts = PROGRAMS["fused"]
+    text = lower()
     with pytest.raises(UnsupportedError, match="does not divide"):
         split(text, parts, 0)

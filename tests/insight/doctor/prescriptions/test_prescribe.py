@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from time import monotonic, sleep
 from typing import Any
 
@@ -93,7 +93,8 @@ def other_mesh(text: str) -> str:
     return text.replace(mesh, f'{mesh}sdy.mesh @other = <["all"=8]>\n')
 
 
-def search(text: str, seconds: float = 30, **options: Any) -> Prescriptions:
+@cache
+def search(text: str, seconds: float = 60, **options: Any) -> Prescriptions:
     """Return what is prescribed for a text."""
     return prescribe(parse_program(text), text=text, seconds=seconds, **options)
 
@@ -108,38 +109,40 @@ def search_few(text: str, count: int) -> Prescriptions:
     return search(text, 300, on_step=stop)
 
 
+parsed = cache(parse_program)
+
+
+@cache
 def compiled(text: str) -> Figures:
     """What a program costs as it is."""
     module = parse_program(text)
     return measure(compile_plainly(module, TTStableHLOPipelinePass()), module, GENERIC)
 
 
+@cache
 def candidates(text: str) -> list[Candidate]:
-    """All candidates of a text."""
-    module = parse_program(text)
+    """All candidates of a text: edits of the program that `parsed` returns."""
+    module = parsed(text)
     pipeline = TTStableHLOPipelinePass()
     return list(Candidates(module, text, "t", pipeline, own_mesh(module)).all())
 
 
 def applied(text: str, prescriptions: Sequence[Prescription | Candidate]) -> str:
     """The text with prescriptions, found again among the candidates."""
-    module = parse_program(text)
-    pipeline = TTStableHLOPipelinePass()
-    every = list(Candidates(module, text, "t", pipeline, own_mesh(module)).all())
     edits = [
         edit
         for wanted in prescriptions
         for edit in next(
             one
-            for one in every
+            for one in candidates(text)
             if (one.write, one.places) == (wanted.write, wanted.places)
         ).edits
     ]
-    return program_text(changed(module, edits))
+    return program_text(changed(parsed(text), edits))
 
 
 def test_a_llama_gets_what_its_expert_wrote():
-    answer = search_few(step_text(), 8)
+    answer = search_few(step_text(), 4)
     expert = compiled(step_text(held=3))
     line = 'x = jax.lax.with_sharding_constraint(x, P("data"))'
     best = next(one for one in answer.prescriptions if one.write == line)
@@ -158,7 +161,7 @@ def test_a_llama_gets_what_its_expert_wrote():
 
 
 def test_the_constrained_llama_is_not_told_to_hold_what_it_holds():
-    answer = search_few(step_text(held=3), 6)
+    answer = search_few(step_text(held=3), 3)
     held = {'x = jax.lax.with_sharding_constraint(x, P("data"))'}
     said = [one for one in answer.prescriptions if one.write in held]
     assert all(one.after.bytes < answer.before.bytes for one in said)
@@ -200,11 +203,11 @@ def test_changes_are_compiled_with_the_propagation_that_xla_has(
 
     monkeypatch.setattr(Meter, "compile", spy)
     module = parse_program(FIGHT)
-    prescribe(module, seconds=3)
+    prescribe(module, seconds=60)
     assert compiled == {"sdy-user-priority-propagate"}
     compiled.clear()
     basic = TTStableHLOPipelinePass(propagation="sdy-basic-propagate")
-    prescribe(module, seconds=3, pipeline=basic)
+    prescribe(module, seconds=60, pipeline=basic)
     assert compiled == {"sdy-basic-propagate"}
 
 
@@ -227,7 +230,7 @@ def test_each_is_measured_alone_and_some_together():
 
 def test_processes_find_the_same():
     with processes(1) as executor:
-        assert search(FIGHT, 60, executor=executor) == search(FIGHT, 60)
+        assert search(FIGHT, executor=executor) == search(FIGHT)
 
 
 def test_more_time_goes_the_same_way_further():
@@ -354,7 +357,7 @@ def test_an_interrupt_gives_the_best_so_far():
         if helping:
             raise KeyboardInterrupt
 
-    answer = search(FIGHT, 60, on_step=stop)
+    answer = search(FIGHT, on_step=stop)
     assert answer.interrupted
     assert len(answer.prescriptions) == 1
 
@@ -402,7 +405,7 @@ def test_other_meshes_of_the_same_devices():
 def test_the_axis_that_sends_most_does_not_lie_between_slices():
     """Nothing but the order of axes says which devices are in one slice."""
     text = FIGHT.replace('"data"=2, "model"=4', '"data"=4, "model"=2')
-    answer = search(text, 60, chip=CHIPS["v5e"], slices=4)
+    answer = search(text, chip=CHIPS["v5e"], slices=4)
     order = next(
         one
         for one in (*answer.prescriptions, *answer.tried)
@@ -417,7 +420,7 @@ def test_the_axis_that_sends_most_does_not_lie_on_a_slow_link():
     """Axes of one size change places, and the link that is said stays where it is."""
     text = HEAVY_DATA.replace("MESH", '"data"=2, "model"=2')
     slow = replace(GENERIC, axes=(("data", Link(1e-6, 1e8)),))
-    answer = search(text, 60, machine=slow)
+    answer = search(text, machine=slow)
     order = next(
         candidate
         for candidate in (*answer.prescriptions, *answer.tried)
@@ -451,7 +454,7 @@ func.func @main(
 def test_of_two_propagations_the_one_that_spares_the_slow_link_is_first():
     """Both axes can split the sum; propagation takes the one that moves the rest slowly."""
     slow = replace(GENERIC, axes=(("model", Link(1e-6, 1e7)),))
-    answer = search(FOUGHT_OVER, 60, machine=slow, keep=True)
+    answer = search(FOUGHT_OVER, machine=slow, keep=True)
     best = answer.prescriptions[0]
     assert (best.kind, best.write) == (
         "constraint",
