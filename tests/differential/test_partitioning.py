@@ -148,7 +148,7 @@ def jax_results(oracle: Oracle) -> JaxResults:
     return JaxResults(oracle)
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(4))
 def test_random_programs(oracle: Oracle, block: int) -> None:
     found = Counter(
         outcome
