@@ -23,7 +23,7 @@ function memoryVerdict({ memory }) {
     h("h2", { class: `big ${fits.length ? "good" : "bad"}` }, head),
     h("p", {}, h("b", {}, bytesText(memory.peak_bytes)), " at the peak of a device", h("span", { class: "muted" }, `: ${data.memory.counted}`)),
     h("p", { class: "chips" }, ...memory.chips.map(chip)),
-    h("ul", { class: "purposes", "aria-label": "the largest there" }, ...memory.largest.map((one) => h("li", {}, bytesText(one.bytes), h("span", { class: "muted" }, ` in ${one.count > 1 ? `${one.count} × ` : ""}${shortPlaces(one.name)}`)))));
+    h("p", { class: "muted" }, "largest there:"), h("ul", { class: "purposes" }, ...memory.largest.map((one) => h("li", {}, bytesText(one.bytes), h("span", { class: "muted" }, ` in ${one.count > 1 ? `${one.count} × ` : ""}${shortPlaces(one.name)}`)))));
 }
 
 function timeVerdict({ seconds, bound, parts, exposed_seconds: exposed }) {
