@@ -5,13 +5,16 @@ touched. Where few ops are meant, and what a pattern makes is not to be rewritte
 one walk does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.ir.traversal import ops_of_type
+
+_OpT = TypeVar("_OpT", bound=Operation)
 
 
 def take_body(holder: Operation, end: type[Operation]) -> Region:
@@ -36,6 +39,15 @@ def rewrite_type(
 ) -> None:
     """Apply a pattern to the ops of a class that are in `root` now."""
     rewrite(ops_of_type(root, op_class), pattern)
+
+
+def for_each(
+    root: Operation, op_class: type[_OpT], change: Callable[[_OpT], None]
+) -> None:
+    """Apply a function to the ops of a class that are in `root` now, as `rewrite` does."""
+    for op in ops_of_type(root, op_class):
+        if op.parent is not None:
+            change(op)
 
 
 def point_behind(value: SSAValue) -> InsertPoint:

@@ -31,7 +31,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ttxdsl.conversion.chlo_functions import (
     PREDICATES,
@@ -43,7 +42,6 @@ from ttxdsl.conversion.chlo_functions import (
 from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import chlo, stablehlo
-from ttxdsl.ir.rewriting import rewrite
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.transforms.partition.emitter import int_attr
@@ -333,39 +331,35 @@ _OF_TWO: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
 }  # fmt: skip
 
 
-class OpenFunction(RewritePattern):
-    """One function of chlo as ops of StableHLO."""
+def _open_function(op: Operation) -> None:
+    """Write one function of chlo as ops of StableHLO.
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Replace the op.
-
-        Raises:
-            UnsupportedError: nothing says it in StableHLO.
-        """
-        del rewriter
-        element = element_of(op.operands[0]) if op.operands else None
-        if op.name in _ANY_NUMBER:
-            function = _ANY_NUMBER[op.name]
-        elif op.name in _REAL and not isinstance(element, ComplexType):
-            function = partial(in_f32, _REAL[op.name])
-        elif op.name in PREDICATES:
-            function = PREDICATES[op.name]
-        elif isinstance(op, chlo.TopKOp):
-            write_instead(op, partial(_top_k, op))
-            return
-        elif op.name in _OF_32_BITS and element in (f32, i32, _UI32):
-            both = _OF_32_BITS[op.name]
-            write_instead(op, lambda w: [both(w, *op.operands)])
-            return
-        elif op.name in _OF_TWO:
-            write_instead(op, partial(_both_in_f32, _OF_TWO[op.name], op))
-            return
-        else:
-            raise UnsupportedError(
-                f"tt-mlir has no chlo, and nothing says it of {element} in StableHLO",
-                op,
-            )
-        write_instead(op, lambda w: [function(w, op.operands[0])])
+    Raises:
+        UnsupportedError: nothing says it in StableHLO.
+    """
+    element = element_of(op.operands[0]) if op.operands else None
+    if op.name in _ANY_NUMBER:
+        function = _ANY_NUMBER[op.name]
+    elif op.name in _REAL and not isinstance(element, ComplexType):
+        function = partial(in_f32, _REAL[op.name])
+    elif op.name in PREDICATES:
+        function = PREDICATES[op.name]
+    elif isinstance(op, chlo.TopKOp):
+        write_instead(op, partial(_top_k, op))
+        return
+    elif op.name in _OF_32_BITS and element in (f32, i32, _UI32):
+        both = _OF_32_BITS[op.name]
+        write_instead(op, lambda w: [both(w, *op.operands)])
+        return
+    elif op.name in _OF_TWO:
+        write_instead(op, partial(_both_in_f32, _OF_TWO[op.name], op))
+        return
+    else:
+        raise UnsupportedError(
+            f"tt-mlir has no chlo, and nothing says it of {element} in StableHLO",
+            op,
+        )
+    write_instead(op, lambda w: [function(w, op.operands[0])])
 
 
 _UI32 = IntegerType(32, Signedness.UNSIGNED)
@@ -406,5 +400,6 @@ class OpenChloPass(ModulePass):
     name = "open-chlo"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        chlo_ops = [child for child in all_ops(op) if child.name.startswith("chlo.")]
-        rewrite(chlo_ops, OpenFunction())
+        for child in all_ops(op):
+            if child.name.startswith("chlo."):
+                _open_function(child)

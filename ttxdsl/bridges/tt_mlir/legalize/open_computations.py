@@ -20,11 +20,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import (
     combines_alone,
@@ -38,38 +33,31 @@ from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
-from ttxdsl.ir.rewriting import rewrite_type
+from ttxdsl.ir.rewriting import for_each
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.transforms.partition.emitter import binary_region
 
 _OF_TRUTH = (stablehlo.AndOp, stablehlo.OrOp)
 
 
-class OpenReduce(RewritePattern):
-    """Reductions that tt-mlir takes in place of one that it does not."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.ReduceOp, rewriter: PatternRewriter, /
-    ) -> None:
-        """Replace the op, if it has to be."""
-        del rewriter
-        if _is_argmax(op):
-            return
-        block = op.body.block
-        kinds = combines_alone(block)
-        if kinds is None or any(
-            kind in _OF_TRUTH and element_of(input) != i1
-            for kind, input in zip(kinds, op.inputs, strict=True)
-        ):
-            write_instead(op, partial(_folded, op))
-            return
-        matters = [
-            constant_number(init) != identity(kind, element_of(init))
-            for kind, init in zip(kinds, op.init_values, strict=True)
-        ]
-        if len(kinds) > 1 or any(matters):
-            write_instead(op, lambda w: [_alone(op, w, i) for i in range(len(kinds))])
+def _open_reduce(op: stablehlo.ReduceOp) -> None:
+    """Write reductions that tt-mlir takes in place of one that it does not."""
+    if _is_argmax(op):
+        return
+    block = op.body.block
+    kinds = combines_alone(block)
+    if kinds is None or any(
+        kind in _OF_TRUTH and element_of(input) != i1
+        for kind, input in zip(kinds, op.inputs, strict=True)
+    ):
+        write_instead(op, partial(_folded, op))
+        return
+    matters = [
+        constant_number(init) != identity(kind, element_of(init))
+        for kind, init in zip(kinds, op.init_values, strict=True)
+    ]
+    if len(kinds) > 1 or any(matters):
+        write_instead(op, lambda w: [_alone(op, w, i) for i in range(len(kinds))])
 
 
 def _alone(op: stablehlo.ReduceOp, w: Writer, i: int) -> SSAValue:
@@ -132,23 +120,16 @@ def _is_argmax(op: stablehlo.ReduceOp) -> bool:
     )
 
 
-class OpenReduceWindow(RewritePattern):
-    """Windows as the combination of as many slices as a window has places."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.ReduceWindowOp, rewriter: PatternRewriter, /
-    ) -> None:
-        """Replace the op, if its computation is not one of tt-mlir's."""
-        del rewriter
-        kinds = combines_alone(op.body.block)
-        usual = kinds is not None and all(
-            kind in (stablehlo.AddOp, stablehlo.MaxOp, stablehlo.MulOp)
-            and constant_number(init) == identity(kind, element_of(init))
-            for kind, init in zip(kinds, op.init_values, strict=True)
-        )
-        if not usual and _places(op) <= _MOST_PLACES:
-            write_instead(op, partial(_windows, op))
+def _open_reduce_window(op: stablehlo.ReduceWindowOp) -> None:
+    """Write windows as the combination of as many slices as a window has places."""
+    kinds = combines_alone(op.body.block)
+    usual = kinds is not None and all(
+        kind in (stablehlo.AddOp, stablehlo.MaxOp, stablehlo.MulOp)
+        and constant_number(init) == identity(kind, element_of(init))
+        for kind, init in zip(kinds, op.init_values, strict=True)
+    )
+    if not usual and _places(op) <= _MOST_PLACES:
+        write_instead(op, partial(_windows, op))
 
 
 _MOST_PLACES = 256
@@ -202,52 +183,44 @@ _MOST_APPLIED = 32
 """Places that a function is applied to by a scatter that is written out."""
 
 
-class OpenScatter(RewritePattern):
-    """Scatters by one op in place of those that do more.
+def _open_scatter(op: stablehlo.ScatterOp) -> None:
+    """Write scatters by one op in place of those that do more.
 
     Differences are sums; a function of what is there, which ignores the update, is
     applied as often as a place is named.
+
+    Raises:
+        UnsupportedError: its computation is none of these.
     """
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.ScatterOp, rewriter: PatternRewriter, /
-    ) -> None:
-        """Replace the scatter, if it has to be.
-
-        Raises:
-            UnsupportedError: its computation is none of these.
-        """
-        del rewriter
-        block = op.update_computation.block
-        count, last = len(op.inputs), block.last_op
-        assert last is not None
-        if all(
-            combined is block.args[count + i] or combining_op(block, i) in _SCATTERED_BY
-            for i, combined in enumerate(last.operands)
-        ):
-            return
-        difference = last.operands[0].owner
-        if (
-            count == 1
-            and isinstance(difference, stablehlo.SubtractOp)
-            and tuple(difference.operands) == tuple(block.args)
-        ):
-            write_instead(
-                op, lambda w: [_scattered(op, w, op.inputs[0], w.neg(op.updates[0]))]
-            )
-        elif (
-            count == 1
-            and not block.args[1].uses.get_length()
-            and _points(op) <= _MOST_APPLIED
-        ):
-            write_instead(op, partial(_applied, op))
-        else:
-            raise UnsupportedError(
-                "tt-mlir scatters by one op (a sum, a product, the greater, the less, the"
-                " new value), and this is another computation",
-                op,
-            )
+    block = op.update_computation.block
+    count, last = len(op.inputs), block.last_op
+    assert last is not None
+    if all(
+        combined is block.args[count + i] or combining_op(block, i) in _SCATTERED_BY
+        for i, combined in enumerate(last.operands)
+    ):
+        return
+    difference = last.operands[0].owner
+    if (
+        count == 1
+        and isinstance(difference, stablehlo.SubtractOp)
+        and tuple(difference.operands) == tuple(block.args)
+    ):
+        write_instead(
+            op, lambda w: [_scattered(op, w, op.inputs[0], w.neg(op.updates[0]))]
+        )
+    elif (
+        count == 1
+        and not block.args[1].uses.get_length()
+        and _points(op) <= _MOST_APPLIED
+    ):
+        write_instead(op, partial(_applied, op))
+    else:
+        raise UnsupportedError(
+            "tt-mlir scatters by one op (a sum, a product, the greater, the less, the"
+            " new value), and this is another computation",
+            op,
+        )
 
 
 def _points(op: stablehlo.ScatterOp) -> int:
@@ -294,6 +267,6 @@ class OpenComputationsPass(ModulePass):
         Raises:
             UnsupportedError: a computation that cannot be written out.
         """
-        rewrite_type(op, stablehlo.ReduceOp, OpenReduce())
-        rewrite_type(op, stablehlo.ReduceWindowOp, OpenReduceWindow())
-        rewrite_type(op, stablehlo.ScatterOp, OpenScatter())
+        for_each(op, stablehlo.ReduceOp, _open_reduce)
+        for_each(op, stablehlo.ReduceWindowOp, _open_reduce_window)
+        for_each(op, stablehlo.ScatterOp, _open_scatter)

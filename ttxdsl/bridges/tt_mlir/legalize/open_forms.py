@@ -24,11 +24,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 
 from ttxdsl.bridges.tt_mlir.legalize.scalar_computations import constant_number
 from ttxdsl.conversion.writing import Writer, integer_width, write_instead
@@ -36,7 +31,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import RngDistribution
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.dialects.traits import Collective
-from ttxdsl.ir.rewriting import rewrite, rewrite_type
+from ttxdsl.ir.rewriting import for_each
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.partition.emitter import binary_region
@@ -46,16 +41,10 @@ _SHORT = 64
 """Truth values that a text lists one by one."""
 
 
-class PartsOfProduct(RewritePattern):
-    """A product of complex tensors as four of real ones."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.DotGeneralOp, rewriter: PatternRewriter, /
-    ) -> None:
-        del rewriter
-        if isinstance(element_of(op.result), ComplexType):
-            write_instead(op, partial(_product, op))
+def _open_product(op: stablehlo.DotGeneralOp) -> None:
+    """Write a product of complex tensors as four of real ones."""
+    if isinstance(element_of(op.result), ComplexType):
+        write_instead(op, partial(_product, op))
 
 
 def _product(op: stablehlo.DotGeneralOp, w: Writer) -> list[SSAValue]:
@@ -89,13 +78,10 @@ tt-mlir takes the other ops that only move data.
 """
 
 
-class EachPart(RewritePattern):
-    """An op on complex numbers as one on the real parts and one on the imaginary."""
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        del rewriter
-        if isinstance(element_of(op.results[0]), ComplexType):
-            write_instead(op, partial(_each_part, op))
+def _open_by_parts(op: Operation) -> None:
+    """Write an op on complex numbers as one on the real parts, one on the imaginary."""
+    if isinstance(element_of(op.results[0]), ComplexType):
+        write_instead(op, partial(_each_part, op))
 
 
 def _is_in_computation(op: Operation) -> bool:
@@ -139,18 +125,12 @@ def _part_type(element: Attribute) -> Attribute:
     return cast("ComplexType[AnyFloat]", element).element_type
 
 
-class StretchRandom(RewritePattern):
-    """Uniform numbers between computed bounds from those between 0 and 1."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.RngOp, rewriter: PatternRewriter, /
-    ) -> None:
-        del rewriter
-        uniform = op.rng_distribution.data is RngDistribution.UNIFORM
-        known = [constant_number(operand) is not None for operand in (op.a, op.b)]
-        if uniform and not all(known) and not isinstance(element_of(op.a), IntegerType):
-            write_instead(op, partial(_stretched, op))
+def _stretch_random(op: stablehlo.RngOp) -> None:
+    """Write uniform numbers between computed bounds as those between 0 and 1, stretched."""
+    uniform = op.rng_distribution.data is RngDistribution.UNIFORM
+    known = [constant_number(operand) is not None for operand in (op.a, op.b)]
+    if uniform and not all(known) and not isinstance(element_of(op.a), IntegerType):
+        write_instead(op, partial(_stretched, op))
 
 
 def _stretched(op: stablehlo.RngOp, w: Writer) -> list[SSAValue]:
@@ -163,25 +143,19 @@ def _stretched(op: stablehlo.RngOp, w: Writer) -> list[SSAValue]:
     return [w.add(w.mul(numbers, width), w.broadcast(op.a, shape))]
 
 
-class PadConvolution(RewritePattern):
-    """A convolution of three dimensions of what is spread and padded before."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.ConvolutionOp, rewriter: PatternRewriter, /
-    ) -> None:
-        del rewriter
-        rank = len(shape_of(op.lhs))
-        spatial = op.dimension_numbers.data.input_spatial_dimensions
-        if len(spatial) != 3:
-            return
-        low, high, spread = [0] * rank, [0] * rank, [0] * rank
-        padding = padding_pairs(op.padding, len(spatial))
-        dilation = window_values(op.lhs_dilation, len(spatial))
-        for dim, (before, after), step in zip(spatial, padding, dilation, strict=True):
-            low[dim], high[dim], spread[dim] = before, after, step - 1
-        if any((*low, *high, *spread)):
-            write_instead(op, partial(_padded, op, low, high, spread))
+def _pad_convolution(op: stablehlo.ConvolutionOp) -> None:
+    """Spread and pad what a convolution of three dimensions reads before it."""
+    rank = len(shape_of(op.lhs))
+    spatial = op.dimension_numbers.data.input_spatial_dimensions
+    if len(spatial) != 3:
+        return
+    low, high, spread = [0] * rank, [0] * rank, [0] * rank
+    padding = padding_pairs(op.padding, len(spatial))
+    dilation = window_values(op.lhs_dilation, len(spatial))
+    for dim, (before, after), step in zip(spatial, padding, dilation, strict=True):
+        low[dim], high[dim], spread[dim] = before, after, step - 1
+    if any((*low, *high, *spread)):
+        write_instead(op, partial(_padded, op, low, high, spread))
 
 
 def _padded(
@@ -201,56 +175,36 @@ def _padded(
     return [w.one(stablehlo.ConvolutionOp, operands, op.result.type, left)]
 
 
-class OneReplica(RewritePattern):
-    """The number of the replica, of which there is one."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.ReplicaIdOp, rewriter: PatternRewriter, /
-    ) -> None:
-        del rewriter
-        write_instead(op, lambda w: [w.number(0, element_of(op.result))])
+def _open_replica_id(op: stablehlo.ReplicaIdOp) -> None:
+    """Write the number of the replica, of which there is one."""
+    write_instead(op, lambda w: [w.number(0, element_of(op.result))])
 
 
-class TruthAsBytes(RewritePattern):
-    """Many truth values as bytes that are compared with zero."""
+def _open_truth_values(op: stablehlo.ConstantOp) -> None:
+    """Write many truth values as bytes that are compared with zero."""
+    dense = op.value
+    if element_of(op.output) != i1 or not isinstance(dense, DenseIntOrFPElementsAttr):
+        return
+    shape = shape_of(op.output)
+    values = dense.get_values()
+    if dense.is_splat() or len(values) <= _SHORT:
+        return
+    numbers = [int(bool(value)) for value in values]
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.ConstantOp, rewriter: PatternRewriter, /
-    ) -> None:
-        del rewriter
-        dense = op.value
-        if element_of(op.output) != i1 or not isinstance(
-            dense, DenseIntOrFPElementsAttr
-        ):
-            return
-        shape = shape_of(op.output)
-        values = dense.get_values()
-        if dense.is_splat() or len(values) <= _SHORT:
-            return
-        numbers = [int(bool(value)) for value in values]
+    def write(w: Writer) -> list[SSAValue]:
+        given = w.constant(numbers, shape, _BYTE)
+        return [w.test(given, "NE", 0)]
 
-        def write(w: Writer) -> list[SSAValue]:
-            given = w.constant(numbers, shape, _BYTE)
-            return [w.test(given, "NE", 0)]
-
-        write_instead(op, write)
+    write_instead(op, write)
 
 
-class BitsOfAnotherWidth(RewritePattern):
-    """Bits as numbers that are narrower or wider, by shifts."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.BitcastConvertOp, rewriter: PatternRewriter, /
-    ) -> None:
-        del rewriter
-        before, other = _width(element_of(op.operand)), _width(element_of(op.result))
-        if before > other:
-            write_instead(op, partial(_narrower, op, before, other))
-        elif before < other:
-            write_instead(op, partial(_wider, op, before, other))
+def _open_bitcast(op: stablehlo.BitcastConvertOp) -> None:
+    """Write bits as numbers that are narrower or wider, by shifts."""
+    before, other = _width(element_of(op.operand)), _width(element_of(op.result))
+    if before > other:
+        write_instead(op, partial(_narrower, op, before, other))
+    elif before < other:
+        write_instead(op, partial(_wider, op, before, other))
 
 
 def _width(element: Attribute) -> int:
@@ -297,14 +251,12 @@ class OpenFormsPass(ModulePass):
     name = "open-forms"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rewrite_type(op, stablehlo.DotGeneralOp, PartsOfProduct())
-        ops = ops_of_type(op, *_BY_PARTS)
-        rewrite(
-            [found_op for found_op in ops if not _is_in_computation(found_op)],
-            EachPart(),
-        )
-        rewrite_type(op, stablehlo.BitcastConvertOp, BitsOfAnotherWidth())
-        rewrite_type(op, stablehlo.RngOp, StretchRandom())
-        rewrite_type(op, stablehlo.ConvolutionOp, PadConvolution())
-        rewrite_type(op, stablehlo.ConstantOp, TruthAsBytes())
-        rewrite_type(op, stablehlo.ReplicaIdOp, OneReplica())
+        for_each(op, stablehlo.DotGeneralOp, _open_product)
+        for child in ops_of_type(op, *_BY_PARTS):
+            if not _is_in_computation(child):
+                _open_by_parts(child)
+        for_each(op, stablehlo.BitcastConvertOp, _open_bitcast)
+        for_each(op, stablehlo.RngOp, _stretch_random)
+        for_each(op, stablehlo.ConvolutionOp, _pad_convolution)
+        for_each(op, stablehlo.ConstantOp, _open_truth_values)
+        for_each(op, stablehlo.ReplicaIdOp, _open_replica_id)

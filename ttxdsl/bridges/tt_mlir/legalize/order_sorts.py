@@ -11,11 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, ModuleOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
 
 from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.diagnostics.errors import UnsupportedError
@@ -25,7 +20,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
     ComparisonDirectionAttr,
 )
-from ttxdsl.ir.rewriting import rewrite_type
+from ttxdsl.ir.rewriting import for_each
 from ttxdsl.ir.tensors import element_of
 
 
@@ -70,29 +65,22 @@ def _is_wider(op: stablehlo.ConvertOp) -> bool:
     return before.bitwidth < after.bitwidth
 
 
-class OrderSort(RewritePattern):
-    """Sorts by the keys of one."""
+def _order_sort(op: stablehlo.SortOp) -> None:
+    """Write a sort as sorts by one key each, if it has to be.
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(
-        self, op: stablehlo.SortOp, rewriter: PatternRewriter, /
-    ) -> None:
-        """Replace the sort, if it has to be.
-
-        Raises:
-            UnsupportedError: its comparator is no order by keys.
-        """
-        del rewriter
-        keys = sort_keys(op.comparator)
-        if keys is None or not all(map(_keeps_order, keys)):
-            raise UnsupportedError(
-                "its comparator is no order by operands one after another, and tt-mlir"
-                " looks only at the direction",
-                op,
-            )
-        as_written = keys[0].value is keys[0].compare.lhs
-        if len(keys) > 1 or keys[0].operands != (0,) or not as_written:
-            write_instead(op, partial(_sorted, op, keys))
+    Raises:
+        UnsupportedError: its comparator is no order by keys.
+    """
+    keys = sort_keys(op.comparator)
+    if keys is None or not all(map(_keeps_order, keys)):
+        raise UnsupportedError(
+            "its comparator is no order by operands one after another, and tt-mlir"
+            " looks only at the direction",
+            op,
+        )
+    as_written = keys[0].value is keys[0].compare.lhs
+    if len(keys) > 1 or keys[0].operands != (0,) or not as_written:
+        write_instead(op, partial(_sorted, op, keys))
 
 
 def _sorted(op: stablehlo.SortOp, keys: list[SortKey], w: Writer) -> list[SSAValue]:
@@ -144,4 +132,4 @@ class OrderSortsPass(ModulePass):
     name = "order-sorts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rewrite_type(op, stablehlo.SortOp, OrderSort())
+        for_each(op, stablehlo.SortOp, _order_sort)
