@@ -5,8 +5,8 @@
 DIR has pairs NAME.mlir and NAME.json: what JAX lowered for TPUs that are not there, and
 what libtpu's compiler said of it (`benchmarks/tpu_programs.py` writes them): `memory`
 (`argument`, `output`, `alias`, `temp`, in bytes) or `does_not_fit_bytes`, `topology`
-("v5p-64"), `devices`, `slices`, and if known `half`, `flops`. Folders below it count too. The
-folder of recipes has recipes.json, with the seconds of each, and NAME.mlir. `--write` makes
+("v5p-64"), `devices`, `slices`, and if known `half`, `flops`; and NAME.hlo, its program, if bytes
+are to be compared. Folders below it count too. The folder of recipes has recipes.json, with the seconds of each, and NAME.mlir. `--write` makes
 docs/evidence/plan.md of it. plan_steps.txt says what some of MaxText's steps were.
 """
 
@@ -20,16 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tpu_bytes
 from xdsl.ir import Operation
 
 import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.device import times_computed
-from ttxdsl.analysis.usage.work import computes, flops
+from ttxdsl.analysis.usage.traffic import times_computed
+from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.chips import chip_named
-from ttxdsl.dialects.traits import Collective
-from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops
 
 PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "plan.md"
@@ -270,7 +269,10 @@ def row_of(path: Path) -> Row | None:
         times = times_computed(module, fusion)
         work = sum(times[op] * flops_of_turn(op, fusion) for op in ops)
         counted = work, found["flops"]
-        moved = sum(bytes_of(op, fusion) for op in ops), found["bytes"]
+    text = path.with_suffix(".hlo")
+    if text.exists():
+        kinds = tpu_bytes.Bytes(tpu_bytes.Program(text.read_text())).hbm().of_kinds
+        moved = plan.hbm_bytes, kinds.total() - kinds["collective"]
     ours = plan.memory.peak_bytes
     fits = memory is not None and theirs <= chip.memory_bytes, plan.memory.fits
     return Row(
@@ -287,13 +289,6 @@ def flops_of_turn(op: Operation, fusion: Fusion) -> int:
     """Return operations as `cost_analysis()` has them, which counts loops once."""
     windows = fusion.windows(op)
     return flops(op) * min(_TURN, windows) // windows
-
-
-def bytes_of(op: Operation, fusion: Fusion) -> int:
-    """Return the bytes that an op reads and writes, messages too."""
-    if op.get_trait(Collective) is not None:
-        return sum(map(value_bytes, (*op.operands, *op.results)))
-    return fusion.bytes_touched(op) if computes(op) and not fusion.is_fused(op) else 0
 
 
 def error(ratios: list[float]) -> float:
