@@ -28,7 +28,9 @@ from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.traffic import times_computed
 from ttxdsl.analysis.usage.work import flops
+from ttxdsl.analysis.values.simplified import simplified
 from ttxdsl.costs.chips import chip_named
+from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.ir.traversal import all_ops
 
 PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "plan.md"
@@ -249,8 +251,8 @@ def row_of(path: Path) -> Row | None:
     found: dict[str, Any] = json.loads(path.read_text())
     chip = chip_named(found["topology"].split("-")[0])
     start = time.process_time()
-    program = ttxdsl.load(path.with_suffix(".mlir")).partition()
-    plan = program.plan(chip, slices=found["slices"], variants=False)
+    step = ttxdsl.load(path.with_suffix(".mlir")).partition()
+    plan = step.plan(chip, slices=found["slices"], variants=False)
     seconds = time.process_time() - start
     memory = found.get("memory")
     if memory is not None:
@@ -260,11 +262,14 @@ def row_of(path: Path) -> Row | None:
         theirs = found["does_not_fit_bytes"]
     else:
         return None
-    module = program.module
+    module = step.module
     counted = moved = None
     if found.get("flops"):
+        program = simplified(module)
+        module = module if program is None else program.module
         runs = Runs(module, 1)
-        ops = [op for op in all_ops(module) if runs.of(op).count]
+        # calls of Pallas kernels have no work there
+        ops = [op for op in all_ops(module) if runs.of(op).count and not is_kernel(op)]
         fusion = Fusion(chip.compiler)
         times = times_computed(module, fusion)
         work = sum(times[op] * flops_of_turn(op, fusion) for op in ops)

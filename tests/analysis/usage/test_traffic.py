@@ -8,6 +8,7 @@ import pytest
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.traffic import HbmTraffic
 from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, Compiler
 from ttxdsl.ir.traversal import all_ops
@@ -110,29 +111,35 @@ def test_a_softmax_over_short_rows_is_one_kernel():
     assert softmax(4096) > 3 * 2 * size
 
 
-def test_what_many_read_is_stored_by_the_first():
-    # the sum of four values, read by four products: not the four values by each
-    names = [f"%a{at}" for at in range(4)]
-    arguments = ", ".join(f"{name}: {T}" for name in names)
-    products = "".join(
-        f"\n  %p{at} = stablehlo.dot_general %2, {name}, {ROWS} : {BINARY}"
-        for at, name in enumerate(names)
-    )
-    body = f"""
+def test_what_several_make_is_stored_by_the_first():
+    arguments = ", ".join(f"%a{at}: {T}" for at in range(4))
+    body = f"""{ZERO}
   %0 = stablehlo.add %a0, %a1 : {T}
   %1 = stablehlo.add %0, %a2 : {T}
-  %2 = stablehlo.add %1, %a3 : {T}{products}
-  return %p0, %p1, %p2, %p3 : {T}, {T}, {T}, {T}"""
-    assert moved(body, ", ".join([T] * 4), arguments) == (4 + 1 + 4 * 3) * SIZE
+  %2 = stablehlo.add %1, %a3 : {T}{sums("%2", "r")}
+  %3 = stablehlo.broadcast_in_dim %r, dims = [1] : (tensor<64xf32>) -> {T}
+  %4 = stablehlo.add %2, %3 : {T}
+  return %4 : {T}"""
+    # the reduction reads four values and stores their sum, which is all that the last op reads
+    assert moved(body, T, arguments) == (4 + 1) * SIZE + 2 * SIZE + 2 * 64 * 4
 
 
 def test_products_are_finished_by_several_in_one_kernel():
     body = f"""{ZERO}
   %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
-  %1 = stablehlo.exponential %0 : {T}{sums("%0", "r")}
+  %1 = stablehlo.tanh %0 : {T}{sums("%0", "r")}
   return %1, %r : {T}, tensor<64xf32>"""
     # the product is in no memory
     assert moved(body, f"{T}, tensor<64xf32>") == 2 * SIZE + 64 * 4
+
+
+def test_what_is_computed_twice_counts_once():
+    twice = "\n".join(
+        f"  %{at} = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}" for at in range(2)
+    )
+    text = f"func.func @main(%x: {T}) -> ({T}, {T}) {{\n{twice}\n  return %0, %1 : {T}, {T}\n}}"
+    usage = usage_on(parse_program(text), "v5p")
+    assert (usage.flops, usage.hbm_bytes) == (2 * 64**3, 2 * SIZE)
 
 
 @pytest.mark.parametrize(("room", "count"), [(SIZE, 2), (SIZE - 1, 4)])

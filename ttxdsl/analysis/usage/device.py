@@ -22,7 +22,8 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
-from ttxdsl.analysis.usage.traffic import HbmTraffic
+from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
+from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.simplified import Simplified, simplified
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
@@ -93,14 +94,26 @@ class DeviceUsage:
         )
 
     @cached_property
+    def _counted(self) -> tuple[ModuleOp, Runs]:
+        """The program whose work counts, with no value twice, and how often its ops run."""
+        program = self._simplified
+        if program is None:
+            return self.module, self.runs
+        return program.module, device_runs(program.module, self.trip_count)
+
+    @cached_property
+    def flops(self) -> int:
+        """The floating-point operations of a step; of a fused op in each kernel that makes it."""
+        assert self.compiler is not None, "what is fused is a compiler's"
+        module, runs = self._counted
+        times = times_computed(module, Fusion(self.compiler))
+        return sum(runs.of(op).count * times[op] * flops(op) for op in all_ops(module))
+
+    @cached_property
     def hbm_bytes(self) -> int:
         """The bytes of its memory that a device reads and writes, but for collectives."""
-        if self.compiler is None:
-            return 0
-        module, runs, program = self.module, self.runs, self._simplified
-        if program is not None:
-            module = program.module
-            runs = device_runs(module, self.trip_count)
+        assert self.compiler is not None, "what is fused is a compiler's"
+        module, runs = self._counted
         traffic = HbmTraffic(module, Fusion(self.compiler))
         return sum(runs.of(op).count * traffic.bytes(op) for op in all_ops(module))
 

@@ -141,6 +141,10 @@ class HbmTraffic:
             and self.fusion.windows(product) == 1
         )
 
+    def is_made_by(self, value: SSAValue) -> bool:
+        """Whether the first reader of a value makes it, and stores it for the others."""
+        return value.owner in self._stored
+
     def may_join(self, op: Operation) -> bool:
         """Whether an op may be one kernel with others."""
         is_elementwise = self.fusion.is_stored(op) or op in self._stored
@@ -306,7 +310,8 @@ class _Kernels:
     ) -> Iterator[int]:
         """Yield the kernels that make or read a value and that an op may join."""
         maker = self._maker.get(value)
-        if maker is not None and (is_softmax or self._traffic.finishes(op, value)):
+        is_inside = self._traffic.finishes(op, value) or self._traffic.is_made_by(value)
+        if maker is not None and (is_softmax or is_inside):
             yield maker
         yield from self._readers.get(value, ())
 

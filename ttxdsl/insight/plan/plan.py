@@ -24,7 +24,6 @@ from ttxdsl.analysis.usage.device import known_chip, usage_on
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.timeline import Event
-from ttxdsl.analysis.usage.traffic import times_computed
 from ttxdsl.analysis.usage.work import computes, flops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
@@ -309,11 +308,10 @@ def plan_step(
     machine, line, profile = usage.machine, usage.timeline, usage.memory
     runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
     assert fusion is not None, "a chip has a compiler"
-    work = touched = model_work = 0
-    again, times = recomputed(module), times_computed(module, fusion)
+    touched = model_work = 0
+    again = recomputed(module)
     for op in all_ops(module):
         if turns := runs.of(op).count:
-            work += turns * times[op] * flops(op)
             if op not in again and is_product(op):
                 model_work += turns * flops(op)
             if _touches_memory(op) and not fusion.is_fused(op):
@@ -321,7 +319,7 @@ def plan_step(
     step = max(usage.seconds, 1e-9)
     time = TimePlan(
         step,
-        work / 2 / machine.operations_per_second,
+        usage.flops / 2 / machine.operations_per_second,
         touched / machine.memory_bytes_per_second,
         line.link_seconds,
         max(0.0, line.link_seconds - line.hidden_seconds),
@@ -363,7 +361,7 @@ def plan_step(
             slices,
             memory,
             time,
-            work,
+            usage.flops,
             usage.hbm_bytes,
             model_work,
         ),
