@@ -29,6 +29,7 @@ class Compiler:
             leaves gaps; otherwise the largest get theirs first, which leaves hardly any.
         gathers_again_beyond: how much longer than from a reader the way to the end of a block
             may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.gathers`).
+        core_bytes: of memory on the core in which values stay that have room there.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Compiler:
     converts_before_loops: bool = False
     places_in_order: bool = False
     gathers_again_beyond: int | None = None
+    core_bytes: int = 0
 
 
 _WINDOWS = range(4, 33)
@@ -51,7 +53,13 @@ the order of `topology.devices` it makes none)."""
 _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""
 
-TPU = Compiler("libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR)
+_CORE = 40 << 20
+"""Of 128 MiB on a core of v5e and v6e; kernels have the rest, and what is copied ahead of them. Of
+24, 40 and 100 MiB this has the least error."""
+
+TPU = Compiler(
+    "libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR, _CORE
+)
 """libtpu for v5e and v6e, as its buffer assignments show it."""
 
 TPU_MEGACORE = Compiler(

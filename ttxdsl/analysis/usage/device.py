@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import TOGETHER, Fusion
 from ttxdsl.analysis.usage.buffers.host import transfers
-from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     device_runs,
@@ -23,6 +22,8 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
+from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.simplified import Simplified, simplified
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
@@ -91,6 +92,30 @@ class DeviceUsage:
             collectives=self.collectives,
             fusion=self.fusion,
         )
+
+    @cached_property
+    def _counted(self) -> tuple[ModuleOp, Runs]:
+        """The program whose work counts, with no value twice, and how often its ops run."""
+        program = self._simplified
+        if program is None:
+            return self.module, self.runs
+        return program.module, device_runs(program.module, self.trip_count)
+
+    @cached_property
+    def flops(self) -> int:
+        """The floating-point operations of a step; of a fused op in each kernel that makes it."""
+        assert self.compiler is not None, "what is fused is a compiler's"
+        module, runs = self._counted
+        times = times_computed(module, Fusion(self.compiler))
+        return sum(runs.of(op).count * times[op] * flops(op) for op in all_ops(module))
+
+    @cached_property
+    def hbm_bytes(self) -> int:
+        """The bytes of its memory that a device reads and writes, but for collectives."""
+        assert self.compiler is not None, "what is fused is a compiler's"
+        module, runs = self._counted
+        traffic = HbmTraffic(module, Fusion(self.compiler))
+        return sum(runs.of(op).count * traffic.bytes(op) for op in all_ops(module))
 
     @cached_property
     def memory(self) -> MemoryProfile:
@@ -171,23 +196,6 @@ def _in_terms_of(program: Simplified, profile: MemoryProfile) -> MemoryProfile:
     points = (replace(point, op=program.ops[point.op]) for point in profile.points)
     peak = (replace(live, value=values[live.value]) for live in profile.peak_values)
     return replace(profile, points=tuple(points), peak_values=tuple(peak))
-
-
-def times_computed(module: ModuleOp, fusion: Fusion) -> dict[Operation, int]:
-    """Return in how many kernels each op is computed.
-
-    A fused op is made again in each kernel that reads it, and XLA's cost analysis counts it in
-    each.
-    """
-    kernels: dict[Operation, frozenset[Operation]] = {}
-    for op in reversed(list(all_ops(module))):
-        if not (fusion.is_fused(op) or shares_bytes(op)):
-            kernels[op] = frozenset((op,))
-            continue
-        users = {use.operation for result in op.results for use in result.uses}
-        (first, *others) = [kernels[user] for user in users] or [frozenset[Operation]()]
-        kernels[op] = first.union(*others) if others else first
-    return {op: max(1, len(of)) for op, of in kernels.items()}
 
 
 def known_chip(chip: Chip | str) -> Chip:

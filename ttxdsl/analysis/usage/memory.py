@@ -79,7 +79,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     tables_beside,
     written_over_first,
 )
-from ttxdsl.analysis.usage.entry import (
+from ttxdsl.analysis.values.entry import (
     entry_of,
     is_donated,
     is_partitioned,

@@ -20,7 +20,7 @@ from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
-from ttxdsl.analysis.usage.device import known_chip, times_computed, usage_on
+from ttxdsl.analysis.usage.device import known_chip, usage_on
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.timeline import Event
@@ -308,20 +308,19 @@ def plan_step(
     machine, line, profile = usage.machine, usage.timeline, usage.memory
     runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
     assert fusion is not None, "a chip has a compiler"
-    work = moved = model_work = 0
-    again, times = recomputed(module), times_computed(module, fusion)
+    touched = model_work = 0
+    again = recomputed(module)
     for op in all_ops(module):
         if turns := runs.of(op).count:
-            work += turns * times[op] * flops(op)
             if op not in again and is_product(op):
                 model_work += turns * flops(op)
             if _touches_memory(op) and not fusion.is_fused(op):
-                moved += turns * fusion.bytes_touched(op)
+                touched += turns * fusion.bytes_touched(op)
     step = max(usage.seconds, 1e-9)
     time = TimePlan(
         step,
-        work / 2 / machine.operations_per_second,
-        moved / machine.memory_bytes_per_second,
+        usage.flops / 2 / machine.operations_per_second,
+        touched / machine.memory_bytes_per_second,
         line.link_seconds,
         max(0.0, line.link_seconds - line.hidden_seconds),
         usage.host_seconds,
@@ -356,7 +355,16 @@ def plan_step(
             f" none; they take no memory but operands and results: {names}"
         )
     return StepPlan(
-        *(chip, devices_of(module), slices, memory, time, work, moved, model_work),
+        *(
+            chip,
+            devices_of(module),
+            slices,
+            memory,
+            time,
+            usage.flops,
+            usage.hbm_bytes,
+            model_work,
+        ),
         bytes_sent=sum(one.bytes_per_device for one in collectives),
         launches=sum(one.count for one in collectives),
         tokens=tokens or _tokens(module),

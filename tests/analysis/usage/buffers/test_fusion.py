@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.device import times_computed
 from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.traffic import times_computed
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.compilers import (
     TPU,

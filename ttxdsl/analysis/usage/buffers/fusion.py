@@ -34,7 +34,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     uses,
 )
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, narrowed
-from ttxdsl.analysis.usage.entry import is_argument
+from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
@@ -269,7 +269,7 @@ class Fusion:
         (last,) = stored
         if isinstance(last, stablehlo.ReduceOp):
             reads = self._read(last.operands)
-            return self._finished_product(last, reads) is product.results[0]
+            return self.finished_product(last, reads) is product.results[0]
         return _is_elementwise(last) and self._is_last_product(product, last)
 
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
@@ -348,7 +348,7 @@ class Fusion:
         if isinstance(op, PRODUCTS) and self.is_streamed(op):
             written = 0
         reads = self._read(read)
-        finished = self._finished_product(op, reads)
+        finished = self.finished_product(op, reads)
         return written + sum(
             size
             for value, size in reads.items()
@@ -358,7 +358,7 @@ class Fusion:
             )
         )
 
-    def _finished_product(
+    def finished_product(
         self, op: Operation, reads: Mapping[SSAValue, int]
     ) -> SSAValue | None:
         """Return the product that a reduction is part of.

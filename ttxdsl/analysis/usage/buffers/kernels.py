@@ -114,6 +114,19 @@ def softmax_product(op: Operation) -> Operation | None:
     return _scaled_product(scores)
 
 
+def is_row_wise(op: Operation) -> bool:
+    """Whether an op is one of a softmax over rows that one kernel holds: maximum, exponential, sum."""
+    value = op.operands[0]
+    shape = shape_of(value)
+    if not shape or shape[-1] > _LONGEST_ROW:
+        return False
+    if isinstance(op, stablehlo.ExpOp):
+        return True
+    return _reduces_rows(op, stablehlo.MaxOp) or (
+        _reduces_rows(op, stablehlo.AddOp) and isinstance(value.owner, stablehlo.ExpOp)
+    )
+
+
 def is_one_hot(op: Operation) -> bool:
     """Whether a scatter puts one element into each row of one repeated value."""
     if not isinstance(op, stablehlo.ScatterOp) or len(op.inputs) != 1:
