@@ -26,7 +26,8 @@ def stored(text: str) -> list[Candidate]:
 
 
 def test_the_weight_is_stored_by_heads():
-    text, _ = PROGRAMS["attention"]
+    lower, _ = PROGRAMS["attention"]
+    text = lower()
     (candidate,) = stored(text)
     assert candidate.kind == "spelling"
     first, *rest = candidate.write.split("\n")
@@ -40,7 +41,8 @@ def test_the_weight_is_stored_by_heads():
 
 
 def test_each_part_that_the_axes_divide_is_tried():
-    text, _ = PROGRAMS["fused training"]
+    lower, _ = PROGRAMS["fused training"]
+    text = lower()
     writes = [candidate.write.split("\n")[0] for candidate in stored(text)]
     assert [write.split(",  #")[0] for write in writes] == [
         '"arg0": of shape (16, 3, 4, 2), P(None, None, "model")',
@@ -72,7 +74,8 @@ def test_layers_are_stored_alike_and_all_weights_together():
 
 
 def test_given_shardings_are_kept():
-    text, _ = PROGRAMS["attention"]
+    lower, _ = PROGRAMS["attention"]
+    text = lower()
     module = parse_program(text)
     pipeline = TTStableHLOPipelinePass()
     kept = Candidates(module, text, "t", pipeline, own_mesh(module), keep=True)
