@@ -231,34 +231,17 @@ def _array(element: str, sizes: str, layout: str) -> Array:
     return Array(count * bits // 8, int(space[1]) if space else HBM)
 
 
+_NAMES = ("parameter", "constant", "get-tuple-element", "bitcast", "tuple", "after-all")
+"""Instructions that only name a value."""
 _FREE = frozenset(
     [
-        *(
-            "parameter",
-            "constant",
-            "get-tuple-element",
-            "bitcast",
-            "tuple",
-            "after-all",
-        ),
+        *_NAMES,
         *("partition-id", "replica-id", "opt-barrier", "copy-done", "async-done"),
         *("async-update", "collective-permute-done", "all-gather-done", "send-done"),
         *("all-reduce-done", "recv-done", "add-dependency"),
     ]
 )
-_UNCOUNTED = frozenset(
-    [
-        *(
-            "parameter",
-            "constant",
-            "get-tuple-element",
-            "bitcast",
-            "tuple",
-            "after-all",
-        ),
-        "custom-call",
-    ]
-)
+_UNCOUNTED = frozenset([*_NAMES, "custom-call"])
 _FREE_CALLS = ("AllocateBuffer", "ConcatBitcast", "NopReturnToken", "ZeroCrop")
 """Custom calls whose results are buffers that are there."""
 

@@ -118,6 +118,5 @@ def names(
 
 
 FLOAT_UNARY = names(1, "f", floats=True)
-INT_UNARY = names(1, "s", floats=False)
 FLOAT_BINARY = names(2, "f", floats=True)
 INT_BINARY = names(2, "s", floats=False)

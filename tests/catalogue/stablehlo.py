@@ -31,7 +31,6 @@ use(
     "reduce_precision", (F4,), (F4,), "exponent_bits = 5 : i32, mantissa_bits = 2 : i32"
 )
 QF = "tensor<4x!quant.uniform<i8:f32, 5.000000e-01:3>>"
-QA = "tensor<4x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01:3}>>"
 use("uniform_quantize", (F4,), (QF,))
 use("uniform_dequantize", (QF,), (F4,))
 

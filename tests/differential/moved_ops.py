@@ -6,7 +6,6 @@ import random
 import re
 
 _ONE_LINE = re.compile(r" +(?:%|stablehlo\.|return|func\.return)[^{}]*$")
-_BODY = re.compile(r"\{$|\} do \{$|^ +\}")
 
 
 def move_a_line(rng: random.Random, text: str) -> str:

@@ -68,7 +68,7 @@ REAL_FUNCTIONS: dict[str, Function] = {
     "chlo.erf_inv": _erf_inv,
     "chlo.sinh": _sinh,
 }
-"""Of floats of 32 bits and more; `erf_inv` has the precision of f32."""
+"""Functions of floats of at least 32 bits, by op name; `erf_inv` is as precise as f32."""
 
 PREDICATES: dict[str, Function] = {
     "chlo.is_inf": lambda w, x: w.test(w.abs(x), "EQ", inf),

@@ -54,8 +54,8 @@ _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""
 
 _CORE = 40 << 20
-"""Of 128 MiB on a core of v5e and v6e; kernels have the rest, and what is copied ahead of them. Of
-24, 40 and 100 MiB this has the least error."""
+"""The part of a core's 128 MiB (v5e, v6e) that holds values between kernels; the rest is for
+kernels and copies ahead of them. Of 24, 40 and 100 MiB this has the least error."""
 
 TPU = Compiler(
     "libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR, _CORE

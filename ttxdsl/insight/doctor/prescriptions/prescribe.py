@@ -42,7 +42,7 @@ SECONDS = 60.0
 """Seconds to search by default."""
 
 _TORCH_MODULE = "IrToHlo"
-"""What torch-xla calls its modules, a number behind it."""
+"""The name that torch-xla gives its modules, before a number."""
 
 
 def own_mesh(module: ModuleOp) -> tuple[str, Mesh]:
