@@ -52,12 +52,12 @@ _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""
 
 TPU = Compiler("libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR)
-"""libtpu for v5e and v6e, as its buffer assignments show it."""
+"""libtpu for v5e, as its buffer assignments show it."""
 
 TPU_MEGACORE = Compiler(
     "libtpu", (8, 128), True, True, True, 16, _WINDOWS, True, True, _FAR
 )
-"""libtpu for v4 and v5p, whose chips are two cores that work as one.
+"""libtpu for v4 and v5p, whose chips are two cores that work as one, and for v6e.
 
 Products of f32 take their operands as bf16, so that stored ones would be read at twice the
 bytes: the scores' gradients of Gemma 2 27B are made in both products.
