@@ -35,6 +35,7 @@ from ttxdsl.costs.compilers import (
     COMPILERS,
     TPU,
     TPU_MEGACORE,
+    TPU_V6E,
     TT_MLIR,
     XLA_GPU,
     Compiler,
@@ -212,7 +213,7 @@ def _tpu(
     efficiency: float = 0.7,
     host: float = 16,
     *,
-    megacore: bool = False,
+    compiler: Compiler = TPU,
 ) -> Chip:
     return Chip(
         name,
@@ -223,7 +224,7 @@ def _tpu(
         Link(1e-6, link * 1e9, Shape.RING),
         _TPU_NETWORK,
         product_efficiency=efficiency,
-        compiler=TPU_MEGACORE if megacore else TPU,
+        compiler=compiler,
         host_bytes_per_second=host * 1e9,
     )
 
@@ -253,10 +254,10 @@ def _wormhole(name: str, links: int, link: Link) -> Chip:
 CHIPS: Mapping[str, Chip] = {
     chip.name: chip
     for chip in (
-        _tpu("v4", 275, 30.75, 1228, 6, 50, megacore=True),
+        _tpu("v4", 275, 30.75, 1228, 6, 50, compiler=TPU_MEGACORE),
         _tpu("v5e", 197, 15.75, 819, 4, 50),
-        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85, megacore=True),
-        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.66, 32),
+        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.85, compiler=TPU_MEGACORE),
+        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.66, 32, compiler=TPU_V6E),
         _tpu("7x", 2307, 192, 7380, 6, 100, 0.7, 32),
         _gpu("a100", 312, 80, 2039, 300),
         _gpu("h100", 989, 80, 3350, 450),

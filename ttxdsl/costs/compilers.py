@@ -5,7 +5,7 @@ of its own is described here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ kernels and copies ahead of them. Of 24, 40 and 100 MiB this has the least error
 TPU = Compiler(
     "libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR, _CORE
 )
-"""libtpu for v5e and v6e, as its buffer assignments show it."""
+"""libtpu for v5e, as its buffer assignments show it."""
 
 TPU_MEGACORE = Compiler(
     "libtpu", (8, 128), True, True, True, 16, _WINDOWS, True, True, _FAR
@@ -70,6 +70,9 @@ TPU_MEGACORE = Compiler(
 Products of f32 take their operands as bf16, so that stored ones would be read at twice the
 bytes: the scores' gradients of Gemma 2 27B are made in both products.
 """
+
+TPU_V6E = replace(TPU_MEGACORE, core_bytes=_CORE)
+"""libtpu for v6e: buffers as on v5p, with v5e's memory on the core."""
 
 XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
 """cuBLAS reads its operands from memory, and finishes products with what follows."""
@@ -83,6 +86,7 @@ TT_MLIR = Compiler("tt-mlir", (32, 32))
 COMPILERS: Mapping[str, Compiler] = {
     "TPU": TPU,
     "TPU_MEGACORE": TPU_MEGACORE,
+    "TPU_V6E": TPU_V6E,
     "XLA_GPU": XLA_GPU,
     "XLA_CPU": XLA_CPU,
     "TT_MLIR": TT_MLIR,

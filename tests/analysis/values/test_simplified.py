@@ -107,6 +107,19 @@ def test_a_loop_of_one_turn_is_no_loop():
     assert live_bytes(LOOP) == live_bytes(AGAIN)
 
 
+def test_a_loop_of_one_turn_stays_if_a_frontend_says_so():
+    """So MaxText has the layers of Gemma 4 that attend to all tokens."""
+    note = "skip-simplify-while-loops_trip-count-one"
+    for says, loops in (("true", 1), ("false", 0)):
+        attributes = f'{{mhlo.frontend_attributes = {{"{note}" = "{says}"}}}}'
+        module = parsed(
+            LOOP.replace("\n   cond {", f"\n   attributes {attributes}\n   cond {{")
+        )
+        program = simplified(module)
+        kept = module if program is None else program.module
+        assert ops_in(kept)["stablehlo.while"] == loops
+
+
 def test_a_loop_of_two_turns_stays():
     assert simplified(parsed(LOOP.replace("%i, %one : (", "%i, %i : ("))) is None
 

@@ -72,6 +72,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     shares_bytes,
 )
 from ttxdsl.analysis.usage.buffers.order import (
+    gradients_last,
     on_demand,
     repeating_loop,
     scheduled,
@@ -422,6 +423,7 @@ class _Counter:
         if self.fusion and isinstance(loop := region.parent, stablehlo.WhileOp):
             repeated = self.repeated[loop] if region is loop.body else []
             ops = on_demand([*repeated, *self._without_repeated(ops)])
+            ops = gradients_last(ops, self.fusion)
         steps, captured = self.steps(self._noted(ops), Scope())
         return peak_of(steps, ()), captured
 

@@ -1,7 +1,8 @@
 """Programs as compilers have them when they plan memory: no loop of one turn, no value twice.
 
-XLA puts the body of a loop that turns once in its place (`WhileLoopSimplifier`), and makes one op
-of two that compute the same in one computation (`HloCSE`); transposes there and back, as of the
+XLA puts the body of a loop that turns once in its place (`WhileLoopSimplifier`; not where a
+frontend attribute forbids it, as MaxText does for layers that are scanned one by one), and makes
+one op of two that compute the same in one computation (`HloCSE`); transposes there and back, as of the
 rows of experts for their weights' gradients, are none (`AlgebraicSimplifier`). What a checkpoint computes again stays
 apart behind the `optimization_barrier` that JAX writes, and in a loop of its own. Of a layer
 outside of loops without a barrier (`jax.checkpoint(..., prevent_cse=False)`, as MaxText has it
@@ -22,10 +23,14 @@ from xdsl.traits import Pure, is_side_effect_free
 
 from ttxdsl.analysis.calls.trip_counts import TripCounts
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.custom import frontend_attribute
 from ttxdsl.dialects.calls.kernels import is_kernel, is_product
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import operands_of, ops_of_type
+
+_STAYS = "skip-simplify-while-loops_trip-count-one"
+"""A frontend attribute of loops of one turn that stay loops."""
 
 _OF_OPERANDS = (stablehlo.ReduceOp, stablehlo.SortOp, stablehlo.ScatterOp)
 """Ops with regions that make their results of operands alone."""
@@ -65,7 +70,9 @@ def simplified(module: ModuleOp) -> Simplified | None:
     """
     counts = TripCounts(module)
     single = [
-        loop for loop in ops_of_type(module, stablehlo.WhileOp) if counts.of(loop) == 1
+        loop
+        for loop in ops_of_type(module, stablehlo.WhileOp)
+        if counts.of(loop) == 1 and frontend_attribute(loop, _STAYS) != "true"
     ]
     if not (any(map(_has_product, single)) or _has_equal_values(module)):
         return None

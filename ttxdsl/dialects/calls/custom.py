@@ -22,10 +22,10 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.calls.linalg import ROUTINE_OF
-from ttxdsl.dialects.calls.tenstorrent import Target
+from ttxdsl.dialects.calls.tenstorrent import FRONTEND_ATTRIBUTES, Target
 from ttxdsl.dialects.stablehlo import CustomCallOp
 from ttxdsl.ir.tensors import element_of, shape_of
 
@@ -191,3 +191,10 @@ _KERNELS_OF_PALLAS = {
     "tpu_custom_call": _mosaic_tpu_sends,
 }
 """Kernels that say themselves whether they communicate."""
+
+
+def frontend_attribute(op: Operation, name: str) -> str | None:
+    """Return what a frontend tells XLA about an op under a name."""
+    entries = op.attributes.get(FRONTEND_ATTRIBUTES)
+    value = entries.data.get(name) if isinstance(entries, DictionaryAttr) else None
+    return value.data if isinstance(value, StringAttr) else None

@@ -22,13 +22,13 @@ from typing import Any, TypeGuard, cast
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     IntegerType,
     StringAttr,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.custom import frontend_attribute
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 
 _BYTE = IntegerType(8)
@@ -213,14 +213,11 @@ def _constant(value: SSAValue) -> Sequence[int] | None:
 
 def _block_sizes(op: stablehlo.CustomCallOp) -> tuple[int, int] | None:
     """Return how many queries and keys a block has, as splash attention notes them."""
-    notes = op.attributes.get("mhlo.frontend_attributes")
-    text = (
-        notes.data.get("kernel_metadata") if isinstance(notes, DictionaryAttr) else None
-    )
-    if not isinstance(text, StringAttr):
+    text = frontend_attribute(op, "kernel_metadata")
+    if text is None:
         return None
     try:
-        sizes = json.loads(json.loads(text.data)["xprof_metadata"])
+        sizes = json.loads(json.loads(text)["xprof_metadata"])
         name = kernel_name(op)
         suffix = next((f"_{part}" for part in ("dkv", "dq") if part in name), "")
         return int(sizes[f"block_q{suffix}"]), int(sizes[f"block_kv{suffix}"])

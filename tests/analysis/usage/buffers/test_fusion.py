@@ -431,3 +431,78 @@ def test_what_a_gather_reads_is_made_again_by_others(made: str, is_alone: bool):
     module = module_of(alone, "tensor<64xf32>", f"%x: {T}, %i: tensor<64x2xi32>")
     shared = next(op for op in all_ops(module) if op.name == f"stablehlo.{made}")
     assert not Fusion(COMPILER).is_fused(shared)
+
+
+def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
+    """XLA scatters into what the product made; another addition finishes it instead."""
+    start = f"  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}\n"
+    table = f"""
+  %f = stablehlo.constant dense<0.0> : tensor<f32>
+  %zero = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {T}
+  %i = stablehlo.constant dense<0> : tensor<64x1xi32>
+  %1 = "stablehlo.scatter"(%zero, %i, %x) <{{scatter_dimension_numbers =
+      #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %c : tensor<f32>
+  }}) : ({T}, tensor<64x1xi32>, {T}) -> {T}"""
+    other = f"  %1 = stablehlo.cbrt %x : {T}"
+    end = f"\n  %2 = stablehlo.add %0, %1 : {T}\n  return %2 : {T}"
+    streamed: list[bool] = []
+    for addend in (table, other):
+        module = module_of(start + addend + end, results=T)
+        product = next(op for op in all_ops(module) if "dot_general" in op.name)
+        streamed.append(Fusion(COMPILER).is_streamed(product))
+    assert streamed == [False, True]
+
+
+@pytest.mark.parametrize(("groups", "has_gradient"), [(4, True), (4, False), (0, True)])
+def test_grouped_scores_are_stored_where_their_gradient_is_made(
+    groups: int, has_gradient: bool
+):
+    """Others are one kernel with their exponentials; so are they in a forward pass."""
+    group = f"{groups}x" if groups else ""
+    last = 2 if groups else 1
+    order, dims = ("[1, 2, 0]", "[0, 1]") if groups else ("[1, 0]", "[0]")
+    q, k, s, m = (
+        f"tensor<256x{group}128xbf16>",
+        "tensor<2048x128xbf16>",
+        f"tensor<256x{group}2048x",
+        f"tensor<256x{group}f32>",
+    )
+    raw = f"tensor<2048x256x{group}bf16>"
+    attend = f"contracting_dims = [{last}] x [0] : ({s}bf16>, {k}) -> {q}"
+    body = f"""
+  %0 = stablehlo.dot_general %k, %q, contracting_dims = [1] x [{last}] : ({k}, {q}) -> {raw}
+  %t = stablehlo.transpose %0, dims = {order} : ({raw}) -> {s}bf16>
+  %1 = stablehlo.convert %t : ({s}bf16>) -> {s}f32>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %h = stablehlo.broadcast_in_dim %half, dims = [] : (tensor<f32>) -> {s}f32>
+  %2 = stablehlo.multiply %1, %h : {s}f32>
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %3 = stablehlo.reduce(%2 init: %i) applies stablehlo.maximum across dimensions = [{last}] : ({s}f32>, tensor<f32>) -> {m}
+  %4 = stablehlo.broadcast_in_dim %3, dims = {dims} : ({m}) -> {s}f32>
+  %5 = stablehlo.subtract %2, %4 : {s}f32>
+  %6 = stablehlo.exponential %5 : {s}f32>
+  %n = stablehlo.constant dense<0.0> : tensor<f32>
+  %7 = stablehlo.reduce(%6 init: %n) applies stablehlo.add across dimensions = [{last}] : ({s}f32>, tensor<f32>) -> {m}
+  %8 = stablehlo.broadcast_in_dim %7, dims = {dims} : ({m}) -> {s}f32>
+  %9 = stablehlo.divide %6, %8 : {s}f32>
+  %10 = stablehlo.convert %9 : ({s}f32>) -> {s}bf16>
+  %11 = stablehlo.dot_general %10, %k, {attend}
+  %12 = stablehlo.dot_general %10, %v, {attend}
+  %13 = stablehlo.add %11, %12 : {q}"""
+    gradient = f"""
+  %14 = stablehlo.multiply %6, %g : {s}f32>
+  %15 = stablehlo.reduce(%14 init: %n) applies stablehlo.add across dimensions = [{last}] : ({s}f32>, tensor<f32>) -> {m}
+  return %13, %15 : {q}, {m}"""
+    end = gradient if has_gradient else f"\n  return %13, %7 : {q}, {m}"
+    arguments = f"%k: {k}, %q: {q}, %v: {k}, %g: {s}f32>"
+    module = module_of(body + end, f"{q}, {m}", arguments)
+    fusion = Fusion(TPU_MEGACORE)
+    stored = [op.name for op in all_ops(module) if not fusion.is_fused(op)]
+    keeps_scores = bool(groups) and has_gradient
+    assert ("stablehlo.exponential" in stored) is not keeps_scores
+    # the probabilities of both products, never the scores in f32
+    assert stored.count("stablehlo.convert") == 1

@@ -12,6 +12,7 @@ import ttxdsl
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
+    gradients_last,
     on_demand,
     repeating_loop,
     scheduled,
@@ -236,11 +237,12 @@ def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_l
 
 
 def test_a_gradient_that_is_added_to_another_is_made_before_the_loop():
+    """It follows the other readers of the logits' gradient, which end the gathered weights."""
     order = head("stablehlo.add")
     assert order[-6:] == [
+        "abs",
         "dot_general",
         "reduce_scatter",
-        "abs",
         "while",
         "add",
         "return",
@@ -496,6 +498,73 @@ def test_weights_of_experts_get_their_gradients_while_those_of_rows_are_sent():
     )
     assert experts("ragged_all_to_all") == [*recomputed, *rows, *gradient]
     assert experts("tpu_custom_call") == [*recomputed, *gradient, *rows]
+
+
+def turn_of_fsdp(
+    layers: int = 1, *, count: int = 8, between: str = "", saves_memory: bool = False
+) -> list[str]:
+    """Return the order of a turn whose layers each have a gradient that is scattered."""
+    part = f"tensor<{256 // count}x256xf32>"
+    groups = f"dense<[{list(range(count))}]> : tensor<1x{count}xi64>"
+    gradients = "".join(
+        f"""
+    %product{n} = stablehlo.dot_general %d{n}, %x, {DOT}
+    %scattered{n} = "stablehlo.reduce_scatter"(%product{n}) <{{scatter_dimension = 0 : i64,
+        replica_groups = {groups}}}> ({{
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }}) : ({T}) -> {part}
+    %w{n + 1} = stablehlo.add %w{n}, %scattered{n} : {part}
+    {between.format(n=n)}
+    %d{n + 1} = stablehlo.dot_general %d{n}, %d{n}, {DOT}"""
+        for n in range(layers)
+    )
+    module = parse_program(
+        f"""
+func.func @main(%g: {T}, %x: {T}) -> ({part}, {T}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : {part}
+  %0:3 = stablehlo.while(%i = %zero, %w0 = %none, %d0 = %g) : tensor<i32>, {part}, {T}
+  cond {{
+    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    {gradients}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %w{layers}, %d{layers} : tensor<i32>, {part}, {T}
+  }}
+  return %0#1, %0#2 : {part}, {T}
+}}
+""",
+        make_context(),
+    )
+    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    fusion = Fusion(TPU, saves_memory=saves_memory)
+    ops = gradients_last(list(loop.body.block.ops), fusion)
+    return [result.name_hint or "" for op in ops for result in op.results]
+
+
+def test_gradients_in_windows_are_made_at_the_end_of_a_turn():
+    gradient = ["product0", "scattered0", "w1"]
+    late, early = ["d1", "n", *gradient], [*gradient, "d1", "n"]
+    assert turn_of_fsdp() == late
+    assert turn_of_fsdp(count=2) == early  # no windows
+    assert turn_of_fsdp(saves_memory=True) == early
+
+
+def test_gradients_wait_for_the_end_of_their_layer_at_most():
+    """It has seven of them, and ends where the next one is computed again."""
+    order = turn_of_fsdp(9)
+    assert order.index("d7") < order.index("product0") < order.index("d8")
+    assert order.index("d8") < order.index("product1") < order.index("d9")
+    again = f"%again{{n}} = stablehlo.dot_general %x, %x, {DOT}"
+    barrier = f"%again{{n}} = stablehlo.optimization_barrier %x : {T}"
+    for between in (again, barrier):
+        order = turn_of_fsdp(2, between=between)
+        assert order.index("product0") < order.index("again0") < order.index("d1")
 
 
 def gates(read: str, is_kernel_between: bool = False) -> list[str]:

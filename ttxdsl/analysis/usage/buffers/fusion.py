@@ -21,6 +21,7 @@ from typing import cast
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
+    ends_grouped_softmax,
     group_size,
     is_one_hot,
     scratch_types,
@@ -63,11 +64,11 @@ _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
 _MOST_OPERANDS = 64
-"""Buffers that a fusion reads at most, as on XLA's GPUs; it bounds every walk here."""
+"""Buffers that a fusion reads at most, as on XLA's GPUs; a bound of walks, too."""
 
 _STORED_ONCE = 3
-"""A value that two products use is stored if making it reads at least so many times its bytes:
-stored, it is written once and read twice, and its inputs are read once instead of twice."""
+"""A value for two products is stored if making it reads so many times its bytes: it is then
+written once and read twice, and its inputs are read once instead of twice."""
 
 TOGETHER = 4
 """Microbatches whose loops run together: of 5, 6, 7, 8 and 12 that Python adds, libtpu 0.0.52 runs
@@ -221,8 +222,7 @@ class Fusion:
     def stored_for(self, op: Operation) -> list[Operation]:
         """Return the products in windows that need a value stored that others make themselves.
 
-        It is made again for them: the others have it inside. A value that finishes a product
-        is written by that product.
+        The others have it inside. A value that finishes a product is written by that product.
         """
         if self.is_fused(op) or not _may_hide(op) or _follows_product(op):
             return []
@@ -275,16 +275,13 @@ class Fusion:
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
         """Whether no product behind one is finished by the same op: a kernel has one of them.
 
-        The others are stored, and what they are made of ends there.
+        The others are stored, and so is one to which a scatter adds: it begins with that.
         """
-        others = [
-            value.owner
-            for value in self._read(op.operands)
-            if isinstance(value.owner, PRODUCTS) and value.owner is not product
-        ]
+        makers = {value.owner for value in self._read(op.operands)}
         return not any(
-            other.parent is product.parent and product.is_before_in_block(other)
-            for other in others
+            (isinstance(op, stablehlo.AddOp) and isinstance(maker, stablehlo.ScatterOp))
+            or (isinstance(maker, PRODUCTS) and _is_behind(maker, product))
+            for maker in makers
         )
 
     def written_in_place(self, op: Operation) -> list[tuple[SSAValue, OpResult]]:
@@ -513,10 +510,8 @@ class Fusion:
     ) -> bool:
         """Whether several products read a value that is stored for them.
 
-        One that finishes a product is, and one whose making in both of two moves at least
-        as many bytes as writing it once and reading it in both. So is one of which each would
-        read more than it is, if the compiler thinks so; not if it is only converted to the
-        type of the products, whose computing is then done in f32 either way.
+        One that finishes a product is, and one for which two read too much (`_STORED_ONCE`); if the
+        compiler thinks so, one that combines two such, or less than half, or probabilities.
         """
         if len(_products_behind(op)) < 2:
             return False
@@ -528,7 +523,8 @@ class Fusion:
         if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
             return False
         if isinstance(op, stablehlo.ConvertOp):
-            return max(reads.values(), default=0) >= 2 * own
+            largest = max(reads.values(), default=0)
+            return largest >= 2 * own or ends_grouped_softmax(op)
         count = _elements(op.results[0])
         return sum(_elements(value) >= count for value in reads) > 1
 
@@ -569,6 +565,10 @@ class Fusion:
             for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
+
+
+def _is_behind(op: Operation, other: Operation) -> bool:
+    return op.parent is other.parent and other.is_before_in_block(op)
 
 
 def _elements(value: SSAValue) -> int:

@@ -7,7 +7,7 @@ with `device`. An argument that is there has a `mhlo.memory_kind`.
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.traits import IsTerminator
 
@@ -17,6 +17,7 @@ from ttxdsl.analysis.calls.function_attributes import (
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.custom import frontend_attribute
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import ops_of_type
 
@@ -30,11 +31,7 @@ def placement(op: Operation) -> str | None:
         or op.call_target_name.data != _TARGET
     ):
         return None
-    attributes = op.attributes.get("mhlo.frontend_attributes")
-    if not isinstance(attributes, DictionaryAttr):
-        return None
-    kind = attributes.data.get("_xla_buffer_placement")
-    return kind.data if isinstance(kind, StringAttr) else None
+    return frontend_attribute(op, "_xla_buffer_placement")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@
   exponentials, in the type that they have, and everybody behind reads those; a product in
   bf16 whose scores are f32 so takes twice the bytes. Of longer rows the product is stored,
   and the exponentials are made again by whoever reads them. libtpu 0.0.52, v5e, v5p and
-  v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 and more are not.
+  v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 and more are not. Nor are those of grouped
+  queries (grouped or multi-query attention written with a dimension of groups) where their
+  gradient is made: the product stores scores, in bf16 half of that (eight of eight programs).
 - A scatter of one element for each row into one value is a comparison with the indices.
 - A stable sort sorts numbers of elements along, and a large top_k is such a sort.
 - An all_to_all sends and receives parts that are contiguous: what it splits or joins along
@@ -92,6 +94,34 @@ def _scaled_product(value: SSAValue) -> Operation | None:
 
 def softmax_product(op: Operation) -> Operation | None:
     """Return the product of which exponentials are the softmax, in one kernel."""
+    product = _product_of_softmax(op)
+    return None if product is None or _is_grouped(product, op) else product
+
+
+def ends_grouped_softmax(op: Operation) -> bool:
+    """Whether an op converts probabilities of grouped scores, which are stored themselves."""
+    if not isinstance(op, stablehlo.ConvertOp):
+        return False
+    divided = _owner(op.operand)
+    if not isinstance(divided, stablehlo.DivOp):
+        return False
+    powers = _owner(divided.lhs)
+    product = None if powers is None else _product_of_softmax(powers)
+    return product is not None and _is_grouped(product, powers)
+
+
+def _is_grouped(product: Operation, powers: Operation | None) -> bool:
+    """Whether scores have a dimension of groups, and exponentials of them a gradient."""
+    if powers is None or not isinstance(product, stablehlo.DotGeneralOp):
+        return False
+    batch = product.dot_dimension_numbers.data.lhs_batching_dimensions
+    readers = (use.operation for use in powers.results[0].uses)
+    has_gradient = any(isinstance(reader, stablehlo.MulOp) for reader in readers)
+    return has_gradient and len(shape_of(product.result)) - len(batch) > 2
+
+
+def _product_of_softmax(op: Operation) -> Operation | None:
+    """Return the product that elementwise ops lead from to the exponentials of a softmax."""
     if not isinstance(op, stablehlo.ExpOp):
         return None
     shape, element = shape_of(op.result), element_of(op.result)

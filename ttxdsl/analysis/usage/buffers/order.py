@@ -32,6 +32,9 @@ from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
+_LAYER_WEIGHTS = 7
+"""Products with weights in a layer of Llama."""
+
 
 def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation]:
     """Return the ops of a block in the order in which a compiler runs them."""
@@ -63,6 +66,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     )
     if late.issuperset(head) and _is_early(head, loops[-1], fusion):
         late.difference_update(head)
+    if head and late.isdisjoint(head):
         ops = _behind_readers(ops, head)
     moved = [op for op in ops if op in late]
     kept = [op for op in ops if op not in late]
@@ -455,6 +459,39 @@ def _behind_exchange(
             late[op] = None
             of_late.update(op.results)
     return [*(op for op in ops[:at] if op not in late), *late, *ops[at:]]
+
+
+def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
+    """Return a loop's ops with gradients that are scattered in windows behind a layer's others.
+
+    The gradient of a layer's input needs none of them, so that seen from the end they come
+    first: what each is made of is held from where it is made to the end of the layer (libtpu
+    0.0.52: Llama with FSDP among 4, 8 and 16). A layer ends where another begins to be computed
+    again, and has at most `_LAYER_WEIGHTS` of them.
+    """
+    if fusion.saves_memory:
+        return list(ops)
+    dependent = set(depends_on_carried(ops))
+    waiting: list[list[Operation]] = []
+    ordered: list[Operation] = []
+    for op in ops[:-1]:
+        is_product = isinstance(op, stablehlo.DotGeneralOp)
+        if is_product and fusion.is_scattered(op):
+            waiting.append([op])
+            if len(waiting) > _LAYER_WEIGHTS:
+                ordered += waiting.pop(0)
+            continue
+        values = set(_operands_in(op))
+        behind = [of for of in waiting if values & {v for w in of for v in w.results}]
+        if behind:
+            behind[-1].append(op)
+            continue
+        is_again = is_product and dependent and op not in dependent
+        if is_again or isinstance(op, stablehlo.OptimizationBarrierOp):
+            ordered += [late for of in waiting for late in of]
+            waiting.clear()
+        ordered.append(op)
+    return [*ordered, *(late for of in waiting for late in of), ops[-1]]
 
 
 def _is_exchange(op: Operation) -> bool:
