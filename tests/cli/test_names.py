@@ -54,6 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("why m.mlir --result 9", "it has 1"),
         ("why m.mlir --collective 9", "has 1, numbered from 0"),
         ("why m.mlir %zz", "%0"),
+        ("why m.mlir --value %0", "%VALUE stands alone: no --value before it"),
         ("why m.mlir --machine nope", "generic, n300"),
         ("show m.mlir --arg 9", "0 to 1"),
         ("show m.mlir --after inlne", "did you mean inline?"),

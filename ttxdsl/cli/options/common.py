@@ -122,6 +122,9 @@ class Parser(argparse.ArgumentParser):
         if near:
             message = _CHOICES.sub(r"\g<head>", message)
         hint = f"did you mean {', '.join(near)}?" if near else f"see {self.prog} --help"
+        for action in self._get_positional_actions():
+            if f"--{action.dest}" in message.split():
+                hint = f"{action.metavar or action.dest} stands alone: no --{action.dest} before it"
         self.exit(2, f"{self.prog}: error: {visible(message)}\n  {hint}\n")
 
     def _near(self, message: str) -> Iterator[str]:
