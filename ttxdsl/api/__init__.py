@@ -355,7 +355,7 @@ class Program(ListedForm):
             for name, program in zip(names, (self, other), strict=True)
         )
         answer = difference(*sides)
-        return answer.shown_by(partial(print_difference, found=answer))
+        return answer.shown_by(partial(print_difference, difference=answer))
 
     @_asking()
     def budget(

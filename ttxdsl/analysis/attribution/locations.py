@@ -119,7 +119,7 @@ def _scopes(location: Attribute) -> tuple[str, ...]:
             return (*_scopes(location.caller), *_scopes(location.callee))
         case FusedLoc():
             parts = cast(ArrayAttr[Attribute], location.locations)
-            return next((found for one in parts if (found := _scopes(one))), ())
+            return next((scopes for part in parts if (scopes := _scopes(part))), ())
         case _:
             return ()
 

@@ -214,13 +214,15 @@ class _Marking:
         calls: list[AuthorScope] = []
         line = ""
         frames = _traceback(location)
-        own = [at for at, one in enumerate(frames) if not is_of_library(one.position)]
+        own = [
+            at for at, frame in enumerate(frames) if not is_of_library(frame.position)
+        ]
         for frame in (frames[at] for at in own):
             if name := _function_name(frame):
                 calls.append(AuthorScope(name, line))
             line = self._line(frame)
         behind = frames[own[-1] + 1 :][:1] if own else []
-        library = tuple(AuthorScope(_function_name(one), line) for one in behind)
+        library = tuple(AuthorScope(_function_name(frame), line) for frame in behind)
         written = (*parts, *(frame.position for frame in frames))
         label = self._labels.setdefault(written, len(self._labels))
         functions = tuple(calls[:_MOST_CALLS])

@@ -99,7 +99,9 @@ def joined_parts(location: Attribute) -> tuple[Attribute, ...]:
     while isinstance(inner, NameLoc):
         if inner.desc.data == _JOINED:
             parts = cast(ArrayAttr[Attribute], cast(FusedLoc, inner.location).locations)
-            return tuple(one for part in parts for one in joined_parts(part))
+            return tuple(
+                inner_part for part in parts for inner_part in joined_parts(part)
+            )
         inner = inner.location
     return (location,)
 
@@ -302,7 +304,9 @@ class Origins:
                 return (*outer, *caller, *calls), own
             case FusedLoc():
                 parts = cast(ArrayAttr[Attribute], location.locations)
-                found = map(self._numbers, parts)
-                return next((one for one in found if any(one)), ((), ()))
+                numbers_of_parts = map(self._numbers, parts)
+                return next(
+                    (numbers for numbers in numbers_of_parts if any(numbers)), ((), ())
+                )
             case _:
                 return (), ()

@@ -60,28 +60,30 @@ def purposes(
     """
     known = collective_roles(module) if known is None else known
     rows = [
-        ((op, roles.of(op), roles), one)
-        for (op, roles), one in zip(known, collectives, strict=True)
-        if one.is_priced
+        ((op, roles.of(op), roles), collective)
+        for (op, roles), collective in zip(known, collectives, strict=True)
+        if collective.is_priced
     ]
     # it is FSDP where gradients are summed along an axis that parameters are split by
-    trained = _axes(one for (_, role, _), one in rows if role is Role.GRADIENTS)
+    trained = _axes(
+        collective for (_, role, _), collective in rows if role is Role.GRADIENTS
+    )
     split, updated = (
         _axes(
-            one
-            for (op, role, roles), one in rows
+            collective
+            for (op, role, roles), collective in rows
             if isinstance(op, stablehlo.AllGatherOp)
             and role in (Role.PARAMETERS, Role.UPDATES)
             and roles.is_argument(op) is given
         )
         for given in (True, False)
     )
-    found: dict[tuple[str, str, str, str], list[CountedCollective]] = {}
-    for (op, role, roles), one in rows:
+    groups: dict[tuple[str, str, str, str], list[CountedCollective]] = {}
+    for (op, role, roles), collective in rows:
         fact = op.get_trait(Collective)
         match fact and fact.ring, role:
             case Ring.REDUCE_SCATTER, Role.GRADIENTS:
-                along = _axes([one])
+                along = _axes([collective])
                 why = "ZeRO" if along & updated and not along & split else "FSDP"
             case Ring.ALL_REDUCE, Role.GRADIENTS:
                 why = "data parallel"
@@ -91,21 +93,21 @@ def purposes(
                 if not roles.is_argument(op):
                     why = "ZeRO"
                 else:
-                    why = "FSDP" if _axes([one]) & trained else "gathered"
+                    why = "FSDP" if _axes([collective]) & trained else "gathered"
             case Ring.ALL_GATHER, Role.ARGUMENTS | Role.OPTIMIZER_STATE:
                 why = "gathered"
             case _:
                 why = "moved"
         sent = listed([role.value for role in roles.all_of(op)])
-        key = why, one.kind, sent, one.axes_text
-        found.setdefault(key, []).append(one)
+        key = why, collective.kind, sent, collective.axes_text
+        groups.setdefault(key, []).append(collective)
     lines = [
         Purpose(
             *key,
-            sum(one.count for one in alike),
-            sum(one.bytes_per_device for one in alike),
+            sum(collective.count for collective in alike),
+            sum(collective.bytes_per_device for collective in alike),
         )
-        for key, alike in found.items()
+        for key, alike in groups.items()
     ]
     return tuple(sorted(lines, key=lambda line: -line.bytes))
 
@@ -113,5 +115,7 @@ def purposes(
 def _axes(collectives: Iterable[CountedCollective]) -> frozenset[str]:
     """The axes that any of some collectives runs along."""
     return frozenset(
-        name for one in collectives for name in one.axis_names or (one.axes_text,)
+        name
+        for collective in collectives
+        for name in collective.axis_names or (collective.axes_text,)
     )

@@ -84,7 +84,7 @@ class Roles:
         self._trained = [0] * count
         """For each result the parameters that it is an update or the gradient of."""
         self._depends = self._dependences()
-        self._is_made = self._made()
+        self._is_made = self._are_computed()
         self._made_of = self._classified()
         self._parameters = union(self._trained)
         self._optimizer_state = 0
@@ -138,7 +138,9 @@ class Roles:
         trained = sum(1 << result for result, mask in enumerate(self._trained) if mask)
         if moved:
             whose = sum(
-                1 << self._before[one] for one in bits(moved) if one in self._before
+                1 << self._before[piece]
+                for piece in bits(moved)
+                if piece in self._before
             )
             known = self._of_arguments(whose)
             return known or (
@@ -179,7 +181,7 @@ class Roles:
             match self.of(op, which):
                 case Role.PARAMETERS | Role.GRADIENTS | Role.UPDATES:
                     ends = bits(self._reached(op, which, flow.ends))
-                    mask = union(self._trained[one] for one in ends)
+                    mask = union(self._trained[end] for end in ends)
                     mask = mask or flow.sources[at] & self._parameters
                 case Role.OPTIMIZER_STATE:
                     mask = flow.sources[at] & self._optimizer_state
@@ -241,7 +243,7 @@ class Roles:
                 depends[target] |= depends[source]
         return depends
 
-    def _made(self) -> list[bool]:
+    def _are_computed(self) -> list[bool]:
         """Return which values are more than arguments, moved and worked on."""
         is_made = [False] * len(self._flow.makers)
         for source, target, kind in self._flow.edges:
@@ -325,8 +327,8 @@ class Roles:
         factors: dict[int, int] = {}
         for op in flow.makers:
             if isinstance(op, _PRODUCTS):
-                one, other = (flow.number[value] for value in op.operands[:2])
-                for mine, factor in ((one, other), (other, one)):
+                first, second = (flow.number[value] for value in op.operands[:2])
+                for mine, factor in ((first, second), (second, first)):
                     alike = flow.likeness[factor]
                     factors[alike] = factors.get(alike, 0) | self._alone(mine)
         return factors
@@ -335,9 +337,11 @@ class Roles:
         """The arguments that are multiplied with what a value is a product with, too."""
         flow = self._flow
         op = flow.makers[at]
-        known = [flow.number[value] for value in op.operands] if op else []
-        mine = union(self._alone(operand) for operand in known)
-        return ~mine & union(factors.get(flow.likeness[one], 0) for one in known)
+        operands = [flow.number[value] for value in op.operands] if op else []
+        mine = union(self._alone(operand) for operand in operands)
+        return ~mine & union(
+            factors.get(flow.likeness[operand], 0) for operand in operands
+        )
 
     def _alone(self, at: int) -> int:
         """The arguments that a value is computed from, if from nothing else."""
@@ -369,7 +373,7 @@ def _is_forward_only(function: FuncOp) -> bool:
 def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:
     """The collectives of a program in order, each with the roles in its function."""
     known: dict[Operation, Roles] = {}
-    found: list[tuple[Operation, Roles]] = []
+    pairs: list[tuple[Operation, Roles]] = []
     for op in collective_ops(module):
         function = op.parent_op()
         while not isinstance(function, FuncOp):
@@ -377,5 +381,5 @@ def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:
             function = function.parent_op()
         if function not in known:
             known[function] = Roles(function)
-        found.append((op, known[function]))
-    return found
+        pairs.append((op, known[function]))
+    return pairs

@@ -77,11 +77,11 @@ class Scopes:
 
     def ancestors(self, scope: int) -> list[int]:
         """The scope and all that it is in, innermost first."""
-        found: list[int] = []
+        ancestors: list[int] = []
         while scope >= 0:
-            found.append(scope)
+            ancestors.append(scope)
             scope = self.scopes[scope].parent
-        return found
+        return ancestors
 
     def settle(self, nodes: Sequence[TraceNode]) -> None:
         """Once all nodes are there: shorten chains, place constants, cut the large."""
@@ -123,12 +123,12 @@ class Scopes:
             if node.kind != "op" or node.path or node.group:
                 continue
             near = [nodes[user] for user in users[at]]
-            if not any(one.kind == "op" for one in near):
+            if not any(neighbour.kind == "op" for neighbour in near):
                 near = [nodes[source] for source, _ in node.inputs]
             inside: dict[int, list[int]] = defaultdict(list)
-            for one in near:
-                if one.kind == "op":
-                    inside[self._outermost(one.group)].append(one.group)
+            for neighbour in near:
+                if neighbour.kind == "op":
+                    inside[self._outermost(neighbour.group)].append(neighbour.group)
             if inside:
                 node.group = self._common(inside[min(inside, key=self._phase)])
 
@@ -147,7 +147,7 @@ class Scopes:
         shared = self.ancestors(scopes[0])
         for scope in scopes[1:]:
             there = set(self.ancestors(scope))
-            shared = [one for one in shared if one in there]
+            shared = [scope_around for scope_around in shared if scope_around in there]
         return shared[0]
 
     def _part_scattered(self, nodes: Sequence[TraceNode]) -> None:
@@ -159,16 +159,18 @@ class Scopes:
         """
         depths = [len(self.ancestors(scope)) for scope in range(len(self.scopes))]
         inside = self._inside(nodes)
-        for scope in sorted(range(1, len(self.scopes)), key=lambda one: -depths[one]):
-            found = inside.get(scope)
-            if found is None or self.scopes[scope].kind != "scope":
+        for scope in sorted(
+            range(1, len(self.scopes)), key=lambda number: -depths[number]
+        ):
+            members = inside.get(scope)
+            if members is None or self.scopes[scope].kind != "scope":
                 continue
             if self.scopes[scope].name in PHASES:
                 continue
             if not self._counted.isdisjoint(self.ancestors(scope)):
                 continue
-            if len(found) < (found[-1] - found[0] + 1) * _DENSE:
-                self._part(scope, found, nodes)
+            if len(members) < (members[-1] - members[0] + 1) * _DENSE:
+                self._part(scope, members, nodes)
 
     def _inside(self, nodes: Sequence[TraceNode]) -> dict[int, list[int]]:
         """The nodes in each scope that has any, also through others."""
@@ -358,8 +360,8 @@ class Scopes:
         for node in inside:
             if node not in places:
                 for scope in self.ancestors(nodes[node].group):
-                    if (found := scopes.get(scope)) is not None:
-                        places[node] = found
+                    if (place := scopes.get(scope)) is not None:
+                        places[node] = place
                         break
         last: dict[int, int] = {}
         for node in inside:
@@ -399,7 +401,7 @@ def _parts_of(
         return [None] * len(pieces)
     contents = [tuple(labels[start:end]) for start, end in pieces]
     counts = Counter(contents)
-    size = -(-sum(counts[one] == 1 for one in contents) // (_MOST_PIECES - 2))
+    size = -(-sum(counts[content] == 1 for content in contents) // (_MOST_PIECES - 2))
     parts: list[int | None] = []
     part = inside = 0
     for content in contents:

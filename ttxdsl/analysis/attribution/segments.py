@@ -32,11 +32,11 @@ def segments_of(labels: Sequence[str], alive: Sequence[int]) -> list[tuple[int, 
     pending = [(0, len(labels))]
     while pending:
         start, end = pending.pop()
-        found = _blocks(labels, alive, start, end)
-        if found is None:
+        repetition = _blocks(labels, alive, start, end)
+        if repetition is None:
             pieces += _by_values(alive, start, end)
             continue
-        first, period, count = found
+        first, period, count = repetition
         last = first + period * count
         pieces += ((at, at + period) for at in range(first, last, period))
         pending += (part for part in ((start, first), (last, end)) if part[0] < part[1])

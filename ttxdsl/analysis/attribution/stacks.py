@@ -92,9 +92,9 @@ def stack_parts(text: str) -> tuple[str, ...]:
 
 def _without_transformations(part: str) -> Sequence[str]:
     around: list[str] = []
-    while found := _TRANSFORMATION.fullmatch(part):
-        around.append(found[1])
-        part = found[2]
+    while match := _TRANSFORMATION.fullmatch(part):
+        around.append(match[1])
+        part = match[2]
     if not around:
         return (part,) if part else ()
     return ("(".join(around) + ")" * (len(around) - 1), *stack_parts(part))
@@ -146,21 +146,21 @@ class Stacks:
         if self._is_authored:
             path = author_path(op.location)
             return tuple(
-                ScopeName(one.text, line=one.line, is_counted=one.calls > 1)
-                for one in path
+                ScopeName(step.text, line=step.line, is_counted=step.calls > 1)
+                for step in path
             )
         numbers = self.source_chain(op)
-        found: list[ScopeName] = []
+        names: list[ScopeName] = []
         for number in numbers[:-1][:MAX_DEPTH]:
             call, location = self.origins.marked(number)
             callee = call.callee.string_value() if isinstance(call, CallOp) else None
             *outer, last = name_stack(location) or (f"@{callee}",)
-            found.extend(ScopeName(name) for name in outer)
-            found.append(ScopeName(last, number))
+            names.extend(ScopeName(name) for name in outer)
+            names.append(ScopeName(last, number))
         if numbers:
             stack = name_stack(self.origins.marked(numbers[-1])[1])
-            found.extend(ScopeName(name) for name in stack[:-1])
-        return tuple(found)
+            names.extend(ScopeName(name) for name in stack[:-1])
+        return tuple(names)
 
     def frames(self, op: Operation) -> list[Frame]:
         """Return the traceback of an op, innermost first, libraries' behind the user's.

@@ -341,8 +341,8 @@ def _common(names: list[str]) -> str:
     length = next(
         (
             at
-            for at, (one, other) in enumerate(zip(first, last, strict=False))
-            if one != other
+            for at, (left, right) in enumerate(zip(first, last, strict=False))
+            if left != right
         ),
         min(len(first), len(last)),
     )

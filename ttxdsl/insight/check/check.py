@@ -72,8 +72,8 @@ class CheckReport(Displayed):
         lines = [
             f"{len(self.steps)} steps compute what the program does, on"
             f" {' and '.join(self.trials)}",
-            *(f"rounding decides {one}" for one in self.undecided),
-            *(f"not finite: {one}" for one in self.special),
+            *(f"rounding decides {text}" for text in self.undecided),
+            *(f"not finite: {text}" for text in self.special),
         ]
         if self.not_compared:
             results = number_ranges(self.not_compared)
@@ -154,8 +154,12 @@ def _special(trials: Sequence[Trial]) -> tuple[tuple[str, ...], tuple[int, ...]]
     for trial in trials:
         counts = [special_numbers(array) for array in trial.expected]
         results.update(range(len(counts)))
-        compared.update(at for at, one in enumerate(counts) if not one.is_most)
-        if special := [at for at, one in enumerate(counts) if one.is_any]:
+        compared.update(
+            at for at, special_count in enumerate(counts) if not special_count.is_most
+        )
+        if special := [
+            at for at, special_count in enumerate(counts) if special_count.is_any
+        ]:
             total = Special(
                 *map(sum, zip(*(counts[at] for at in special), strict=True))
             )

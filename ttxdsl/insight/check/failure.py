@@ -120,7 +120,7 @@ _MOST_PLACES = 3
 def wrong_element(
     result: int,
     index: Index,
-    found: object,
+    actual: object,
     expected: Array,
     differing: int | None = None,
     *,
@@ -131,18 +131,25 @@ def wrong_element(
     Args:
         result: number of the result.
         index: of the element in it.
-        found: what it holds.
+        actual: what it holds.
         expected: the whole result as it should be.
         differing: how many elements are wrong, if that is known.
         is_tag: whether the values are indices of elements of the arguments.
     """
-    places = np.argwhere(same_values(expected, np.asarray(found)))
+    places = np.argwhere(same_values(expected, np.asarray(actual)))
     belongs: tuple[Index, ...] = ()
     # zeros come from nowhere more often than from the element whose tag is zero
-    if 0 < len(places) <= _MOST_PLACES and bool(np.asarray(found) != 0):
+    if 0 < len(places) <= _MOST_PLACES and bool(np.asarray(actual) != 0):
         belongs = tuple(tuple(int(at) for at in place) for place in places)
     return WrongElement(
-        result, index, found, expected[index], belongs, expected.size, differing, is_tag
+        result,
+        index,
+        actual,
+        expected[index],
+        belongs,
+        expected.size,
+        differing,
+        is_tag,
     )
 
 

@@ -94,7 +94,9 @@ def _closed(attribute: Attribute) -> Attribute:
     shardings = cast(sdy.TensorShardingPerValueAttr, attribute).data
     distinct = {id(sharding): sharding for sharding in shardings}
     closed = {key: sharding.closed_like() for key, sharding in distinct.items()}
-    return sdy.TensorShardingPerValueAttr(closed[id(one)] for one in shardings)
+    return sdy.TensorShardingPerValueAttr(
+        closed[id(sharding)] for sharding in shardings
+    )
 
 
 @dataclass
@@ -123,9 +125,9 @@ class Judge:
     def undecided(self) -> tuple[str, ...]:
         """Results that a step changed by no more than rounding may, for each trial."""
         return tuple(
-            f"result{'s' if len(found) > 1 else ''} {number_ranges(sorted(found))}"
+            f"result{'s' if len(results) > 1 else ''} {number_ranges(sorted(results))}"
             f" on {trial}"
-            for trial, found in self._undecided.items()
+            for trial, results in self._undecided.items()
         )
 
     def take(self, step: Step, module: ModuleOp) -> Failure | None:
@@ -202,22 +204,22 @@ class Judge:
         if len(results) != len(trial.expected):
             message = f"{len(results)} results instead of {len(trial.expected)}"
             return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
-        for at, (found, expected) in enumerate(
+        for at, (result, expected) in enumerate(
             zip(results, trial.expected, strict=True)
         ):
-            if found.shape != expected.shape or found.dtype != expected.dtype:
+            if result.shape != expected.shape or result.dtype != expected.dtype:
                 message = (
-                    f"result {at} is {found.shape} of {found.dtype} instead of"
+                    f"result {at} is {result.shape} of {result.dtype} instead of"
                     f" {expected.shape} of {expected.dtype}"
                 )
                 return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
-            if found.tobytes() == expected.tobytes():
+            if result.tobytes() == expected.tobytes():
                 continue
             if trial.exact[at]:
-                comparison = compare(found, expected, rtol=0.0, atol=0.0)
+                comparison = compare(result, expected, rtol=0.0, atol=0.0)
             else:
                 runs = partial(trial.rounded, at)
-                comparison = hold(found, expected, trial.summed, runs)
+                comparison = hold(result, expected, trial.summed, runs)
                 if comparison.rounded and comparison.equal:
                     self._undecided.setdefault(trial.name, set()).add(at)
             if not comparison.equal:
@@ -226,12 +228,12 @@ class Judge:
                 wrong = wrong_element(
                     at,
                     first,
-                    found[first],
+                    result[first],
                     expected,
                     comparison.differing,
                     is_tag=trial.tagged and trial.exact[at],
                 )
-                place = self._place(module, at, first, found.shape)
+                place = self._place(module, at, first, result.shape)
                 return Failure(
                     step,
                     Mode.DIFFERS,
@@ -264,15 +266,15 @@ class Judge:
         if layout is None:
             return failure
         expected, mesh = trial.expected[result], layout.mesh
-        for coordinates, found in (
+        for coordinates, actual in (
             (error.coordinates, error.found),
             (error.replica, error.expected),
         ):
             position = [coordinates[name] for name in mesh.axis_names]
             index = layout.element_at(position, error.index, expected.shape)
-            if not bool(same_values(np.asarray(found), expected[index])):
+            if not bool(same_values(np.asarray(actual), expected[index])):
                 is_tag = trial.tagged and trial.exact[result]
-                wrong = wrong_element(result, index, found, expected, is_tag=is_tag)
+                wrong = wrong_element(result, index, actual, expected, is_tag=is_tag)
                 names = axis_names(layout, self.names)
                 device = dict(zip(names, position, strict=True))
                 return replace(
@@ -339,28 +341,28 @@ def _shardings(module: ModuleOp) -> list[Split]:
     Of the ops of sdy only returns count: stages may replace reshards and collectives.
     """
     mesh_of = mesh_lookup(module)
-    found: list[Split] = []
+    splits: list[Split] = []
     for op in module.walk():
         moves = op.name.startswith("sdy.") and not isinstance(op, sdy.ReturnOp)
         if moves or isinstance(op, ModuleOp | FuncOp | ReturnOp):
             continue
         split = tuple(_axes(sdy.get_sharding(value), mesh_of) for value in op.operands)
-        found.append((op.name, split))
-    return found
+        splits.append((op.name, split))
+    return splits
 
 
 def _compare_shardings(
     step: Step, before: Sequence[Split], after: Sequence[Split]
 ) -> Failure | None:
     """A stage that moves data must leave every op what it asked for."""
-    for (name, wanted), (found_name, found) in zip(before, after, strict=False):
-        if name != found_name:
+    for (name, split), (new_name, new_split) in zip(before, after, strict=False):
+        if name != new_name:
             break
-        for at, (one, other) in enumerate(zip(wanted, found, strict=False)):
-            if one != other:
+        for at, (axes, new_axes) in enumerate(zip(split, new_split, strict=False)):
+            if axes != new_axes:
                 message = (
-                    f"operand {at} of '{name}' was split as {one} and is now split"
-                    f" as {other}"
+                    f"operand {at} of '{name}' was split as {axes} and is now split"
+                    f" as {new_axes}"
                 )
                 return Failure(step, Mode.INCONSISTENT, message)
     if len(before) != len(after):

@@ -124,9 +124,9 @@ class Minimizer:
             if not self._in_time():
                 break
             candidate = keep_results(module, [index])
-            found = self._fails(candidate)
-            if found is not None:
-                return candidate, found
+            smaller = self._fails(candidate)
+            if smaller is not None:
+                return candidate, smaller
         return module, failure
 
     def _fewer_ops(
@@ -141,9 +141,9 @@ class Minimizer:
                 count = len(cuttable_ops(module))
                 chosen = range(start, min(start + length, count))
                 candidate = cut_ops(module, chosen, with_status=with_status)
-                found = self._fails(candidate)
-                if found is not None and len(cuttable_ops(candidate)) < count:
-                    module, failure, cut_some = candidate, found, True
+                smaller = self._fails(candidate)
+                if smaller is not None and len(cuttable_ops(candidate)) < count:
+                    module, failure, cut_some = candidate, smaller, True
                 else:
                     start += length
             if length == 1 and not cut_some:
@@ -157,13 +157,13 @@ def pipeline_text(steps: Sequence[Step]) -> str:
     texts: list[str] = []
     row: TTStableHLOPipelinePass | None = None
     for step in steps:
-        one = step.compiler_pass
-        if isinstance(one, TTStableHLOPipelinePass):
-            if row is not None and row.last_stage + 1 == one.first_stage:
-                row = replace(row, last_stage=one.last_stage)
+        compiler_pass = step.compiler_pass
+        if isinstance(compiler_pass, TTStableHLOPipelinePass):
+            if row is not None and row.last_stage + 1 == compiler_pass.first_stage:
+                row = replace(row, last_stage=compiler_pass.last_stage)
                 texts[-1] = pass_text(row)
                 continue
-            row = one
+            row = compiler_pass
         else:
             row = None
         texts.append(step.spec)

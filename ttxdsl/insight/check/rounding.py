@@ -108,8 +108,8 @@ def explained_by_rounding(expected: Array, rounded: Iterable[Array]) -> Array:
     """
     wide = widen(expected)
     allowed = np.zeros(expected.shape)
-    for one in rounded:
-        other = widen(one)
+    for run in rounded:
+        other = widen(run)
         same = same_values(wide, other)
         finite = np.isfinite(wide) & np.isfinite(other)
         decided = finite if wide.dtype.kind in "fc" else np.zeros(wide.shape, bool)
@@ -121,7 +121,7 @@ def explained_by_rounding(expected: Array, rounded: Iterable[Array]) -> Array:
 
 
 def hold(
-    found: Array,
+    actual: Array,
     expected: Array,
     summed: int,
     rounded: Callable[[], Iterable[Array]],
@@ -129,31 +129,31 @@ def hold(
     """A result against what it should be: `rounded` if a tolerance is not enough.
 
     Args:
-        found: a result, or a part of it.
+        actual: a result, or a part of it.
         expected: the same as it should be.
         summed: how many numbers the program adds up, see `compare`.
         rounded: asked where that does not explain what was found: `expected` of runs
             that round at random.
     """
-    comparison = compare(found, expected, reduction_length=summed)
+    comparison = compare(actual, expected, reduction_length=summed)
     if comparison.equal:
         return comparison
     allowed = explained_by_rounding(expected, rounded())
-    allowing = compare(found, expected, reduction_length=summed, allowed=allowed)
+    allowing = compare(actual, expected, reduction_length=summed, allowed=allowed)
     return replace(allowing, rounded=True)
 
 
 def hold_both(
-    found: Array, other: Array, summed: int, runs: RoundedRuns, at: int
+    ours: Array, theirs: Array, summed: int, runs: RoundedRuns, at: int
 ) -> Comparison:
     """Result `at` of two compilers, one against the other.
 
     Where a tolerance is not enough, each is held against the program on one device.
     """
-    direct = compare(found, other, reduction_length=summed)
+    direct = compare(ours, theirs, reduction_length=summed)
     if direct.equal:
         return direct
     expected, rounded = runs.exact(at), partial(runs.result, at)
-    if not all(hold(one, expected, summed, rounded).equal for one in (found, other)):
+    if not all(hold(side, expected, summed, rounded).equal for side in (ours, theirs)):
         return direct
     return replace(direct, differing=0, worst=None, first=None, rounded=True)

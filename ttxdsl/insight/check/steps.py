@@ -22,9 +22,9 @@ from ttxdsl.transforms.stages.verify_stage import LAST_STAGE, verify_stage
 from ttxdsl.universe import passes
 
 
-def pass_text(one: ModulePass) -> str:
+def pass_text(compiler_pass: ModulePass) -> str:
     """A pass with its options as MLIR writes them, `name{first-stage=3}`."""
-    spec = one.spec()
+    spec = compiler_pass.spec()
     options = {key.replace("_", "-"): value for key, value in spec.parameters.items()}
     return str(ArgSpec(spec.name, options))
 
@@ -79,7 +79,7 @@ def pipeline_steps(
     if steps and pipeline.last_stage < LAST_STAGE:
         return steps
     passes = lowerings(form, num_links=num_links)
-    return [*steps, *(Step(None, one.name, one) for one in passes)]
+    return [*steps, *(Step(None, lowering.name, lowering) for lowering in passes)]
 
 
 def _stages(module: ModuleOp, pipeline: TTStableHLOPipelinePass) -> list[Step]:
@@ -121,9 +121,9 @@ def steps_of(text: str, module: ModuleOp) -> list[Step]:
     except (ArgSpecParseError, ValueError, TypeError) as error:
         raise CompileError(f"cannot read the passes '{text}': {error}") from error
     steps: list[Step] = []
-    for one in named:
-        if isinstance(one, TTStableHLOPipelinePass):
-            steps.extend(_stages(module, one))
+    for compiler_pass in named:
+        if isinstance(compiler_pass, TTStableHLOPipelinePass):
+            steps.extend(_stages(module, compiler_pass))
         else:
-            steps.append(Step(None, one.name, one))
+            steps.append(Step(None, compiler_pass.name, compiler_pass))
     return steps

@@ -87,10 +87,10 @@ class _Exactness:
             table = SymbolTable.lookup_symbol(op, op.callee)
             return isinstance(table, FuncOp) and self.body_is_exact(table)
         return all(
-            one.name in _EXACT
-            or one.name.startswith("sdy.")
-            or not any(_is_float(value) for value in (*one.operands, *one.results))
-            for one in op.walk()
+            inner.name in _EXACT
+            or inner.name.startswith("sdy.")
+            or not any(_is_float(value) for value in (*inner.operands, *inner.results))
+            for inner in op.walk()
         )
 
     def body_is_exact(self, function: FuncOp) -> bool:
@@ -117,11 +117,11 @@ class _Exactness:
                 self._known[value] = False
                 stack.pop()
                 continue
-            unknown = [one for one in _inputs(op) if one not in self._known]
+            unknown = [operand for operand in _inputs(op) if operand not in self._known]
             if unknown:
                 stack.extend(unknown)
                 continue
-            self._known[value] = all(self._known[one] for one in _inputs(op))
+            self._known[value] = all(self._known[operand] for operand in _inputs(op))
             stack.pop()
         return self._known[end]
 

@@ -21,10 +21,10 @@ def print_check(console: Terminal, source: str, report: CheckReport) -> None:
         console.print(styled(f"  {step!s:38} ").append(*mark))
     if report.failure is None:
         console.print(f"{len(report.steps)} steps compute what the program does")
-        for one in report.undecided:
-            console.print(f"rounding decides {one}: not held against the program")
-        for one in report.special:
-            console.print(f"not finite: {one}", soft_wrap=True)
+        for text in report.undecided:
+            console.print(f"rounding decides {text}: not held against the program")
+        for text in report.special:
+            console.print(f"not finite: {text}", soft_wrap=True)
         tell_of_nothing(console, report.not_compared)
 
 

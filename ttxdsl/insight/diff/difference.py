@@ -105,7 +105,7 @@ class Side:
     @property
     def bytes_sent(self) -> int:
         """The bytes that one device sends."""
-        return sum(one.bytes_per_device for one in self.collectives)
+        return sum(collective.bytes_per_device for collective in self.collectives)
 
     @property
     def launches(self) -> int:
@@ -114,7 +114,11 @@ class Side:
 
     def count(self, kind: str) -> int:
         """Return the number of collectives of a kind that run."""
-        return sum(one.count for one in self.collectives if one.kind == kind)
+        return sum(
+            collective.count
+            for collective in self.collectives
+            if collective.kind == kind
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +141,12 @@ class Difference(Displayed):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of collectives that either has."""
-        found = Counter(
-            one.kind for side in (self.left, self.right) for one in side.collectives
+        counts = Counter(
+            collective.kind
+            for side in (self.left, self.right)
+            for collective in side.collectives
         )
-        return tuple(sorted(found))
+        return tuple(sorted(counts))
 
 
 def _does(collective: CountedCollective) -> tuple[object, ...]:
@@ -168,8 +174,8 @@ def match(
     """
     partner: dict[int, int] = {}
     free_right = list(range(len(right)))
-    ours = [_place(one, lines) for one in left]
-    theirs = [_place(one, {}) for one in right]
+    ours = [_place(collective, lines) for collective in left]
+    theirs = [_place(collective, {}) for collective in right]
     known = set(lines.values())
 
     def pair(key_of: Callable[[int, CountedCollective, Place], Hashable]) -> None:
@@ -177,36 +183,36 @@ def match(
         waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
         for at in free_right:
             waiting[key_of(at, right[at], theirs[at])].append(at)
-        for at, one in enumerate(left):
-            found = waiting.get(key_of(-1 - at, one, ours[at]))
-            if at not in partner and found:
-                partner[at] = found.popleft()
+        for at, collective in enumerate(left):
+            partners = waiting.get(key_of(-1 - at, collective, ours[at]))
+            if at not in partner and partners:
+                partner[at] = partners.popleft()
         taken = set(partner.values())
         free_right = [at for at in free_right if at not in taken]
 
     for step in _STEPS:
-        pair(lambda _, one, place, step=step: (place, step(one)))
-        pair(lambda _, one, place, step=step: (place[0], step(one)))
-    pair(lambda _, one, place: _STEPS[0](one))
+        pair(lambda _, collective, place, step=step: (place, step(collective)))
+        pair(lambda _, collective, place, step=step: (place[0], step(collective)))
+    pair(lambda _, collective, place: _STEPS[0](collective))
     for step in _STEPS[1:]:
         # a line that both programs have is paired with itself only
         pair(
-            lambda at, one, place, step=step: (
+            lambda at, collective, place, step=step: (
                 at if place[0] in known else None,
-                step(one),
+                step(collective),
             )
         )
     pairs = [
-        Pair(one, right[partner[at]] if at in partner else None)
-        for at, one in enumerate(left)
+        Pair(collective, right[partner[at]] if at in partner else None)
+        for at, collective in enumerate(left)
     ]
     return [*pairs, *(Pair(None, right[at]) for at in free_right)]
 
 
-def _place(one: CountedCollective, lines: Mapping[Line, Line]) -> Place:
+def _place(collective: CountedCollective, lines: Mapping[Line, Line]) -> Place:
     """Return the line of a collective, as the right program has it, and its column."""
-    line = line_of(one.position)
-    column = (one.position or "").rpartition(":")[2]
+    line = line_of(collective.position)
+    column = (collective.position or "").rpartition(":")[2]
     return (lines.get(line, line) if line else None), column
 
 
@@ -277,10 +283,12 @@ def _annotations(side: Side) -> dict[int, Names]:
         traced = Explainer(original, pipeline=side.pipeline, tries=0).collectives()
     except CompileError:
         return {}  # it came as another form
-    kinds = [(one.kind, one.axes, one.tensor) for one in traced]
-    if kinds != [(one.kind, one.axes_text, one.tensor) for one in side.collectives]:
+    kinds = [(reason.kind, reason.axes, reason.tensor) for reason in traced]
+    if kinds != [
+        (reason.kind, reason.axes_text, reason.tensor) for reason in side.collectives
+    ]:
         return {}  # it was compiled otherwise than is known here
     return {
-        id(collective): tuple(dict.fromkeys(annotations_of([one])))
-        for collective, one in zip(side.collectives, traced, strict=True)
+        id(collective): tuple(dict.fromkeys(annotations_of([reason])))
+        for collective, reason in zip(side.collectives, traced, strict=True)
     }

@@ -69,22 +69,22 @@ class CollectiveRow(Generic[T]):
     @property
     def our_bytes(self) -> int:
         """The bytes that a device sends in ours."""
-        return sum(one.bytes_per_device for one in self.ours)
+        return sum(collective.bytes_per_device for collective in self.ours)
 
     @property
     def their_bytes(self) -> int:
         """The bytes that a device sends in theirs."""
-        return sum(one.bytes_per_device for one in self.theirs)
+        return sum(collective.bytes_per_device for collective in self.theirs)
 
     @property
     def our_count(self) -> int:
         """The number of collectives that run in ours."""
-        return sum(one.count for one in self.ours)
+        return sum(collective.count for collective in self.ours)
 
     @property
     def their_count(self) -> int:
         """The number of collectives that run in theirs."""
-        return sum(one.count for one in self.theirs)
+        return sum(collective.count for collective in self.theirs)
 
     @property
     def label(self) -> Label:
@@ -136,13 +136,13 @@ def match_collectives(
     """
     left: defaultdict[tuple[str, str], list[CountedCollective]] = defaultdict(list)
     right: defaultdict[tuple[str, str], list[T]] = defaultdict(list)
-    for one in ours:
-        if one.bytes_per_device:
-            left[one.kind, _among(one.kind, one.axes, one.group_size)].append(one)
-    for other in theirs:
-        if other.bytes_per_device:
-            among = _among(other.kind, axes_of(other), other.group_size)
-            right[other.kind, among].append(other)
+    for our in ours:
+        if our.bytes_per_device:
+            left[our.kind, _among(our.kind, our.axes, our.group_size)].append(our)
+    for their in theirs:
+        if their.bytes_per_device:
+            among = _among(their.kind, axes_of(their), their.group_size)
+            right[their.kind, among].append(their)
     keys = [*left, *(key for key in right if key not in left)]
     return tuple(
         CollectiveRow(*key, tuple(left.get(key, ())), tuple(right.get(key, ())))

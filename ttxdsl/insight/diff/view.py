@@ -19,7 +19,7 @@ _MOST_LINES = 36
 """Rows of the table of collectives: a screen then has all of the difference."""
 
 
-def _summary_table(found: Difference) -> Table:
+def _summary_table(difference: Difference) -> Table:
     table = Table("", title_justify="left")
     for heading in ("A", "B", "B - A"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -27,20 +27,20 @@ def _summary_table(found: Difference) -> Table:
     def row(
         name: str, of: Callable[[Side], int], text: Callable[[int], str] = str
     ) -> None:
-        left, right = of(found.left), of(found.right)
+        left, right = of(difference.left), of(difference.right)
         change = right - left
         sign = "+" if change > 0 else "-" if change < 0 else ""
         shown = f"{sign}{text(abs(change))}" if change else "="
         table.add_row(name, text(left), text(right), shown)
 
-    for kind in found.kinds:
+    for kind in difference.kinds:
         row(kind, lambda side, kind=kind: side.count(kind))
     row("launches", lambda side: side.launches)
     row("bytes that a device sends", lambda side: side.bytes_sent, bytes_text)
     row("memory of a device", lambda side: side.memory.peak_bytes, bytes_text)
     row("of it arguments", lambda side: side.memory.argument_bytes, bytes_text)
-    if found.left.seconds is not None and found.right.seconds is not None:
-        left, right = found.left.seconds, found.right.seconds
+    if difference.left.seconds is not None and difference.right.seconds is not None:
+        left, right = difference.left.seconds, difference.right.seconds
         ratio = f"x {right / max(left, 1e-12):.2f}"
         table.add_row("step", seconds_text(left), seconds_text(right), ratio)
     return table
@@ -52,21 +52,23 @@ def _sides_text(texts: Iterable[str]) -> str:
 
 def _cells(pair: Pair) -> tuple[str, ...]:
     """Return the cells of two collectives, both texts where they differ."""
-    both = [one for one in (pair.left, pair.right) if one is not None]
+    both = [
+        collective for collective in (pair.left, pair.right) if collective is not None
+    ]
     return (
         pair.sign,
-        _sides_text(one.title for one in both),
-        _sides_text(one.axes_text for one in both),
-        _sides_text(one.tensor for one in both),
-        _sides_text(one.reason for one in both),
+        _sides_text(collective.title for collective in both),
+        _sides_text(collective.axes_text for collective in both),
+        _sides_text(collective.tensor for collective in both),
+        _sides_text(collective.reason for collective in both),
     )
 
 
 def _moved(pair: Pair) -> int:
     """Bytes that it is about."""
     left, right = (
-        one.bytes_per_device if one is not None else 0
-        for one in (pair.left, pair.right)
+        collective.bytes_per_device if collective is not None else 0
+        for collective in (pair.left, pair.right)
     )
     return max(left, right)
 
@@ -81,7 +83,7 @@ def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
         sign, title, axes, tensor, _ = _cells(group[0])
         count = f"{len(group)} " if len(group) > 1 else ""
         sides = [
-            [one for one in side if one is not None]
+            [collective for collective in side if collective is not None]
             for side in (
                 [pair.left for pair in group],
                 [pair.right for pair in group],
@@ -100,57 +102,59 @@ def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
 
 
 def print_difference(
-    console: Terminal, found: Difference, *, everything: bool = False
+    console: Terminal, difference: Difference, *, everything: bool = False
 ) -> None:
     """Both programs side by side, and the collectives that differ."""
-    console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
-    console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
-    console.print(_summary_table(found))
-    if found.left.seconds is None:
+    console.print(f"A  {visible(difference.left.name)}", soft_wrap=True)
+    console.print(f"B  {visible(difference.right.name)}", soft_wrap=True)
+    console.print(_summary_table(difference))
+    if difference.left.seconds is None:
         console.print(f"memory: {UNFUSED}", soft_wrap=True)
-    sides = (guesses_text(side.collectives) for side in (found.left, found.right))
+    sides = (
+        guesses_text(side.collectives) for side in (difference.left, difference.right)
+    )
     for guessed in dict.fromkeys(filter(None, sides)):
         console.print(guessed, soft_wrap=True)
-    shown = [pair for pair in found.pairs if everything or not pair.is_equal]
+    shown = [pair for pair in difference.pairs if everything or not pair.is_equal]
     if shown:
         pairs = _pair_table(shown, whole=everything)
         lines = None if everything else _MOST_LINES
         console.print_table(pairs, ["local tensor", "axis"], lines)
         console.print("- only in A, + only in B, ~ changed")
-        for text in dict.fromkeys((*found.left.parts, *found.right.parts)):
+        for text in dict.fromkeys((*difference.left.parts, *difference.right.parts)):
             console.print(text, soft_wrap=True)
-    same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
+    same = len(difference.pairs) - sum(not pair.is_equal for pair in difference.pairs)
     if same and not everything:
         console.print(
             f"{same} {'collective is' if same == 1 else 'collectives are'} the same: --all"
         )
-    if found.is_equal:
+    if difference.is_equal:
         console.print("no difference")
-    if hint := found.left.hint or found.right.hint:
+    if hint := difference.left.hint or difference.right.hint:
         console.print(hint, soft_wrap=True)
 
 
-def difference_data(found: Difference) -> dict[str, Any]:
+def difference_data(difference: Difference) -> dict[str, Any]:
     """Return a difference for JSON."""
 
-    def side(one: Side) -> dict[str, Any]:
+    def side(program: Side) -> dict[str, Any]:
         return {
-            "name": one.name,
-            "collectives": {kind: one.count(kind) for kind in found.kinds},
-            "launches": one.launches,
-            "bytes_sent": one.bytes_sent,
-            "peak_bytes": one.memory.peak_bytes,
-            "argument_bytes": one.memory.argument_bytes,
-            **({} if one.seconds is None else {"step_s": one.seconds}),
+            "name": program.name,
+            "collectives": {kind: program.count(kind) for kind in difference.kinds},
+            "launches": program.launches,
+            "bytes_sent": program.bytes_sent,
+            "peak_bytes": program.memory.peak_bytes,
+            "argument_bytes": program.memory.argument_bytes,
+            **({} if program.seconds is None else {"step_s": program.seconds}),
         }
 
-    def collective(one: CountedCollective | None) -> dict[str, Any] | None:
-        return None if one is None else one.data()
+    def collective(counted: CountedCollective | None) -> dict[str, Any] | None:
+        return None if counted is None else counted.data()
 
     return {
-        "equal": found.is_equal,
-        "a": side(found.left),
-        "b": side(found.right),
+        "equal": difference.is_equal,
+        "a": side(difference.left),
+        "b": side(difference.right),
         "collectives": [
             {
                 "change": pair.sign,
@@ -158,6 +162,6 @@ def difference_data(found: Difference) -> dict[str, Any]:
                 "b": collective(pair.right),
                 "annotations": list(pair.annotations),
             }
-            for pair in found.pairs
+            for pair in difference.pairs
         ],
     }

@@ -365,8 +365,8 @@ def plan_step(
             usage.hbm_bytes,
             model_work,
         ),
-        bytes_sent=sum(one.bytes_per_device for one in collectives),
-        launches=sum(one.count for one in collectives),
+        bytes_sent=sum(collective.bytes_per_device for collective in collectives),
+        launches=sum(collective.count for collective in collectives),
         tokens=tokens or _tokens(module),
         assumptions=tuple(assumptions),
         functions={
@@ -408,7 +408,11 @@ def recomputed(module: ModuleOp) -> set[Operation]:
         if isinstance(op, stablehlo.WhileOp):
             ops = list(op.body.block.ops)
             dependent = set(depends_on_carried(ops))
-            if any(is_product(inner) for one in dependent for inner in all_ops(one)):
+            if any(
+                is_product(inner)
+                for op_of_body in dependent
+                for inner in all_ops(op_of_body)
+            ):
                 for other in ops:
                     if other not in dependent:
                         again.update(all_ops(other))
@@ -449,12 +453,12 @@ def _by_category(
         for value in profile.peak_values
         if isinstance(value.value, BlockArgument) and value.value.index in state
     }
-    found: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for buffer in profile.peak_values:
-        found[_category(buffer, arguments, state, weights, saved)] += buffer.bytes
-    if gaps := profile.peak_bytes - sum(found.values()):
-        found["gaps between buffers"] = gaps
-    return {kind: size for kind, size in found.most_common() if size}
+        sizes[_category(buffer, arguments, state, weights, saved)] += buffer.bytes
+    if gaps := profile.peak_bytes - sum(sizes.values()):
+        sizes["gaps between buffers"] = gaps
+    return {kind: size for kind, size in sizes.most_common() if size}
 
 
 def _category(

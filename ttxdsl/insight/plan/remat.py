@@ -156,8 +156,8 @@ class _Reader:
             elif use.operation is not self.loop.body.block.last_op:
                 raise CompileError("a saved value is not read layer by layer")
         for op in slices:
-            made = _Copy(self, op).of(stack.update.update)
-            op.results[0].replace_all_uses_with(made)
+            copy = _Copy(self, op).of(stack.update.update)
+            op.results[0].replace_all_uses_with(copy)
             op.detach()
             op.erase()
 

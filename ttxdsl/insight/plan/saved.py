@@ -53,7 +53,7 @@ class SavedActivation:
 
 def stacks(module: ModuleOp) -> list[tuple[stablehlo.WhileOp, int]]:
     """Return the loops' operands that they fill part by part for another loop."""
-    found: list[tuple[stablehlo.WhileOp, int]] = []
+    stacked: list[tuple[stablehlo.WhileOp, int]] = []
     for op in all_ops(module):
         if not isinstance(op, stablehlo.WhileOp):
             continue
@@ -64,8 +64,8 @@ def stacks(module: ModuleOp) -> list[tuple[stablehlo.WhileOp, int]]:
                 isinstance(user, stablehlo.WhileOp)
                 for user, _ in uses(op.results[index])
             ):
-                found.append((op, index))
-    return found
+                stacked.append((op, index))
+    return stacked
 
 
 def saved_values(module: ModuleOp) -> set[SSAValue]:
@@ -83,7 +83,7 @@ def saved_activations(
     """Return what layers save, that of most bytes first."""
     words = words or Words()
     on_host = host_values(module)
-    found: list[SavedActivation] = []
+    activations: list[SavedActivation] = []
     for loop, index in stacks(module):
         last = loop.body.block.last_op
         assert last is not None, "a loop's body returns"
@@ -96,7 +96,7 @@ def saved_activations(
         place = kept.op if isinstance(kept, OpResult) else loop
         maker = saved.op.name if isinstance(saved, OpResult) else "carry"
         layers = shape_of(update.results[0])[0] // max(1, shape_of(update.update)[0])
-        found.append(
+        activations.append(
             SavedActivation(
                 maker.rpartition(".")[2],
                 str(saved.type),
@@ -107,7 +107,7 @@ def saved_activations(
                 loop.results[index] in on_host,
             )
         )
-    return tuple(sorted(found, key=lambda activation: -activation.bytes))
+    return tuple(sorted(activations, key=lambda activation: -activation.bytes))
 
 
 def _behind_moves(value: SSAValue) -> SSAValue:

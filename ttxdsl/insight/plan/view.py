@@ -83,14 +83,16 @@ def _variant_table(plan: StepPlan) -> Table:
     for name in ("peak", "of", "step", "tokens/s"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    for one in plan.variants:
+    for variant in plan.variants:
         table.add_row(
-            one.change,
-            bytes_text(one.peak_bytes),
-            bytes_text(one.limit_bytes),
-            seconds_text(one.step_s),
-            "" if (rate := one.tokens_per_second) is None else f"{rate:,.0f}",
-            styled("fits", "green") if one.fits else styled("does not fit", "bold red"),
+            variant.change,
+            bytes_text(variant.peak_bytes),
+            bytes_text(variant.limit_bytes),
+            seconds_text(variant.step_s),
+            "" if (rate := variant.tokens_per_second) is None else f"{rate:,.0f}",
+            styled("fits", "green")
+            if variant.fits
+            else styled("does not fit", "bold red"),
         )
     return table
 

@@ -28,18 +28,20 @@ def advice(
         )
         return [
             {
-                "write": one.write,
-                "where": place_text(one.places[0].position, one.places[0].function)
-                or one.places[0].name,
-                "saves": _saved(one.before, one.after),
+                "write": prescription.write,
+                "where": place_text(
+                    prescription.places[0].position, prescription.places[0].function
+                )
+                or prescription.places[0].name,
+                "saves": _saved(prescription.before, prescription.after),
             }
-            for one in answer.prescriptions
+            for prescription in answer.prescriptions
         ]
     return []
 
 
 def _saved(before: Figures, after: Figures) -> str:
     """Return what changes: time and bytes before and after."""
-    times = [seconds_text(one.program_seconds) for one in (before, after)]
-    sent = [bytes_text(one.bytes) for one in (before, after)]
+    times = [seconds_text(figures.program_seconds) for figures in (before, after)]
+    sent = [bytes_text(figures.bytes) for figures in (before, after)]
     return f"a step {' → '.join(times)}, sent {' → '.join(sent)}"

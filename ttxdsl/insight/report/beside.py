@@ -45,61 +45,65 @@ def changes(
         before, after = map(_by_kind, sides)
     else:
         before, after = _by_line(sides[0], lines), _by_line(sides[1], {})
-    found: list[LineChange] = []
+    line_changes: list[LineChange] = []
     for key in dict.fromkeys((*before, *after)):
         sides = before.get(key, []), after.get(key, [])
         ours, theirs = map(_text, sides)
         if ours != theirs:
-            spent = [sum(one["seconds"] for one in side) for side in sides]
+            spent = [
+                sum(collective["seconds"] for collective in side) for side in sides
+            ]
             places = dict.fromkeys(_where(key, side[0]) for side in sides if side)
             where = ", now ".join(places)
-            found.append(LineChange(where, ours, theirs, spent[1] - spent[0]))
-    found.sort(key=lambda change: -abs(change.seconds))
-    return found[:_MOST], len(found[_MOST:])
+            line_changes.append(LineChange(where, ours, theirs, spent[1] - spent[0]))
+    line_changes.sort(key=lambda change: -abs(change.seconds))
+    return line_changes[:_MOST], len(line_changes[_MOST:])
 
 
 _Groups = dict[object, list[dict[str, Any]]]
 
 
 def _has_lines(collectives: Iterable[dict[str, Any]]) -> bool:
-    return any(one["function"] for one in collectives)
+    return any(collective["function"] for collective in collectives)
 
 
 def _by_kind(collectives: Iterable[dict[str, Any]]) -> _Groups:
     """Return collectives by kind and axes: of one program only the text has lines."""
     groups: defaultdict[object, list[dict[str, Any]]] = defaultdict(list)
-    for one in collectives:
-        groups[f"{one['kind']} over {one['axes']}"].append(one)
+    for collective in collectives:
+        groups[f"{collective['kind']} over {collective['axes']}"].append(collective)
     return dict(groups)
 
 
 def _by_line(
     collectives: Iterable[dict[str, Any]], lines: Mapping[Line, Line]
 ) -> _Groups:
-    found: defaultdict[object, list[dict[str, Any]]] = defaultdict(list)
-    for one in collectives:
-        line = line_of(one["position"])
-        found[lines.get(line, line) if line else one["reason"]].append(one)
-    return dict(found)
+    groups: defaultdict[object, list[dict[str, Any]]] = defaultdict(list)
+    for collective in collectives:
+        line = line_of(collective["position"])
+        groups[lines.get(line, line) if line else collective["reason"]].append(
+            collective
+        )
+    return dict(groups)
 
 
 def _text(collectives: Iterable[dict[str, Any]]) -> str:
     """Return `2 all_gather, 13.5 KiB, 10.1 us`."""
     counts: Counter[str] = Counter()
     sent, seconds = 0, 0.0
-    for one in collectives:
-        counts[one["kind"]] += one["count"]
-        sent += one["bytes"]
-        seconds += one["seconds"]
+    for collective in collectives:
+        counts[collective["kind"]] += collective["count"]
+        sent += collective["bytes"]
+        seconds += collective["seconds"]
     if not counts:
         return ""
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return f"{kinds}, {bytes_text(sent)}, {seconds_text(seconds)}"
 
 
-def _where(key: object, one: dict[str, Any]) -> str:
+def _where(key: object, collective: dict[str, Any]) -> str:
     if isinstance(key, str):
         return key
-    if one["function"]:
-        return line_text(Frame(one["function"], one["position"]))
-    return one["place"] or one["reason"]
+    if collective["function"]:
+        return line_text(Frame(collective["function"], collective["position"]))
+    return collective["place"] or collective["reason"]

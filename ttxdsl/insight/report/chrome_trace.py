@@ -29,7 +29,7 @@ def chrome_trace(data: dict[str, Any]) -> dict[str, Any]:
         }
         for lane, name in _LANES.items()
     ]
-    sent = {one["node"]: one for one in data["collectives"]}
+    sent = {collective["node"]: collective for collective in data["collectives"]}
     timeline: dict[str, Any] = data["timeline"] or {"events": []}
     events = [
         {
@@ -55,8 +55,8 @@ def _frame(
     data: dict[str, Any], node: int, sent: dict[int, dict[str, Any]]
 ) -> Frame | None:
     """Return the line of an event; that of a collective is what it is sent for."""
-    if (one := sent.get(node)) and one["position"]:
-        return Frame(one["function"] or "", one["position"])
+    if (collective := sent.get(node)) and collective["position"]:
+        return Frame(collective["function"] or "", collective["position"])
     frames = data["graph"]["nodes"][node]["frames"] if node >= 0 else ()
     return Frame(*frames[0]) if frames else None
 

@@ -31,8 +31,8 @@ def graph_collection(data: dict[str, Any]) -> dict[str, Any]:
     sent = _sent(data)
     namespaces = _namespaces(data)
     reasons: dict[int, list[str]] = {}
-    for one in data["collectives"]:
-        reasons.setdefault(one["node"], []).append(one["reason"])
+    for collective in data["collectives"]:
+        reasons.setdefault(collective["node"], []).append(collective["reason"])
     graph: dict[str, Any] = {
         "id": GRAPH_ID,
         "nodes": [
@@ -94,9 +94,11 @@ def _gradient(low: str, high: str) -> list[dict[str, Any]]:
 def _sent(data: dict[str, Any]) -> dict[int, int]:
     """The bytes that the collectives of each node send."""
     sent: dict[int, int] = {}
-    for one in data["collectives"]:
-        if one["node"] >= 0:
-            sent[one["node"]] = sent.get(one["node"], 0) + one["bytes"]
+    for collective in data["collectives"]:
+        if collective["node"] >= 0:
+            sent[collective["node"]] = (
+                sent.get(collective["node"], 0) + collective["bytes"]
+            )
     return sent
 
 

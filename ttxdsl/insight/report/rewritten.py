@@ -141,7 +141,7 @@ def _paired(
     if (
         ours
         and theirs
-        and len({any(one.place[1:]) for one in (ours[0], theirs[0])}) > 1
+        and len({any(own.place[1:]) for own in (ours[0], theirs[0])}) > 1
     ):
         return  # a text with lines of the source and one without have none in common
     for kind, a, until_a, b, until_b in SequenceMatcher(
@@ -150,16 +150,16 @@ def _paired(
         if kind == "equal":
             continue
         rest = list(theirs[b:until_b])
-        for one in ours[a:until_a]:
-            twin = next((other for other in rest if other.place == one.place), None)
+        for own in ours[a:until_a]:
+            twin = next((other for other in rest if other.place == own.place), None)
             if twin is not None:
                 rest.remove(twin)
-            yield one.annotation, twin.annotation if twin else _none(one)
+            yield own.annotation, twin.annotation if twin else _none(own)
         yield from ((_none(other), other.annotation) for other in rest)
 
 
-def _none(one: _Constraint) -> Annotation:
-    return Annotation(one.annotation.where, _NOT_THERE)
+def _none(constraint: _Constraint) -> Annotation:
+    return Annotation(constraint.annotation.where, _NOT_THERE)
 
 
 def _where(frames: list[Frame]) -> str:

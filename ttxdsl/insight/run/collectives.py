@@ -24,14 +24,14 @@ def print_collectives(
     if not collectives:
         console.print("no collectives")
         return
-    numbered = sorted(enumerate(collectives), key=lambda one: -one[1].bytes_per_device)
+    numbered = sorted(enumerate(collectives), key=lambda row: -row[1].bytes_per_device)
     table = Table("#", "collective", title="Collectives", title_justify="left")
     table.columns[0].justify = "right"
     table.add_column("axis")
     table.add_column("local tensor")
     table.add_column("bytes/device", justify="right", no_wrap=True)
     table.add_column("why")
-    for number, collective in sorted(numbered[:_MOST_ROWS], key=lambda one: one[0]):
+    for number, collective in sorted(numbered[:_MOST_ROWS], key=lambda row: row[0]):
         group = [collective]
         table.add_row(
             str(number),
@@ -42,9 +42,9 @@ def print_collectives(
             "\n".join(filter(None, (reason_of(group), lines_of(group)))),
         )
     if hidden := [collective for _, collective in numbered[_MOST_ROWS:]]:
-        rest = bytes_text(sum(one.bytes_per_device for one in hidden))
+        rest = bytes_text(sum(row.bytes_per_device for row in hidden))
         table.add_row("", f"{len(hidden)} others, each with less", "", "", rest, "")
-    total = bytes_text(sum(one.bytes_per_device for one in collectives))
+    total = bytes_text(sum(row.bytes_per_device for row in collectives))
     table.add_section()
     launches = launches_of(collectives)
     text = "1 launch" if launches == 1 else f"{launches} launches"

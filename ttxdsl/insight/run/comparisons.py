@@ -22,7 +22,11 @@ OTHER_INPUTS = "give inputs that make sense with --inputs, or another --seed"
 
 def not_compared(comparisons: Sequence[Comparison]) -> list[int]:
     """The results that are no numbers on either side."""
-    return [at for at, one in enumerate(comparisons) if one.verdict is Verdict.NOTHING]
+    return [
+        at
+        for at, comparison in enumerate(comparisons)
+        if comparison.verdict is Verdict.NOTHING
+    ]
 
 
 def tell_of_nothing(
@@ -50,9 +54,9 @@ def tell_of_nothing(
 def tell_of_special(console: Terminal, comparisons: Sequence[Comparison]) -> None:
     """Say which results hold NaN or infinities, where no table does."""
     texts = [
-        f"result {at}: {one.special} elements"
-        for at, one in enumerate(comparisons)
-        if one.special.is_any
+        f"result {at}: {comparison.special} elements"
+        for at, comparison in enumerate(comparisons)
+        if comparison.special.is_any
     ]
     if texts:
         console.print(f"not finite: {first_few(texts, '; ')}", soft_wrap=True)

@@ -31,7 +31,9 @@ def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[A
         names: list[str] = []
         for index in range(len(types)):
             known = (f"arg{index}", f"arr_{index}")
-            name = next((one for one in known if one in archive.names), None)
+            name = next(
+                (candidate for candidate in known if candidate in archive.names), None
+            )
             if name is None:
                 raise CompileError(
                     f"'{path}' has no array 'arg{index}'; it has {_some([*archive.names])}"

@@ -171,7 +171,9 @@ class Run:
             _peak_bytes(usage),
             by,
             sent,
-            [one.row for one in sent] if by is None else row_names(module, sent, by),
+            [collective.row for collective in sent]
+            if by is None
+            else row_names(module, sent, by),
             chip,
             None if chip is None else usage.seconds,
         )

@@ -98,8 +98,10 @@ class Archive(ABC):
     def _place(self, name: str) -> tuple[Path, int] | None:
         """The file in which a member lies as it is, and where; None if in none."""
 
-    def read(self, name: str, shape: tuple[int, ...], dtype: DType, what: str) -> Array:
-        """The array `name`, of `shape` and `dtype`; `what` is who expects these.
+    def read(
+        self, name: str, shape: tuple[int, ...], dtype: DType, expecting: str
+    ) -> Array:
+        """The array `name`, of `shape` and `dtype`; `expecting` is who expects these.
 
         Either byte order and either order of the dimensions will do, and raw bytes for
         the element types that NumPy does not have (bfloat16, float8, …), which it
@@ -109,11 +111,11 @@ class Archive(ABC):
             CompileError: it is of another shape or element type, no array of plain
                 numbers, or damaged.
         """
-        with self._member(name, shape, dtype, what) as (stream, header):
+        with self._member(name, shape, dtype, expecting) as (stream, header):
             return _array(_bytes(stream, prod(shape) * dtype.itemsize), header, dtype)
 
     def mapped(
-        self, name: str, shape: tuple[int, ...], dtype: DType, what: str
+        self, name: str, shape: tuple[int, ...], dtype: DType, expecting: str
     ) -> Array:
         """The same as `read`, left in the file where it lies there as it is.
 
@@ -123,11 +125,11 @@ class Archive(ABC):
         with self._reading(name):
             place = self._place(name)
         if place is None or dtype == BOOL or 0 in shape:
-            return self.read(name, shape, dtype, what)
-        with self._member(name, shape, dtype, what) as (stream, header):
+            return self.read(name, shape, dtype, expecting)
+        with self._member(name, shape, dtype, expecting) as (stream, header):
             before = stream.tell()
         if header.dtype.kind != "V" and header.dtype != dtype:
-            return self.read(name, shape, dtype, what)
+            return self.read(name, shape, dtype, expecting)
         path, start = place
         order = "F" if header.fortran_order else "C"
         with self._reading(name):
@@ -136,7 +138,7 @@ class Archive(ABC):
 
     @contextmanager
     def _member(
-        self, name: str, shape: tuple[int, ...], dtype: DType, what: str
+        self, name: str, shape: tuple[int, ...], dtype: DType, expecting: str
     ) -> Generator[tuple[IO[bytes], _Header]]:
         """A member behind its header, which says what is expected of it."""
         with self._reading(name), self._open(name) as opened:
@@ -144,11 +146,12 @@ class Archive(ABC):
             header = self._header(stream, name)
             if header.shape != shape:
                 raise self._wrong(
-                    name, f"has shape {header.shape}, but {what} has shape {shape}"
+                    name, f"has shape {header.shape}, but {expecting} has shape {shape}"
                 )
             if not _stores(header.dtype, dtype):
                 raise self._wrong(
-                    name, f"has element type {header.dtype}, but {what} has {dtype}"
+                    name,
+                    f"has element type {header.dtype}, but {expecting} has {dtype}",
                 )
             size = prod(shape) * dtype.itemsize
             held = opened.size - stream.tell()
@@ -235,8 +238,8 @@ class _Folder(Archive):
     def __init__(self, path: Path) -> None:
         """Look at the names."""
         self.path = path
-        found = sorted(one for one in path.iterdir() if one.suffix == _SUFFIX)
-        self._files = {one.stem: one for one in found}
+        files = sorted(file for file in path.iterdir() if file.suffix == _SUFFIX)
+        self._files = {file.stem: file for file in files}
 
     @property
     def names(self) -> KeysView[str]:

@@ -69,7 +69,7 @@ def _cell(texts: Iterable[str]) -> str:
 
 def _why(group: Sequence[CountedCollective]) -> str:
     """Return why collectives are there, and where, or how many reasons they have."""
-    reason = _cell(one.reason for one in group)
+    reason = _cell(collective.reason for collective in group)
     if reason != group[0].reason:
         return reason
     return "\n".join(filter(None, (reason_of(group), lines_of(group))))
@@ -94,17 +94,17 @@ def _collective_table(
     place_of = outcome.by if outcome.by in PLACES else None
     table.add_column(place_of or "why")
     for pairs in rows.groups:
-        group, place = [one for one, _ in pairs], pairs[0][1]
+        group, place = [member for member, _ in pairs], pairs[0][1]
         table.add_row(
             str(len(group)),
-            _cell(one.title for one in group),
-            _cell(one.axes_text for one in group),
-            _cell(one.tensor for one in group),
+            _cell(member.title for member in group),
+            _cell(member.axes_text for member in group),
+            _cell(member.tensor for member in group),
             sent_text(group),
             str(place or f"no {place_of} is known") if place_of else _why(group),
         )
     if rows.hidden:
-        rest = sum(one.bytes_per_device for one, _ in rows.hidden)
+        rest = sum(member.bytes_per_device for member, _ in rows.hidden)
         number, text = str(len(rows.hidden)), "others, shown by --all"
         table.add_row(number, text, "", "", bytes_text(rest), "")
     total = sum(collective.bytes_per_device for collective in collectives)
@@ -120,11 +120,13 @@ def _result_table(results: Sequence[RunResult], *, whole: bool) -> Table:
     shown = results
     if not whole:
         shown = farthest(
-            results, lambda one: one.comparison.ok, lambda one: one.comparison.max_rel
+            results,
+            lambda compared: compared.comparison.ok,
+            lambda compared: compared.comparison.max_rel,
         )
     table = Table("result", "type", title="Results", title_justify="left")
     table.columns[0].overflow = "fold"  # the middle of a path tells states apart
-    special = any(one.comparison.special.is_any for one in results)
+    special = any(compared.comparison.special.is_any for compared in results)
     columns = ("max abs", "max rel", "PCC", *(("not finite",) if special else ()))
     for column in columns:
         table.add_column(column, justify="right")
@@ -145,7 +147,10 @@ def _result_table(results: Sequence[RunResult], *, whole: bool) -> Table:
         right = sum(result.comparison.ok for result in results)
         text = f"{right} of {len(results)} pass, the farthest off shown"
         table.add_section()
-        verdicts = {Verdict.PASS, *(one.comparison.verdict for one in results)}
+        verdicts = {
+            Verdict.PASS,
+            *(compared.comparison.verdict for compared in results),
+        }
         worst = max(verdicts - {Verdict.ROUNDED}, key=[*Verdict].index)
         table.add_row("all", text, *("" for _ in columns), _shown(worst))
     return table
@@ -209,7 +214,7 @@ def print_outcome(
         return
     console.print(_result_table(outcome.results, whole=whole))
     comparisons = [result.comparison for result in outcome.results]
-    if outcome.ok and any(one.rounded for one in comparisons):
+    if outcome.ok and any(comparison.rounded for comparison in comparisons):
         console.print(
             "* off by no more than rounding alone may do to the program on one device",
             soft_wrap=True,
@@ -233,7 +238,7 @@ def outcome_data(file: str, engine: str, outcome: RunOutcome) -> dict[str, Any]:
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
         "launches": launches_of(collectives),
-        "collectives": [one.data() for one in collectives],
+        "collectives": [collective.data() for collective in collectives],
         "summary": [asdict(purpose) for purpose in outcome.purposes],
         "peak_bytes": outcome.peak_bytes,
         "step_s": outcome.step_seconds,

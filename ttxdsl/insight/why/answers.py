@@ -235,15 +235,15 @@ class WhySharding(Displayed):
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
         """All conflicts that decided about it, in steps and at obstacles."""
-        found: dict[Conflict, None] = {}
+        conflicts: dict[Conflict, None] = {}
         for dim in self.dims:
             for cause in dim.causes:
                 for step in cause.steps:
-                    found.update(dict.fromkeys(step.conflicts))
+                    conflicts.update(dict.fromkeys(step.conflicts))
             for obstacle in dim.obstacles:
                 if obstacle.conflict is not None:
-                    found[obstacle.conflict] = None
-        return tuple(found)
+                    conflicts[obstacle.conflict] = None
+        return tuple(conflicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,11 +521,11 @@ class WhyCollective(Displayed):
     @property
     def origins(self) -> dict[str, tuple[str, ...]]:
         """For each axis the names of the annotations that chains lead to."""
-        found: dict[str, dict[str, None]] = {}
+        names_by_axis: dict[str, dict[str, None]] = {}
         for side in self.sides:
             for cause in side.causes:
-                found.setdefault(cause.axis, {})[cause.origin.name] = None
-        return {axis: tuple(names) for axis, names in found.items()}
+                names_by_axis.setdefault(cause.axis, {})[cause.origin.name] = None
+        return {axis: tuple(names) for axis, names in names_by_axis.items()}
 
 
 @dataclass(frozen=True, slots=True)

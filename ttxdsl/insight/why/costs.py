@@ -55,7 +55,8 @@ def measure(
         repeated=operations - shared // max(1, devices_of(module)),
         guessed=guesses_text(collectives),
         summed_bytes=sum(
-            one.bytes_per_device * (2 if one.kind == "reduce_scatter" else 1)
-            for one in collectives
+            collective.bytes_per_device
+            * (2 if collective.kind == "reduce_scatter" else 1)
+            for collective in collectives
         ),
     )

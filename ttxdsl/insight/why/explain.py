@@ -159,25 +159,25 @@ class Explainer:
         )
 
     def _necessary(
-        self, found: TracedCollective, *, measured: bool = False, others: bool = True
+        self, traced: TracedCollective, *, measured: bool = False, others: bool = True
     ) -> WhyCollective:
         """The answer with what it hangs on, and what the program costs without that."""
-        sets = self._necessities.of(found, others=others)
+        sets = self._necessities.of(traced, others=others)
         if sets is None:
-            return found.answer
-        edits = [tuple(each.edit for each in one) for one in sets]
+            return traced.answer
+        edits = [tuple(each.edit for each in annotations) for annotations in sets]
         ask = self._counterfactuals
         # a large program is compiled with few changes: those that may help
         measured = measured and self._tries > FEWEST
         figures = ask.figures_of(edits) if measured else [None] * len(edits)
         necessary: list[Necessity] = []
-        for one, made, known in zip(sets, edits, figures, strict=True):
-            changes = tuple(edit.change for edit in made)
+        for annotations, edits_of_set, known in zip(sets, edits, figures, strict=True):
+            changes = tuple(edit.change for edit in edits_of_set)
             outcome = known and Counterfactual(changes, ask.base, known)
-            axes = ", ".join(dict.fromkeys(each.axis for each in one))
-            names = tuple(each.name for each in one)
+            axes = ", ".join(dict.fromkeys(each.axis for each in annotations))
+            names = tuple(each.name for each in annotations)
             necessary.append(Necessity(axes, names, changes, outcome))
-        return replace(found.answer, necessary=tuple(necessary))
+        return replace(traced.answer, necessary=tuple(necessary))
 
     def answer(
         self,
@@ -200,7 +200,7 @@ class Explainer:
             CompileError: there is no such thing.
         """
         asked = value, argument, result, collective, wish
-        if by is not None and any(one is not None for one in asked):
+        if by is not None and any(subject is not None for subject in asked):
             raise CompileError(
                 f"by='{by}' is of all collectives: ask for no single thing"
             )
@@ -264,29 +264,29 @@ class Explainer:
                 if count
                 else "the program has none: nothing has to be sent",
             )
-        found = self._collectives.of(number)
+        traced = self._collectives.of(number)
         listed, _ = self._collectives.listed[number]
         if parts := sub_axes_texts(
             [listed], mesh_table(self._recorded.compiled).values()
         ):
-            details = (*found.answer.details, *parts)
-            found = replace(found, answer=replace(found.answer, details=details))
-        if self._tries <= 0 or found.answer.cause == "written":
-            return found.answer
-        tried = self._counterfactuals.of(found, jobs=jobs, executor=executor)
+            details = (*traced.answer.details, *parts)
+            traced = replace(traced, answer=replace(traced.answer, details=details))
+        if self._tries <= 0 or traced.answer.cause == "written":
+            return traced.answer
+        tried = self._counterfactuals.of(traced, jobs=jobs, executor=executor)
         removal = min(
-            (one for one in tried.helping if one.removes(found.answer.kind)),
-            key=lambda one: (one.figures.program_seconds, one.figures.bytes),
+            (change for change in tried.helping if change.removes(traced.answer.kind)),
+            key=lambda change: (change.figures.program_seconds, change.figures.bytes),
             default=None,
         )
         return replace(
-            self._necessary(found, measured=True),
+            self._necessary(traced, measured=True),
             tried=tried.compiled,
             failed=tried.failed,
             untried=tried.left,
             counterfactuals=best(tried.helping, self._keep),
             removal=removal,
-            needed=_needed_text(found.answer)
+            needed=_needed_text(traced.answer)
             if removal is None and tried.compiled
             else None,
         )
@@ -298,7 +298,7 @@ class Explainer:
 
     def collectives(self) -> list[WhyCollective]:
         """The reasons of all collectives, without what they hang on."""
-        return [found.answer for found in self._collectives.all()]
+        return [traced.answer for traced in self._collectives.all()]
 
     def program(self, by: str | None = None) -> WhyProgram:
         """All collectives with their reasons and the annotations that caused them.
@@ -313,7 +313,7 @@ class Explainer:
         Raises:
             CompileError: `by` is none of these.
         """
-        listed = [one for one, _ in self._collectives.listed]
+        listed = [collective for collective, _ in self._collectives.listed]
         rows: tuple[str, ...] = ()
         if by is not None:
             rows = row_names(self._recorded.compiled, listed, by)
@@ -323,13 +323,13 @@ class Explainer:
             numbers = [
                 group[0].number
                 for group in fold_collectives(
-                    [one.answer for one in collectives], rows
+                    [collective.answer for collective in collectives], rows
                 ).groups
             ]
             for number in numbers:
-                found = collectives[number]
-                answer = self._necessary(found, others=False)
-                collectives[number] = replace(found, answer=answer)
+                traced = collectives[number]
+                answer = self._necessary(traced, others=False)
+                collectives[number] = replace(traced, answer=answer)
         notes: list[str] = []
         if self._recorded.skipped:
             notes.append("the program came partitioned: stages 5 to 12 were skipped")
@@ -341,14 +341,14 @@ class Explainer:
             source=self._source,
             meshes=tuple(mesh_titles(meshes)),
             figures=self._counterfactuals.base,
-            collectives=tuple(_brief(found.answer) for found in collectives),
+            collectives=tuple(_brief(traced.answer) for traced in collectives),
             summary=purposes(self._recorded.compiled, listed),
             machine=self.machine,
             notes=tuple(notes),
             remarks=tuple(self._recorded.remarks),
             by=by,
             rows=rows,
-            causes=line_costs([found.answer for found in collectives])[:MOST_CAUSES],
+            causes=line_costs([traced.answer for traced in collectives])[:MOST_CAUSES],
         )
 
     def why_not(self, wish: str) -> WhyNot:

@@ -20,12 +20,23 @@ _NAMES = 3
 """Annotations that are told of what several cause."""
 
 
-def _likeness(one: WhyCollective) -> tuple[object, ...]:
+def _likeness(collective: WhyCollective) -> tuple[object, ...]:
     """Return the key that collectives of several layers share, names without numbers."""
-    origins = (f"{axis} {name}" for axis in one.origins for name in one.origins[axis])
-    texts = (one.summary, *origins, one.op.scope or "")
+    origins = (
+        f"{axis} {name}"
+        for axis in collective.origins
+        for name in collective.origins[axis]
+    )
+    texts = (collective.summary, *origins, collective.op.scope or "")
     names = tuple(_NUMBER.sub("", text) for text in texts)
-    return one.kind, one.axes, str(one.times), one.tensor, one.op.op, names
+    return (
+        collective.kind,
+        collective.axes,
+        str(collective.times),
+        collective.tensor,
+        collective.op.op,
+        names,
+    )
 
 
 def fold_collectives(
@@ -41,9 +52,9 @@ def fold_collectives(
     if not rows:
         return fold(all_, _likeness, attrgetter("seconds"))
     seconds = attrgetter("seconds")
-    found = fold(all_, lambda one: rows[one.number], seconds)
-    groups = [sorted(group, key=seconds, reverse=True) for group in found.groups]
-    return Folded(groups, found.hidden)
+    folded = fold(all_, lambda collective: rows[collective.number], seconds)
+    groups = [sorted(group, key=seconds, reverse=True) for group in folded.groups]
+    return Folded(groups, folded.hidden)
 
 
 def text_of_all(texts: Sequence[str]) -> str | None:
@@ -71,7 +82,7 @@ def _with_values_of_all(texts: Sequence[str]) -> list[str]:
             is_operand = _BEFORE_AN_OPERAND.search(first.string, 0, first.start())
             several = f"{first[0]} …" if is_operand else ""
             shared.append(
-                several if {one[0] for one in rest} - {first[0]} else first[0]
+                several if {match[0] for match in rest} - {first[0]} else first[0]
             )
     together: list[str] = []
     for text in texts:

@@ -129,7 +129,7 @@ class Names:
         """
         scope, colon, rest = name.rpartition(":")
         wanted = rest if rest.startswith("%") else f"%{rest}"
-        found: dict[str, list[SSAValue]] = {}
+        by_name: dict[str, list[SSAValue]] = {}
         for value, own in self._names.items():
             function = sdy.enclosing_function(value)
             held = "" if function is None else function.sym_name.data
@@ -137,10 +137,10 @@ class Names:
                 continue
             if not colon and function is not self.entry:
                 continue
-            found.setdefault(own, []).append(value)
-        while wanted not in found and wanted in self._constrained:
+            by_name.setdefault(own, []).append(value)
+        while wanted not in by_name and wanted in self._constrained:
             wanted = self._constrained[wanted]
-        values = found.get(wanted, [])
+        values = by_name.get(wanted, [])
         if len(values) == 1 or (values and _is_one_argument(values)):
             return values[0]
         if values:
@@ -150,9 +150,9 @@ class Names:
                 hint="give them different names in the text",
             )
         if name.startswith(("%", "@")):
-            hint = self._hint(wanted, found)
+            hint = self._hint(wanted, by_name)
             raise CompileError(f"there is no value {name}", hint=hint)
-        return self._of_path(name) or self._unknown_path(name, wanted, found)
+        return self._of_path(name) or self._unknown_path(name, wanted, by_name)
 
     @cached_property
     def _paths(self) -> dict[str, SSAValue | None]:
@@ -175,9 +175,9 @@ class Names:
         return self._paths.get(leaf_name(name.replace('"', "'")))
 
     def _unknown_path(
-        self, name: str, wanted: str, found: dict[str, list[SSAValue]]
+        self, name: str, wanted: str, by_name: dict[str, list[SSAValue]]
     ) -> NoReturn:
-        hint = self._hint(wanted, found)
+        hint = self._hint(wanted, by_name)
         if self._paths:
             path = leaf_name(name.replace('"', "'"))
             arguments = filter(None, map(self.name, self.entry.body.block.args))
@@ -185,18 +185,18 @@ class Names:
             hint = near_hint([path], known, "arguments and results")
         raise CompileError(f"there is no value {name}", hint=hint)
 
-    def _hint(self, wanted: str, found: dict[str, list[SSAValue]]) -> str:
-        parts = [own for own in found if own.startswith(f"{wanted}#")]
+    def _hint(self, wanted: str, by_name: dict[str, list[SSAValue]]) -> str:
+        parts = [own for own in by_name if own.startswith(f"{wanted}#")]
         elsewhere = [
             f"{self.name(value)}"
             for value, own in self._names.items()
             if own == wanted and sdy.enclosing_function(value) is not self.entry
         ]
-        near = parts or elsewhere or get_close_matches(wanted, found, n=4, cutoff=0.4)
+        near = parts or elsewhere or get_close_matches(wanted, by_name, n=4, cutoff=0.4)
         if near:
             return f"did you mean {', '.join(dict.fromkeys(near))}?"
-        few = list(found)[:8]
-        more = ", …" if len(found) > len(few) else ""
+        few = list(by_name)[:8]
+        more = ", …" if len(by_name) > len(few) else ""
         return f"the values are {', '.join(few)}{more}" if few else "it has no values"
 
 

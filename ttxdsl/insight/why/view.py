@@ -135,7 +135,7 @@ def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
     """An answer about a value as a tree."""
     path = answer.place.scope if answer.place.op == "func.func" else None
     head = styled(f"{path} ({answer.name})" if path else answer.name, "bold")
-    head.append_text(styled(f"  {answer.type}  {_made(answer)}", "not bold"))
+    head.append_text(styled(f"  {answer.type}  {_maker_text(answer)}", "not bold"))
     tree, shown = Tree(head), _Shown(whole=whole)
     text = answer.sharding or "none: replicated"
     tree.add(styled(f"sharding {text}"))
@@ -155,7 +155,7 @@ def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
     return tree
 
 
-def _made(answer: answers.WhySharding) -> str:
+def _maker_text(answer: answers.WhySharding) -> str:
     place = replace(answer.place, value=None)
     if place.op == "func.func":
         return f"argument ({place.shown})" if place.position else "argument"
@@ -184,12 +184,12 @@ def _add_needs(tree: Tree, answer: answers.WhyCollective) -> None:
         return
     if not answer.necessary:
         tree.add(styled("it is there whatever annotation is taken away"))
-    for one in answer.necessary:
-        branch = tree.add(styled(_needed_text(one)))
-        if one.outcome is not None:
-            several = f"none of the {len(one.changes)} split so"
-            change = one.outcome.text if len(one.changes) == 1 else several
-            text = outcome_text(one.outcome.base, one.outcome.figures)
+    for necessity in answer.necessary:
+        branch = tree.add(styled(_needed_text(necessity)))
+        if necessity.outcome is not None:
+            several = f"none of the {len(necessity.changes)} split so"
+            change = necessity.outcome.text if len(necessity.changes) == 1 else several
+            text = outcome_text(necessity.outcome.base, necessity.outcome.figures)
             branch.add(styled(f"it is gone with {change}: {text}"))
 
 
@@ -228,14 +228,14 @@ def _add_helping(
         return
     changes = "1 change" if count == 1 else f"{count} changes"
     branch = tree.add(styled(f"what would help ({changes} compiled{failed}):"))
-    for one in answer.counterfactuals:
-        branch.add(_change_text(one))
+    for counterfactual in answer.counterfactuals:
+        branch.add(_change_text(counterfactual))
 
 
-def _change_text(one: answers.Counterfactual) -> Text:
+def _change_text(counterfactual: answers.Counterfactual) -> Text:
     text = styled("with ")
-    text.append_text(styled(one.text, "bold"))
-    text.append(f": {outcome_text(one.base, one.figures)}")
+    text.append_text(styled(counterfactual.text, "bold"))
+    text.append(f": {outcome_text(counterfactual.base, counterfactual.figures)}")
     return text
 
 
@@ -277,33 +277,35 @@ _SIDES_SHOWN = 16
 """Operands and results that disagree: of an op that has thousands, nobody reads all."""
 
 
-def _origins(one: answers.WhyCollective) -> list[str]:
+def _origins(collective: answers.WhyCollective) -> list[str]:
     """Return the annotations a collective depends on, or each axis with its origin."""
-    if one.necessary:
-        return [_needed_text(each, _NEEDED_SHOWN) for each in one.necessary]
-    return [f"{axis} from {', '.join(names)}" for axis, names in one.origins.items()]
+    if collective.necessary:
+        return [_needed_text(each, _NEEDED_SHOWN) for each in collective.necessary]
+    return [
+        f"{axis} from {', '.join(names)}" for axis, names in collective.origins.items()
+    ]
 
 
 _NEEDED_SHOWN = 3
 """Annotations of which each brings a collective, that a row of the table names."""
 
 
-def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
-    names = names_together(one.annotations)
+def _needed_text(necessity: answers.Necessity, most: int | None = None) -> str:
+    names = names_together(necessity.annotations)
     if most is not None and len(names) > most + 1:
         names = [*names[:most], f"one of {len(names) - most} more"]
-    return f"needs {one.axis} on {listed(names, 'or')}"
+    return f"needs {necessity.axis} on {listed(names, 'or')}"
 
 
 def _sent_text(group: Sequence[answers.WhyCollective]) -> str:
     """Return the bytes that a device sends; `?` for calls where they are not known."""
-    if all(one.kind.startswith("@") for one in group):
+    if all(collective.kind.startswith("@") for collective in group):
         return "?"
-    return bytes_text(sum(one.bytes for one in group))
+    return bytes_text(sum(collective.bytes for collective in group))
 
 
 def _numbers(group: Sequence[answers.WhyCollective]) -> str:
-    first = ", ".join(str(one.number) for one in group[:3])
+    first = ", ".join(str(collective.number) for collective in group[:3])
     return f"{first}, …" if len(group) > 3 else first
 
 
@@ -330,14 +332,14 @@ def _reasons(
 
     first = group[0]
 
-    def reasons(one: answers.WhyCollective) -> str:
+    def reasons(collective: answers.WhyCollective) -> str:
         # what it needs was tried for the first of those that are alike
-        needs = [] if first.necessary else _origins(one)
-        site = "" if named and brief else str(one.op)
-        summary = "" if brief and (needs or first.necessary) else one.summary
+        needs = [] if first.necessary else _origins(collective)
+        site = "" if named and brief else str(collective.op)
+        summary = "" if brief and (needs or first.necessary) else collective.summary
         return "\n".join(filter(None, (site, summary, *needs)))
 
-    texts = [reasons(one) for one in group]
+    texts = [reasons(collective) for collective in group]
     of_all = text_of_all(texts) if len(texts) > 1 else texts[0]
     lines = [of_all or f"the slowest: {texts[0]}"]
     if first.necessary:
@@ -365,20 +367,20 @@ def _program_table(
         table.add_column(answer.by)
     table.add_column("why", min_width=30)
     for group in rows.groups:
-        one = group[0]
+        slowest = group[0]
         figures = (
             _sent_text(group),
             seconds_text(sum(each.seconds for each in group)),
         )
         named = ()
         if answer.by in PLACES:
-            named = (answer.rows[one.number] or f"no {answer.by} is known",)
+            named = (answer.rows[slowest.number] or f"no {answer.by} is known",)
         why = _reasons(group, named=bool(named), brief=narrow)
         moved = _moved(group)
         if narrow:
             more = ", …" if len(group) > 1 else ""
             table.add_row(
-                f"{' '.join(moved)}\n#{one.number}{more}", *figures, *named, why
+                f"{' '.join(moved)}\n#{slowest.number}{more}", *figures, *named, why
             )
         else:
             cell = "\n".join(moved)
@@ -388,8 +390,8 @@ def _program_table(
         table.add_row(
             *blank,
             f"{len(rows.hidden)} others, shown by --all",
-            bytes_text(sum(one.bytes for one in rows.hidden)),
-            seconds_text(sum(one.seconds for one in rows.hidden)),
+            bytes_text(sum(slowest.bytes for slowest in rows.hidden)),
+            seconds_text(sum(slowest.seconds for slowest in rows.hidden)),
         )
     total = answer.figures
     table.add_section()
@@ -442,7 +444,7 @@ _MOST_AGAINST = 6
 
 def _print_between(console: Terminal, answer: answers.Between) -> None:
     before, after = answer.before, answer.after
-    times = [seconds_text(one.program_seconds) for one in (before, after)]
+    times = [seconds_text(cost.program_seconds) for cost in (before, after)]
     console.print(
         styled(
             f"{answer.left} to {answer.right}: a step {times[0]} to {times[1]}; "
@@ -450,10 +452,10 @@ def _print_between(console: Terminal, answer: answers.Between) -> None:
         soft_wrap=True,
     )
     for left, right in answer.lines:
-        one = right or left
-        assert one is not None
+        cost = right or left
+        assert cost is not None
         spent = [seconds_text(each.seconds) if each else "0" for each in (left, right)]
-        where = one.where
+        where = cost.where
         if left and right and left.where != right.where:
             where = f"{left.where}, now {right.where}"
         console.print(styled(f"{where}: {spent[0]} to {spent[1]}"), soft_wrap=True)
@@ -506,8 +508,8 @@ def answer_data(answer: Answer) -> dict[str, Any]:
         pairs: Sequence[tuple[dict[str, Any], answers.Counterfactual]] = list(
             zip(data["counterfactuals"], answer.counterfactuals, strict=True)
         )
-        for entry, one in pairs:
-            text = f"with {one.text}: {outcome_text(one.base, one.figures)}"
+        for entry, counterfactual in pairs:
+            text = f"with {counterfactual.text}: {outcome_text(counterfactual.base, counterfactual.figures)}"
             entry["text"] = text
     if isinstance(answer, answers.WhyProgram):
         data["figures"]["launches"] = answer.figures.launches

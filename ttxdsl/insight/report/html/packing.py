@@ -33,7 +33,7 @@ def packed(data: dict[str, Any]) -> dict[str, Any]:
     nodes = [
         {
             **node,
-            "outputs": [_output(one, kinds) for one in node["outputs"]],
+            "outputs": [_output(output, kinds) for output in node["outputs"]],
             # a line has many ops
             "frames": shared.setdefault(tuple(map(tuple, node["frames"])), len(shared)),
             "path": shared.setdefault(tuple(node["path"]), len(shared)),

@@ -92,7 +92,7 @@ def beside_page(
         lines: which line of the one is which of the other, see `aligned_lines`.
         annotations: that are other ones in the second, see `rewritten`.
     """
-    titles = [str(one["title"]) for one in (left, right)]
+    titles = [str(data["title"]) for data in (left, right)]
     names = [title.rpartition("/")[2] for title in titles]
     heads = [
         f'<th title="{escape(title)}">{side} <b>{escape(name)}</b></th>'
@@ -100,7 +100,7 @@ def beside_page(
     ]
     rows = [f"<th></th>{''.join(heads)}<th>B - A</th>"]
     for field, name, text in _FIGURES:
-        both = [one["summary"][field] for one in (left, right)]
+        both = [data["summary"][field] for data in (left, right)]
         if None in both:
             continue
         change = both[1] - both[0]
@@ -139,7 +139,8 @@ def _annotations(changes: Sequence[AnnotationChange]) -> str:
     if not changes:
         return ""
     rows = [
-        _row((one.where, one.before, one.after)) for one in changes[:_MOST_ANNOTATIONS]
+        _row((change.where, change.before, change.after))
+        for change in changes[:_MOST_ANNOTATIONS]
     ]
     if more := len(changes[_MOST_ANNOTATIONS:]):
         rows.append(f"<tr><td>and {others(more)}</td></tr>")
@@ -151,15 +152,23 @@ def _changes(
     left: dict[str, Any], right: dict[str, Any], lines: Mapping[Line, Line]
 ) -> str:
     """The lines that send otherwise, as rows of a table; a sentence if there are none."""
-    found, more = changes(left, right, lines)
-    if not found:
+    line_changes, more = changes(left, right, lines)
+    if not line_changes:
         return '<tr><td colspan="4">every line sends the same</td></tr>'
     rows = ["<tr><th>sent otherwise</th><th>A</th><th>B</th><th></th></tr>"]
-    for one in found:
-        sign = "slower" if one.seconds > 0 else "faster"
-        change = f"{seconds_text(abs(one.seconds))} {sign}" if one.seconds else ""
-        cells = one.where, one.before or "nothing", one.after or "nothing"
-        way = "more" if one.seconds > 0 else "less"
+    for line_change in line_changes:
+        sign = "slower" if line_change.seconds > 0 else "faster"
+        change = (
+            f"{seconds_text(abs(line_change.seconds))} {sign}"
+            if line_change.seconds
+            else ""
+        )
+        cells = (
+            line_change.where,
+            line_change.before or "nothing",
+            line_change.after or "nothing",
+        )
+        way = "more" if line_change.seconds > 0 else "less"
         rows.append(_row(cells, f'<td class="{way}">{escape(change)}</td>'))
     if more:
         rows.append(f"<tr><td>and {others(more)}</td></tr>")

@@ -218,23 +218,23 @@ class Trace:
         """Collectives and memory of the program of one device."""
         compiler = None if self.chip is None else self.chip.compiler
         usage = DeviceUsage(self.module, self.machine, compiler, self.trip_count)
-        found = usage.collectives
-        self.guessed = guesses_text(found)
+        collectives = usage.collectives
+        self.guessed = guesses_text(collectives)
         roles = collective_roles(self.module)
-        self.purposes = purposes(self.module, found, roles)
+        self.purposes = purposes(self.module, collectives, roles)
         self.timeline = self._timeline(usage.timeline)
         order = {op: at for at, op in enumerate(all_ops(self.module))}
         for _, mesh in self.layouts.meshes:
-            for collective in found:
+            for collective in collectives:
                 self.layouts.tell_parts(collective.axes or (), mesh)
         self.collectives += [
             {
-                **self._collective(one, op, order[op]),
+                **self._collective(collective, op, order[op]),
                 "scope": at.scope,
                 "layer": at.layer,
             }
-            for one, op, at in zip(
-                with_arguments(self.module, found),
+            for collective, op, at in zip(
+                with_arguments(self.module, collectives),
                 collective_ops(self.module),
                 homes(self.module, roles),
                 strict=True,
@@ -249,22 +249,22 @@ class Trace:
         self.verdict = verdict(usage, profile, self._node, self.chip, self._words)
 
     def _collective(
-        self, one: CountedCollective, op: Operation, order: int
+        self, collective: CountedCollective, op: Operation, order: int
     ) -> dict[str, Any]:
         return {
-            "kind": one.kind,
-            "axes": one.axes_text,
-            "group_size": one.group_size,
-            "tensor": one.tensor,
-            "bytes": one.bytes_per_device,
-            "seconds": collective_seconds(one, self.machine),
-            "count": one.count,
+            "kind": collective.kind,
+            "axes": collective.axes_text,
+            "group_size": collective.group_size,
+            "tensor": collective.tensor,
+            "bytes": collective.bytes_per_device,
+            "seconds": collective_seconds(collective, self.machine),
+            "count": collective.count,
             "why": -1,
-            "times": str(one.times),
-            "reason": reason_of([one]),
-            "position": one.position,
-            "function": one.function,
-            "place": one.place,
+            "times": str(collective.times),
+            "reason": reason_of([collective]),
+            "position": collective.position,
+            "function": collective.function,
+            "place": collective.place,
             "order": order,
             "key": self._log.keys[op],
             "node": self._node(op),
@@ -279,12 +279,17 @@ class Trace:
             "overlaps": self.machine.overlap,
             "events": [
                 [
-                    *(one.lane.value, self._event_name(one), one.start, one.seconds),
-                    *(one.times, one.depth, self._node(one.ops[0])),
+                    *(
+                        event.lane.value,
+                        self._event_name(event),
+                        event.start,
+                        event.seconds,
+                    ),
+                    *(event.times, event.depth, self._node(event.ops[0])),
                 ]
-                for one in time.events
+                for event in time.events
                 # the body of a device is no loop
-                if not isinstance(one.ops[0], sdy.ManualComputationOp)
+                if not isinstance(event.ops[0], sdy.ManualComputationOp)
             ],
         }
 
@@ -366,10 +371,10 @@ class Trace:
                 n.kind == "argument" and n.group == _named(graph, "arguments")
                 for n in graph.nodes
             ),
-            "collectives": sum(one["count"] for one in self.collectives),
+            "collectives": sum(collective["count"] for collective in self.collectives),
             "guessed": self.guessed,
             "purposes": list(map(str, self.purposes)),
-            "bytes": sum(one["bytes"] for one in self.collectives),
+            "bytes": sum(collective["bytes"] for collective in self.collectives),
             "seconds": 0.0 if self.timeline is None else self.timeline["seconds"],
             "peak_bytes": None if self.memory is None else self.memory["peak_bytes"],
             "devices": max((m.total_size for _, m in self.layouts.meshes), default=1),
@@ -380,8 +385,8 @@ class Trace:
     ) -> dict[str, Any]:
         assert self.graph is not None
         node = -1
-        for at, one in enumerate(self.graph.nodes):
-            if position and any(f.position == position for f in one.frames[:1]):
+        for at, graph_node in enumerate(self.graph.nodes):
+            if position and any(f.position == position for f in graph_node.frames[:1]):
                 node = at
                 break
         return {

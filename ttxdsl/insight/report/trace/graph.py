@@ -147,8 +147,8 @@ class GraphBuilder:
 
     def _arguments(self, block: Block) -> None:
         scope = self.scopes.scope((_ARGUMENTS,), "arguments")
-        found = arguments_of(self.function)
-        for argument, boundary in zip(block.args, found, strict=True):
+        boundaries = arguments_of(self.function)
+        for argument, boundary in zip(block.args, boundaries, strict=True):
             value = self._boundary(boundary, self.names.get(argument, boundary.name))
             name = argument_name(self.function, argument.index)
             self._add(TraceNode("argument", "argument", name, scope, [], [value]))
@@ -158,8 +158,8 @@ class GraphBuilder:
         scope = self.scopes.scope((ScopeName("results"),), "results")
         last = block.last_op
         assert last is not None
-        found = results_of(self.function)
-        for value, boundary in zip(last.operands, found, strict=True):
+        boundaries = results_of(self.function)
+        for value, boundary in zip(last.operands, boundaries, strict=True):
             inputs = self._inputs((value,))
             shown = self._boundary(boundary, self.names.get(value, boundary.name))
             self._add(

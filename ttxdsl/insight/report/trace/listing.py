@@ -165,7 +165,7 @@ def _new_pattern(op: Operation) -> _Pattern | None:
     printer = _PatternPrinter(op)
     Printer.print_op(printer, op)
     pieces = tuple(printer.text.getvalue().split("\0"))
-    if len(pieces) != len(printer.slots) + 1 or any("\n" in one for one in pieces):
+    if len(pieces) != len(printer.slots) + 1 or any("\n" in piece for piece in pieces):
         return None
     # the sign of a name belongs to the text
     marked = tuple(f"{piece}%" for piece in pieces[:-1]) + pieces[-1:]
@@ -559,23 +559,23 @@ class StageLog:
         """
 
         def sorted_by_marks(ops: list[Operation]) -> _ByMarks:
-            found: _ByMarks = defaultdict(list)
+            by_marks: _ByMarks = defaultdict(list)
             for op in ops:
                 if chain := self.origins.chain(op):
-                    found[chain, kind(op)].append(op)
-            return found
+                    by_marks[chain, kind(op)].append(op)
+            return by_marks
 
         if not (fresh and gone):
             return fresh, gone
         lost = sorted_by_marks(gone)
         paired: set[Operation] = set()
-        for mark, made in sorted_by_marks(fresh).items():
+        for mark, new in sorted_by_marks(fresh).items():
             old = lost.get(mark, [])
-            if len(old) == len(made):
-                for one, other in zip(made, old, strict=True):
-                    self._give(one, self.keys[other])
-                    self.names.inherit(one, other)
-                paired.update((*made, *old))
+            if len(old) == len(new):
+                for new_op, old_op in zip(new, old, strict=True):
+                    self._give(new_op, self.keys[old_op])
+                    self.names.inherit(new_op, old_op)
+                paired.update((*new, *old))
         return (
             [op for op in fresh if op not in paired],
             [op for op in gone if op not in paired],
@@ -598,8 +598,10 @@ def _states_of(module: ModuleOp) -> dict[Operation, _State]:
     return states
 
 
-def _is_same(one: dict[Operation, _State], other: dict[Operation, _State]) -> bool:
-    return one == other and all(map(is_, one, other))
+def _is_same(
+    states: dict[Operation, _State], other_states: dict[Operation, _State]
+) -> bool:
+    return states == other_states and all(map(is_, states, other_states))
 
 
 def _kind(op: Operation) -> str:

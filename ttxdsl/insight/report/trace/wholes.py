@@ -94,8 +94,8 @@ class Wholes:
         if len(parts) == len(op.results) > 1:
             location, index = parts[index], 0
         numbers = self._origins.own_numbers(location)
-        found = next((self._values[at] for at in numbers if at in self._values), None)
-        return found, index
+        value = next((self._values[at] for at in numbers if at in self._values), None)
+        return value, index
 
 
 def _manual_around(op: Operation) -> tuple[str, ...]:

@@ -52,8 +52,8 @@ def aligned(before: SourceLines, after: SourceLines) -> dict[Line, Line]:
     """Return the same of the lines that two programs have."""
     lines: dict[Line, Line] = {}
     for function, own in before.items():
-        for one, other in _aligned(own, after.get(function, {})):
-            lines.setdefault(one, other)
+        for line, twin in _aligned(own, after.get(function, {})):
+            lines.setdefault(line, twin)
     return lines
 
 
@@ -69,7 +69,7 @@ def source_lines(module: ModuleOp) -> SourceLines:
             if op is not function and frame and line:
                 name = frame.function or f"@{function.sym_name.data}"
                 column = frame.position.rpartition(":")[2]
-                types = " ".join(str(one.type) for one in op.results)
+                types = " ".join(str(result.type) for result in op.results)
                 span = f"{column} {frame.end}" if frame.function else types
                 kinds[name][line].add((op.name, span.partition(":")[0]))
     return {
@@ -122,10 +122,10 @@ def _matched(
     return pairs, rest
 
 
-def _shared(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def _shared(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """Return how many of the first entries are the same."""
-    pairs = zip(one, other, strict=False)
+    pairs = zip(first, second, strict=False)
     return next(
         (at for at, pair in enumerate(pairs) if pair[0] != pair[1]),
-        min(len(one), len(other)),
+        min(len(first), len(second)),
     )

@@ -174,16 +174,18 @@ class Annotations:
                 written = sdy.get_func_argument_sharding(self._function, index)
                 if written is not None and edit.sharding is not None:
                     kept = {*edit.sharding.sharding_axes}
-                    axes = {one for one in written.sharding_axes if one not in kept}
+                    axes = {axis for axis in written.sharding_axes if axis not in kept}
                     gone.setdefault(index, set()).update(axes)
-        made: list[Edit] = []
+        merged: list[Edit] = []
         for edit in edits:
-            axes = {one for at in self._annotated_by(edit) for one in gone.get(at, ())}
+            axes = {
+                axis for at in self._annotated_by(edit) for axis in gone.get(at, ())
+            }
             if axes and (sharding := edit.sharding) is not None:
                 dims = [_without(dim, [*axes]) for dim in sharding.dims]
                 edit = replace(edit, sharding=sharding.with_dims(dims))
-            made.append(edit)
-        return made
+            merged.append(edit)
+        return merged
 
     def _annotated_by(self, edit: Edit) -> tuple[int, ...]:
         """Return the arguments that a change annotates."""
@@ -221,16 +223,17 @@ class Annotations:
         if written is None:
             return
         gone = [
-            one
-            for one in written.sharding_axes
-            if str(one).replace('"', "") == axis or one.name == axis.partition(":")[0]
+            other_axis
+            for other_axis in written.sharding_axes
+            if str(other_axis).replace('"', "") == axis
+            or other_axis.name == axis.partition(":")[0]
         ]
         if not gone:
             return
         dims = [_without(dim, gone) for dim in written.dims]
         yield from self._rewritten(argument, written.with_dims(dims))
         for dim, old in enumerate(written.dims):
-            if any(one in gone for one in old.axes):
+            if any(other_axis in gone for other_axis in old.axes):
                 continue
             moved = dims[dim].with_axes((*dims[dim].axes, *gone))
             yield from self._rewritten(
@@ -256,4 +259,4 @@ def _names_axis(sharding: TensorSharding | None, name: str) -> bool:
 
 def _without(dim: DimSharding, gone: Sequence[AxisRef]) -> DimSharding:
     """A dimension without some axes."""
-    return dim.with_axes(tuple(one for one in dim.axes if one not in gone))
+    return dim.with_axes(tuple(axis for axis in dim.axes if axis not in gone))

@@ -106,19 +106,19 @@ def _new_rivals(step: Advance, tensor: int, factor: int, axis: AxisRef) -> _Riva
     """Return the factors that lose an axis on a tensor to a factor."""
     signature = step.signature
     before = project(signature.mesh, signature.rule, step.shardings)
-    found: _Rivals = []
+    rivals: _Rivals = []
     for rival, own in before.tensors[tensor].factors.items():
         wanted = axes_to_propagate(before, rival, signature.directions[rival])
-        if rival == factor or not any(one.overlaps(axis) for one in wanted):
+        if rival == factor or not any(held.overlaps(axis) for held in wanted):
             continue
-        if any(one.overlaps(axis) for one in own.axes):
+        if any(held.overlaps(axis) for held in own.axes):
             continue
         if signature.strategy is Strategy.AGGRESSIVE:
             text = preference_text(signature, before, factor, rival)
         else:
             text = "basic strategy: the factor that comes first in the op"
-        found.append((rival, text))
-    return found
+        rivals.append((rival, text))
+    return rivals
 
 
 class Chains:
@@ -310,8 +310,8 @@ class Chains:
         spread(signature, after)
         for factor, sharding in after.tensors[tensor].factors.items():
             old = before.tensors[tensor].factors[factor].axes
-            new = [one for one in sharding.axes if one not in old]
-            if any(one.overlaps(axis) for one in new):
+            new = [new_axis for new_axis in sharding.axes if new_axis not in old]
+            if any(new_axis.overlaps(axis) for new_axis in new):
                 return factor
         return 0
 
@@ -349,7 +349,7 @@ class Chains:
             own, value = tensor.factors.get(factor), step.values[index]
             if own is None or value is None:
                 continue
-            if any(one.overlaps(axis) for one in own.axes):
+            if any(held.overlaps(axis) for held in own.axes):
                 where = self._end(step.op, step, index, value, factor)
                 origin = self.origin_text(value, axis)
                 return f"{axes_text(own.axes)} on {where} ({origin})"

@@ -217,11 +217,13 @@ class WhyCollectives:
                 story = self._disagreement(note, note.demand, dims)
             else:
                 story = self._border(note, target, dims)
-            made = (note.before, target)
+            reshard = (note.before, target)
             if note.side == "result" and note.demand is not None:
                 index = len(note.user.operands) + note.index
-                made = (note.demand.wanted[index] or note.before, target)
-            answer = self._answer(number, collective, story, made, self._plan(inserted))
+                reshard = (note.demand.wanted[index] or note.before, target)
+            answer = self._answer(
+                number, collective, story, reshard, self._plan(inserted)
+            )
         else:
             story = self._reduction(note, collective)
             answer = self._answer(number, collective, story, None, self._plan(inserted))
@@ -558,7 +560,7 @@ class WhyCollectives:
             here = tuple(
                 axis
                 for axis in known.dims[dim].axes
-                if any(axis.overlaps(one) for one in axes)
+                if any(axis.overlaps(moved) for moved in axes)
             )
             causes = self.shardings.chains.causes(value, dim, here)
         if not axes and value in self.recorded.holders and dim < len(shape_of(value)):

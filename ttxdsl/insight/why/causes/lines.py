@@ -23,25 +23,25 @@ def line_costs(collectives: Sequence[WhyCollective]) -> tuple[LineCost, ...]:
         collectives: of a program, with what they hang on.
     """
     lines: dict[str, list[WhyCollective]] = {}
-    for one in collectives:
-        where = one.line or one.op.shown or str(one.op)
-        lines.setdefault(where, []).append(one)
-    total = sum(one.seconds for one in collectives)
+    for collective in collectives:
+        where = collective.line or collective.op.shown or str(collective.op)
+        lines.setdefault(where, []).append(collective)
+    total = sum(collective.seconds for collective in collectives)
     costs = [_cost(where, group, total) for where, group in lines.items()]
     return tuple(sorted(costs, key=lambda cost: -cost.seconds))
 
 
 def _cost(where: str, group: Sequence[WhyCollective], total: float) -> LineCost:
     kinds = Counter[str]()
-    for one in group:
-        kinds[one.kind] += one.times.count
-    seconds = sum(one.seconds for one in group)
+    for collective in group:
+        kinds[collective.kind] += collective.times.count
+    seconds = sum(collective.seconds for collective in group)
     return LineCost(
         where,
         group[0].position or group[0].op.position,
         tuple(kinds.most_common()),
-        tuple(dict.fromkeys(one.axes for one in group)),
-        sum(one.bytes for one in group),
+        tuple(dict.fromkeys(collective.axes for collective in group)),
+        sum(collective.bytes for collective in group),
         seconds,
         seconds / total if total else 0.0,
         tuple(dict.fromkeys(annotations_of(group))),
@@ -50,14 +50,14 @@ def _cost(where: str, group: Sequence[WhyCollective], total: float) -> LineCost:
 
 def annotations_of(group: Iterable[WhyCollective]) -> Iterator[str]:
     """Yield the annotations that collectives come from, those of the slowest first."""
-    for one in sorted(group, key=lambda one: -one.seconds):
-        if one.necessary:
-            for need in one.necessary:
+    for collective in sorted(group, key=lambda collective: -collective.seconds):
+        if collective.necessary:
+            for need in collective.necessary:
                 yield from need.annotations
         else:
-            for names in one.origins.values():
+            for names in collective.origins.values():
                 yield from names
-        for part in one.joined:
+        for part in collective.joined:
             for names in part.origins.values():
                 yield from names
 
@@ -97,7 +97,7 @@ def between(
         right.source,
         left.figures,
         right.figures,
-        tuple((one, other) for _, one, other in changed[:_MOST]),
+        tuple((old, new) for _, old, new in changed[:_MOST]),
         len(changed[_MOST:]),
     )
 
@@ -106,15 +106,15 @@ def _by_line(
     costs: Iterable[LineCost], lines: Mapping[Line, Line]
 ) -> dict[Hashable, LineCost]:
     """Return costs by what those of a line have in common in both programs."""
-    found: dict[Hashable, LineCost] = {}
+    by_line: dict[Hashable, LineCost] = {}
     counts: Counter[Hashable] = Counter()
     for cost in costs:
         line = line_of(cost.position)
         # what several lines cost together is apart from what the first of them costs
         key = lines.get(line, line) if line else cost.where, " and " in cost.where
-        found[key, counts[key]] = cost
+        by_line[key, counts[key]] = cost
         counts[key] += 1
-    return found
+    return by_line
 
 
 def _change(before: LineCost | None, after: LineCost | None) -> float:

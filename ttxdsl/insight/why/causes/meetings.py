@@ -137,7 +137,7 @@ class Meetings:
     def _mesh(self, shardings: list[TensorSharding | None]) -> Mesh | None:
         assert self.recorded.propagated is not None
         meshes = self.recorded.propagated.graph.meshes
-        found: Mesh | None = None
+        common: Mesh | None = None
         for sharding in shardings:
             if sharding is None:
                 continue
@@ -145,10 +145,10 @@ class Meetings:
             mesh = meshes[mesh] if isinstance(mesh, str) else mesh
             if mesh.is_empty:
                 continue
-            if found is not None and mesh != found:
+            if common is not None and mesh != common:
                 return None
-            found = mesh
-        return None if found is None or found.is_maximal else found
+            common = mesh
+        return None if common is None or common.is_maximal else common
 
     def _several_meshes(self, values: Iterable[SSAValue | None]) -> bool:
         meshes = {

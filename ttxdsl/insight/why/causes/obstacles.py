@@ -54,23 +54,23 @@ class Obstacles:
         return known
 
     def _find(self, value: SSAValue, dim: int) -> tuple[Obstacle, ...]:
-        found: dict[tuple[str, str | None, str], Obstacle] = {}
+        obstacles: dict[tuple[str, str | None, str], Obstacle] = {}
         dropped = self._uneven(value, dim)
         if dropped is not None:
-            found["uneven", None, ""] = dropped
+            obstacles["uneven", None, ""] = dropped
         sharding = self.recorded.sharding(value)
         own = sharding.dims[dim] if sharding is not None else None
         meetings = list(self._meetings.at(value))
         for meeting in meetings:
             for obstacle in self._at(meeting, value, dim):
-                found.setdefault(
+                obstacles.setdefault(
                     (obstacle.kind, obstacle.axis, obstacle.text), obstacle
                 )
-        if not found and not (own and own.axes):
+        if not obstacles and not (own and own.axes):
             lost = self._upstream(value, dim, meetings)
             for obstacle in lost or self._nobody(value, dim, meetings):
-                found.setdefault((obstacle.kind, None, obstacle.text), obstacle)
-        return tuple(found.values())
+                obstacles.setdefault((obstacle.kind, None, obstacle.text), obstacle)
+        return tuple(obstacles.values())
 
     # One op
 
@@ -183,7 +183,7 @@ class Obstacles:
         """The other factor of a tensor that an axis splits."""
         for other, sharding in tensor.factors.items():
             if other != factor and any(
-                axis.overlaps(one) for one in (*sharding.axes, *sharding.overflow)
+                axis.overlaps(held) for held in (*sharding.axes, *sharding.overflow)
             ):
                 return other
         return None
@@ -257,7 +257,7 @@ class Obstacles:
         assert meeting.projection is not None
         for index, tensor in enumerate(meeting.projection.tensors):
             own = tensor.factors.get(factor)
-            if own is not None and any(one.overlaps(axis) for one in own.axes):
+            if own is not None and any(held.overlaps(axis) for held in own.axes):
                 return index
         return None
 
@@ -283,10 +283,10 @@ class Obstacles:
         first = tensors[winner].factors[factor].axes
         second = tensors[loser].factors[factor].axes
         shared: list[AxisRef] = []
-        for one, other in zip(first, second, strict=False):
-            if one != other:
+        for axis, other_axis in zip(first, second, strict=False):
+            if axis != other_axis:
                 break
-            shared.append(one)
+            shared.append(axis)
         rule = (
             f"only the compatible prefix {axes_text(tuple(shared))} of"
             f" {axes_text(first)} and {axes_text(second)} goes on along factor"
@@ -365,10 +365,10 @@ class Obstacles:
             before = project(step.signature.mesh, step.signature.rule, step.shardings)
             both = all(
                 any(
-                    one.overlaps(axis)
+                    held_axis.overlaps(axis)
                     for held in before.tensors
                     if (own := held.factors.get(wanted))
-                    for one in own.axes
+                    for held_axis in own.axes
                 )
                 for wanted in (taken, factor)
             )
@@ -401,7 +401,7 @@ class Obstacles:
         holder = self.recorded.holders.get(value, value)
         sharding = self.recorded.initial.get(holder)
         for dim in sharding.dims if sharding is not None else ():
-            if any(one.overlaps(axis) for one in dim.axes):
+            if any(own.overlaps(axis) for own in dim.axes):
                 return dim.priority_or_default
         return 0
 
@@ -448,7 +448,7 @@ class Obstacles:
         seen = {(value, dim)}
         ring = list(self._tied(dim, meetings))
         for _ in range(_FARTHEST):
-            found: dict[tuple[str, str], Obstacle] = {}
+            obstacles: dict[tuple[str, str], Obstacle] = {}
             further: list[tuple[SSAValue, int]] = []
             for other, there in ring:
                 if (other, there) in seen or self._is_closed(other, there):
@@ -456,14 +456,14 @@ class Obstacles:
                 seen.add((other, there))
                 around = list(self._meetings.at(other))
                 for meeting in around:
-                    for one in self._at(meeting, other, there):
+                    for obstacle in self._at(meeting, other, there):
                         upstream = f"dimension {there} of {self.places.called(other)}"
-                        text = f"it would have come from {upstream}: {one.text}"
-                        lost = replace(one, dim=dim, text=text, upstream=upstream)
-                        found.setdefault((one.kind, one.text), lost)
+                        text = f"it would have come from {upstream}: {obstacle.text}"
+                        lost = replace(obstacle, dim=dim, text=text, upstream=upstream)
+                        obstacles.setdefault((obstacle.kind, obstacle.text), lost)
                 further.extend(self._tied(there, around))
-            if found or not further:
-                return list(found.values())
+            if obstacles or not further:
+                return list(obstacles.values())
             ring = further
         return []
 

@@ -102,13 +102,13 @@ class Shardings:
 
     def _final(self, value: SSAValue) -> TensorSharding | None:
         """The sharding in which the op makes the value, after stage 8."""
-        found = self.recorded.evened(value)
+        final = self.recorded.evened(value)
         for inserted in self.recorded.insertions.values():
             demand = inserted.demand
             if inserted.side == "result" and inserted.value is value and demand:
                 wanted = demand.wanted[len(inserted.user.operands) + inserted.index]
-                found = wanted or found
-        return found
+                final = wanted or final
+        return final
 
     def _dim(self, value: SSAValue, dim: int) -> Dimension:
         sharding = self.recorded.sharding(value)

@@ -142,7 +142,7 @@ class Counterfactuals:
 
     def of(
         self,
-        found: TracedCollective,
+        traced: TracedCollective,
         *,
         jobs: int = 1,
         executor: Executor | None = None,
@@ -153,13 +153,13 @@ class Counterfactuals:
         takes long. With a budget they are compiled here, one by one, while there is time.
 
         Args:
-            found: the collective.
+            traced: the collective.
             jobs: processes to compile changes in when that pays.
             executor: compiles them instead; what is found is the same.
 
         """
         edits: dict[Change, Edit] = {}
-        for edit in self._candidates(found):
+        for edit in self._candidates(traced):
             edits.setdefault(edit.change, edit)
             if len(edits) == self.tries:
                 break
@@ -170,27 +170,27 @@ class Counterfactuals:
             figures = self._in_time(singles, self.budget)
         left = len(singles) - len(figures)
         results = self._judged(singles[: len(figures)], figures)
-        helping = [one for one in results if one.helps]
+        helping = [trial for trial in results if trial.helps]
         if not helping and self.tries > FEWEST:
             fine = [
-                (edits[one.changes[0]], one.figures.seconds)
-                for one in sorted(results, key=lambda one: one.figures.seconds)
+                (edits[trial.changes[0]], trial.figures.seconds)
+                for trial in sorted(results, key=lambda trial: trial.figures.seconds)
             ]
             pairs = [
-                (one, two)
-                for (one, _), (two, _) in combinations(fine, 2)
-                if one.change.value != two.change.value
+                (trial, two)
+                for (trial, _), (two, _) in combinations(fine, 2)
+                if trial.change.value != two.change.value
             ][: self.tries]
             more = self.figures_of(pairs, jobs=jobs, executor=executor)
             figures += more
             results += self._judged(pairs, more)
-            helping = [one for one in results if one.helps]
+            helping = [trial for trial in results if trial.helps]
         helping.sort(
-            key=lambda one: (
-                one.figures.seconds,
-                one.figures.bytes,
-                max(_ORDER.index(change.kind) for change in one.changes),
-                one.figures.peak_bytes or 0,
+            key=lambda trial: (
+                trial.figures.seconds,
+                trial.figures.bytes,
+                max(_ORDER.index(change.kind) for change in trial.changes),
+                trial.figures.peak_bytes or 0,
             )
         )
         return Tried(len(results), figures.count(None), left, tuple(helping))
@@ -200,19 +200,19 @@ class Counterfactuals:
     ) -> list[Figures | None]:
         """Return the costs with the first changes, as many as there is time for."""
         figures: list[Figures | None] = []
-        for made in edits:
+        for combined in edits:
             if not budget.allows():
                 break
             with budget.spending():
-                figures += self.figures_of([made])
+                figures += self.figures_of([combined])
         return figures
 
     def _judged(
         self, edits: Sequence[tuple[Edit, ...]], figures: Sequence[Figures | None]
     ) -> list[Counterfactual]:
         return [
-            Counterfactual(tuple(edit.change for edit in made), self.base, known)
-            for made, known in zip(edits, figures, strict=True)
+            Counterfactual(tuple(edit.change for edit in combined), self.base, known)
+            for combined, known in zip(edits, figures, strict=True)
             if known is not None
         ]
 
@@ -225,36 +225,36 @@ class Counterfactuals:
     ) -> list[Figures | None]:
         """Return the program's costs with each change; None if it is refused."""
         original = self.recorded.original
-        keys = [tuple(edit.change for edit in made) for made in edits]
+        keys = [tuple(edit.change for edit in combined) for combined in edits]
         new = {
-            key: made
-            for key, made in zip(keys, edits, strict=True)
+            key: combined
+            for key, combined in zip(keys, edits, strict=True)
             if key not in self._known
         }
-        found = spread(
+        measured = spread(
             list(new.values()),
             self._measured_here,
-            lambda made: partial(
+            lambda combined: partial(
                 _figures,
-                partial(parse_program, program_text(changed(original, made))),
+                partial(parse_program, program_text(changed(original, combined))),
                 *self._options,
             ),
             jobs=jobs,
             executor=executor,
         )
-        self._known.update(zip(new, found, strict=True))
+        self._known.update(zip(new, measured, strict=True))
         return [self._known[key] for key in keys]
 
-    def _measured_here(self, made: tuple[Edit, ...]) -> Figures | None:
+    def _measured_here(self, edits: tuple[Edit, ...]) -> Figures | None:
         """Compile and measure the program with changes, and keep what it moves."""
         original = self.recorded.original
         if not can_take_notes(self.pipeline):
-            return _figures(partial(changed, original, made), *self._options)
+            return _figures(partial(changed, original, edits), *self._options)
         moves = Moves(original)
-        make = partial(changed, original, made, moves.number)
+        make = partial(changed, original, edits, moves.number)
         figures = _figures(make, *self._options, moves)
         if figures is not None:
-            changes = tuple(edit.change for edit in made)
+            changes = tuple(edit.change for edit in edits)
             self.demands[changes] = Demands((moves.chosen,))
         return figures
 
@@ -264,31 +264,31 @@ class Counterfactuals:
 
     # Candidates
 
-    def _candidates(self, found: TracedCollective) -> Iterator[Edit]:
-        note = found.inserted
+    def _candidates(self, traced: TracedCollective) -> Iterator[Edit]:
+        note = traced.inserted
         if note is not None and note.demand is not None:
-            if found.target is None:
-                yield from self._reductions(note.demand, found)
+            if traced.target is None:
+                yield from self._reductions(note.demand, traced)
             else:
                 count = len(note.user.operands)
                 tensor = note.index + (count if note.side == "result" else 0)
                 yield from self._agreements(note.demand, tensor)
                 if note.side == "operand":
                     yield from self._copy(note.value, note.user, note.index)
-        elif note is not None and found.target is not None:
+        elif note is not None and traced.target is not None:
             value = self.collectives.at_stage_6(note.value)
-            yield from self._value(value, found.target)
-            if found.answer.cause == "return":
+            yield from self._value(value, traced.target)
+            if traced.answer.cause == "return":
                 yield from self._results(note.index, value)
-        elif found.constraint is not None and found.target is not None:
-            given = self.recorded.original_op(found.constraint)
+        elif traced.constraint is not None and traced.target is not None:
+            given = self.recorded.original_op(traced.constraint)
             if isinstance(given, sdy.ShardingConstraintOp):
                 yield self.annotations.removal(given)
                 for value in self.recorded.copies(given.input)[:1]:
-                    yield from self._value(value, found.target)
-        elif found.op is not None:
-            yield from self._whole_operands(found)
-        yield from self._origins(found)
+                    yield from self._value(value, traced.target)
+        elif traced.op is not None:
+            yield from self._whole_operands(traced)
+        yield from self._origins(traced)
 
     def _value(
         self, value: SSAValue, sharding: TensorSharding | None
@@ -338,7 +338,7 @@ class Counterfactuals:
                     at_stage_6(value), _following(demand, tensor, given, other)
                 )
 
-    def _reductions(self, demand: Demand, found: TracedCollective) -> Iterator[Edit]:
+    def _reductions(self, demand: Demand, traced: TracedCollective) -> Iterator[Edit]:
         """Operands whole along the reduced axes; results split by them."""
         count = len(demand.rule.operands)
         at_stage_6 = self.collectives.at_stage_6
@@ -348,7 +348,14 @@ class Counterfactuals:
         ]
         for tensor in range(count, len(demand.values)):
             value, sharding = demand.values[tensor], effective[tensor]
-            known = next((one for one in effective if one is not None), None)
+            known = next(
+                (
+                    sharding_of_other
+                    for sharding_of_other in effective
+                    if sharding_of_other is not None
+                ),
+                None,
+            )
             if sharding is None and known is not None:
                 rank = len(demand.rule.tensors[tensor])
                 sharding = TensorSharding.fully_closed(known.mesh, rank)
@@ -397,23 +404,23 @@ class Counterfactuals:
         for sharding in dict.fromkeys(shardings):
             yield from self.annotations.annotated_result(index, sharding)
 
-    def _whole_operands(self, found: TracedCollective) -> Iterator[Edit]:
+    def _whole_operands(self, traced: TracedCollective) -> Iterator[Edit]:
         """The operands of an op that stage 11 has to gather, whole from the start."""
-        assert found.op is not None
-        for value, _ in self.recorded.operands.get(found.op, ()):
+        assert traced.op is not None
+        for value, _ in self.recorded.operands.get(traced.op, ()):
             stage_6 = self.collectives.at_stage_6(value)
             known = self.recorded.evened(stage_6)
             if known is not None and known.sharding_axes:
                 dims = [
-                    CLOSED_DIM if dim in found.answer.dims else old
+                    CLOSED_DIM if dim in traced.answer.dims else old
                     for dim, old in enumerate(known.dims)
                 ]
                 yield from self._value(stage_6, known.with_dims(dims))
 
-    def _origins(self, found: TracedCollective) -> Iterator[Edit]:
+    def _origins(self, traced: TracedCollective) -> Iterator[Edit]:
         """Annotations and constraints that caused a side, changed or removed."""
         seen: set[tuple[str, int | None, int, str]] = set()
-        for side in found.answer.sides:
+        for side in traced.answer.sides:
             for cause in side.causes:
                 first = cause.steps[0].axis if cause.steps else cause.axis
                 key = cause.origin.kind, cause.origin.index, cause.dim, first
@@ -451,10 +458,12 @@ def _following(
     )
 
 
-def best(found: Sequence[Counterfactual], count: int) -> tuple[Counterfactual, ...]:
+def best(
+    counterfactuals: Sequence[Counterfactual], count: int
+) -> tuple[Counterfactual, ...]:
     """The best few; of changes to one value that do the same, the first."""
     kept: dict[object, Counterfactual] = {}
-    for one in found:
-        places = tuple((change.kind, change.value) for change in one.changes)
-        kept.setdefault((places, one.figures), one)
+    for counterfactual in counterfactuals:
+        places = tuple((change.kind, change.value) for change in counterfactual.changes)
+        kept.setdefault((places, counterfactual.figures), counterfactual)
     return tuple(kept.values())[:count]

@@ -65,12 +65,12 @@ class Necessities:
         self._proven: dict[Change, Annotation] = {}
 
     def of(
-        self, found: TracedCollective, *, others: bool = True
+        self, traced: TracedCollective, *, others: bool = True
     ) -> tuple[tuple[Annotation, ...], ...] | None:
         """The annotations without which a collective is not there.
 
         Args:
-            found: the collective.
+            traced: the collective.
             others: whether to look through hundreds of parameters too, and not only at
                 what chains lead to, what other collectives hang on, and small trees.
 
@@ -79,19 +79,33 @@ class Necessities:
             which any brings it; empty if it is there without all of them; None if it is
             not known, for no stage up to 8 made it or too many had to be tried.
         """
-        axes = self._axes(found)
+        axes = self._axes(traced)
         if not axes:
             return None
-        blamed = self._blamed(found)
+        blamed = self._blamed(traced)
         try:
-            fitting = [one for one in self._proven.values() if one not in blamed]
-            alone = [one for one in blamed if self._gone(found, axes, [one])]
+            fitting = [
+                annotation
+                for annotation in self._proven.values()
+                if annotation not in blamed
+            ]
+            alone = [
+                annotation
+                for annotation in blamed
+                if self._gone(traced, axes, [annotation])
+            ]
             if not alone:
-                alone = [one for one in fitting if self._gone(found, axes, [one])]
+                alone = [
+                    annotation
+                    for annotation in fitting
+                    if self._gone(traced, axes, [annotation])
+                ]
             if alone:
-                self._proven.update((one.edit.change, one) for one in alone)
-                return tuple((one,) for one in alone)
-            least = self._least(found, axes, blamed, others=others)
+                self._proven.update(
+                    (annotation.edit.change, annotation) for annotation in alone
+                )
+                return tuple((annotation,) for annotation in alone)
+            least = self._least(traced, axes, blamed, others=others)
         except _Enough:
             return None
         if len(least) == 1:
@@ -110,70 +124,77 @@ class Necessities:
         demands = self._moved(())
         return None if demands is None else demands.chosen
 
-    def _axes(self, found: TracedCollective) -> frozenset[str]:
+    def _axes(self, traced: TracedCollective) -> frozenset[str]:
         """The axes along which stage 8 has something to send for the collective."""
         collective = frozenset(
-            name.partition(":")[0] for name in found.answer.axes.split(", ")
+            name.partition(":")[0] for name in traced.answer.axes.split(", ")
         )
-        op = self._op(found)
+        op = self._op(traced)
         if op is None or self._base is None:
             return frozenset()
         moved = frozenset(axis for known, axis in self._base if known == op)
         return moved & collective or moved  # its groups may follow no axis
 
-    def _op(self, found: TracedCollective) -> tuple[int, ...] | None:
+    def _op(self, traced: TracedCollective) -> tuple[int, ...] | None:
         """The op that it is for, as `Moved` has it."""
-        if found.op is None or (found.inserted is None and found.constraint is None):
+        if traced.op is None or (traced.inserted is None and traced.constraint is None):
             return None
-        chain = self.recorded.numbered.chain(found.op)
+        chain = self.recorded.numbered.chain(traced.op)
         return tuple(number for number in chain if number < self._ops)
 
-    def _blamed(self, found: TracedCollective) -> list[Annotation]:
+    def _blamed(self, traced: TracedCollective) -> list[Annotation]:
         """The annotations that chains lead to."""
         blamed: dict[Change, Annotation] = {}
-        for side in found.answer.sides:
+        for side in traced.answer.sides:
             for cause in side.causes:
                 first = cause.steps[0].axis if cause.steps else cause.axis
                 for edit in self.annotations.of_origin(cause.origin, first):
-                    one = Annotation(first, cause.origin.name, edit)
-                    blamed.setdefault(edit.change, one)
+                    annotation = Annotation(first, cause.origin.name, edit)
+                    blamed.setdefault(edit.change, annotation)
                     break
         return list(blamed.values())
 
     # Compiling
 
-    def _moved(self, made: Sequence[Annotation]) -> Demands | None:
+    def _moved(self, annotations: Sequence[Annotation]) -> Demands | None:
         """Return the moves without some annotations; None if it cannot be compiled."""
-        changes = tuple(one.edit.change for one in made)
+        changes = tuple(annotation.edit.change for annotation in annotations)
         if (measured := self._measured.get(changes)) is not None:
             return measured
         key = frozenset(changes)
         if key not in self._known:
             budget = self.budget
-            if made and (self.left <= 0 or (budget and not budget.allows(_PART))):
+            if annotations and (
+                self.left <= 0 or (budget and not budget.allows(_PART))
+            ):
                 raise _Enough
-            self.left -= 1 if made else 0
+            self.left -= 1 if annotations else 0
             with budget.spending(_PART) if budget else nullcontext():
-                self._known[key] = self._compiled(made)
+                self._known[key] = self._compiled(annotations)
         return self._known[key]
 
-    def _compiled(self, made: Sequence[Annotation]) -> Demands | None:
-        edits = self.annotations.together([annotation.edit for annotation in made])
+    def _compiled(self, annotations: Sequence[Annotation]) -> Demands | None:
+        edits = self.annotations.together(
+            [annotation.edit for annotation in annotations]
+        )
         try:
             return demands_of(self.recorded.original, edits, self.pipeline)
         except DiagnosticException:
             return None
 
     def _gone(
-        self, found: TracedCollective, axes: frozenset[str], made: Sequence[Annotation]
+        self,
+        traced: TracedCollective,
+        axes: frozenset[str],
+        annotations: Sequence[Annotation],
     ) -> bool:
         """Whether nothing is sent any more for the op along one of the axes."""
-        moved = self._moved(made)
-        return moved is not None and moved.lack(self._op(found), axes)
+        moved = self._moved(annotations)
+        return moved is not None and moved.lack(self._op(traced), axes)
 
     def _least(
         self,
-        found: TracedCollective,
+        traced: TracedCollective,
         axes: frozenset[str],
         blamed: Sequence[Annotation],
         *,
@@ -181,12 +202,12 @@ class Necessities:
     ) -> list[Annotation]:
         """Annotations without which it is gone, and of which none can be left out."""
         rest = [*blamed, *self._others(axes, blamed, None if others else _SMALL)]
-        if not rest or (not others and not self._gone(found, axes, rest)):
+        if not rest or (not others and not self._gone(traced, axes, rest)):
             return []
         kept: list[Annotation] = []
 
         def gone(count: int) -> bool:
-            return self._gone(found, axes, [*kept, *rest[:count]])
+            return self._gone(traced, axes, [*kept, *rest[:count]])
 
         while not (kept and gone(0)):
             count = _first(gone, len(rest), exact=len(rest) > _FEW)
@@ -194,9 +215,9 @@ class Necessities:
                 return []
             rest = rest[:count]
             if count <= _FEW:  # leaving each out asks less often than halving
-                for one in list(rest):
-                    fewer = [other for other in rest if other is not one]
-                    if self._gone(found, axes, [*kept, *fewer]):
+                for annotation in list(rest):
+                    fewer = [other for other in rest if other is not annotation]
+                    if self._gone(traced, axes, [*kept, *fewer]):
                         rest = fewer
                 return [*kept, *rest]
             kept.append(rest.pop())
@@ -210,26 +231,34 @@ class Necessities:
         Those of small trees come first, a batch before hundreds of parameters, and of one
         tree those that are near to what is blamed; trees with more than `most` not at all.
         """
-        named = {one.edit.change for one in blamed}
-        near = [one.edit.index for one in blamed if one.edit.value is not None]
+        named = {annotation.edit.change for annotation in blamed}
+        near = [
+            annotation.edit.index
+            for annotation in blamed
+            if annotation.edit.value is not None
+        ]
         # a constraint with several of the axes is taken away once
         known: dict[Change, Annotation] = {}
         for axis in sorted(axes):
             for name, edit in self.annotations.with_axis(axis):
                 if edit.change not in named:
                     known.setdefault(edit.change, Annotation(axis, name, edit))
-        found = list(known.values())
-        sizes = Counter(_root(one.name) for one in found if one.edit.value is not None)
+        candidates = list(known.values())
+        sizes = Counter(
+            _root(annotation.name)
+            for annotation in candidates
+            if annotation.edit.value is not None
+        )
 
-        def rank(one: Annotation) -> tuple[int, int]:
-            own = one.edit.index or 0
+        def rank(annotation: Annotation) -> tuple[int, int]:
+            own = annotation.edit.index or 0
             distance = min((abs(own - (other or 0)) for other in near), default=0)
-            return sizes[_root(one.name)], distance
+            return sizes[_root(annotation.name)], distance
 
         return [
-            one
-            for one in sorted(found, key=rank)
-            if most is None or rank(one)[0] <= most
+            annotation
+            for annotation in sorted(candidates, key=rank)
+            if most is None or rank(annotation)[0] <= most
         ]
 
 

@@ -111,10 +111,10 @@ class StepRecorder(History):
         hops: list[Hop] = []
         before = self._order
         while True:
-            found = entry_of(self._ways.get(holder, {}), axis)
-            if found is None or found[0] >= before:
+            arrival = entry_of(self._ways.get(holder, {}), axis)
+            if arrival is None or arrival[0] >= before:
                 return hops[::-1]
-            before, hop = found
+            before, hop = arrival
             hops.append(hop)
             axis, holder = hop.axis, hop.source_value
 
@@ -175,9 +175,9 @@ class Insertion:
 class RecordingInserter(ReshardInserter):
     """Stage 8, taking note of every op that it inserts."""
 
-    def __init__(self, module: ModuleOp, found: dict[Operation, Insertion]):
+    def __init__(self, module: ModuleOp, insertions: dict[Operation, Insertion]):
         super().__init__(module, full=True)
-        self.found = found
+        self.insertions = insertions
         self._demand: Demand | None = None
 
     def visit(self, op: Operation) -> None:
@@ -216,7 +216,7 @@ class RecordingInserter(ReshardInserter):
     def put_before(self, operand: Operand, new: Operation, point: InsertPoint) -> None:
         """Take note of an op in front of an operand."""
         value = operand.value
-        self.found[new] = Insertion(
+        self.insertions[new] = Insertion(
             operand.op,
             "operand",
             operand.index,
@@ -230,7 +230,7 @@ class RecordingInserter(ReshardInserter):
     def follow_up(self, value: SSAValue, new: Operation, point: InsertPoint) -> None:
         """Take note of an op behind a result."""
         assert isinstance(value, OpResult)
-        self.found[new] = Insertion(
+        self.insertions[new] = Insertion(
             value.op,
             "result",
             value.index,
@@ -393,15 +393,15 @@ class Recorded:
             return [new for new, old in self._arguments.items() if old is value]
         if isinstance(value, OpResult) and isinstance(owner, CallOp):
             return self._returned(owner, value.index)
-        found: list[SSAValue] = []
+        values: list[SSAValue] = []
         for op in self.twins.get(owner, ()) if owner is not None else ():
             if isinstance(value, OpResult):
-                found.append(op.results[value.index])
+                values.append(op.results[value.index])
             elif isinstance(value, BlockArgument) and value.block.parent is not None:
                 assert owner is not None
                 number = owner.regions.index(value.block.parent)
-                found.append(op.regions[number].blocks[0].args[value.index])
-        return found
+                values.append(op.regions[number].blocks[0].args[value.index])
+        return values
 
     def _returned(self, call: CallOp, index: int) -> list[SSAValue]:
         """Return the copies of a result of a call, which was inlined."""

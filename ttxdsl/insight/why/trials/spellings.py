@@ -78,9 +78,9 @@ def respell(op: Operation, name: str, sharding: TensorSharding | None = None) ->
         respell_rows(op, rows)
         return
     assert isinstance(op, stablehlo.DotGeneralOp)
-    found = _sliced(op)
-    assert found is not None
-    slices, operand, dim, at = found
+    sliced = _sliced(op)
+    assert sliced is not None
+    slices, operand, dim, at = sliced
     for part in slices:
         _product_of_slice(op, part, operand, dim, at)
     Rewriter.erase_op(op)
@@ -94,9 +94,9 @@ def spelling_code(op: Operation, sharding: TensorSharding | None = None) -> str:
         return indices.code(op)
     if isinstance(op, stablehlo.GatherOp) and (rows := constant_rows(op)):
         return rows.code(len(shape_of(op.operand)))
-    found = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None
-    assert found is not None, "only asked for ops with a spelling"
-    slices, operand, dim, at = found
+    sliced = _sliced(op) if isinstance(op, stablehlo.DotGeneralOp) else None
+    assert sliced is not None, "only asked for ops with a spelling"
+    slices, operand, dim, at = sliced
     assert isinstance(op, stablehlo.DotGeneralOp)
     rank = len(shape_of(op.operands[operand]))
     lines = ["# instead of parts of y = dot(a, b), products of parts:"]

@@ -38,7 +38,9 @@ def parse_wish(text: str) -> tuple[str, Spec]:
             raise ValueError
         call = ast.parse(f"P({match[2]})", mode="eval").body
         assert isinstance(call, ast.Call)
-        return match[1], tuple(_axes(ast.literal_eval(one)) for one in call.args)
+        return match[1], tuple(
+            _axes(ast.literal_eval(argument)) for argument in call.args
+        )
     except (TypeError, ValueError, SyntaxError) as error:
         raise CompileError(
             f"'{text}' says no sharding of a value", hint=_HINT

@@ -196,7 +196,7 @@ def respell_rows(op: stablehlo.GatherOp, rows: ConstantRows) -> None:
                 operands=[new[-1].results[0]], result_types=[op.result.type]
             )
         )
-    for one in new:
-        one.location = op.location
+    for new_op in new:
+        new_op.location = op.location
     Rewriter.insert_op(new, InsertPoint.before(op))
     Rewriter.replace_op(op, [], [new[-1].results[0]])

@@ -97,13 +97,13 @@ def row_indices(op: Operation) -> RowIndices | None:
     return RowIndices(dim, rows, offset.dim)
 
 
-def respell_indices(op: Operation, found: RowIndices) -> None:
+def respell_indices(op: Operation, parts: RowIndices) -> None:
     """Replace a gather or scatter by one with rows as a batch."""
     emit = Emitter(Block(), op.location)
     operand = op.operands[0]
-    shape, dim = shape_of(operand), found.dim
-    size = shape[dim] // found.rows
-    split = (*shape[:dim], found.rows, size, *shape[dim + 1 :])
+    shape, dim = shape_of(operand), parts.dim
+    size = shape[dim] // parts.rows
+    split = (*shape[:dim], parts.rows, size, *shape[dim + 1 :])
     merged = operand.owner
     is_merged = isinstance(merged, stablehlo.ReshapeOp)
     if is_merged and shape_of(merged.operand) == split:
@@ -112,7 +112,7 @@ def respell_indices(op: Operation, found: RowIndices) -> None:
         apart = emit.reshape(operand, split)
     if isinstance(op, stablehlo.GatherOp):
         dims = op.dimension_numbers.data
-        indices = _places(emit, op.start_indices, found, size)
+        indices = _places(emit, op.start_indices, parts, size)
         sizes = op.slice_sizes.get_values()
         new = emit.emit(
             stablehlo.GatherOp,
@@ -125,7 +125,7 @@ def respell_indices(op: Operation, found: RowIndices) -> None:
                     dims._replace(
                         collapsed_slice_dims=_shifted(dims.collapsed_slice_dims, dim),
                         operand_batching_dims=(dim,),
-                        start_indices_batching_dims=(found.of_indices,),
+                        start_indices_batching_dims=(parts.of_indices,),
                         start_index_map=(dim + 1,),
                     )
                 ),
@@ -136,7 +136,7 @@ def respell_indices(op: Operation, found: RowIndices) -> None:
     else:
         assert isinstance(op, stablehlo.ScatterOp)
         numbers = op.scatter_dimension_numbers.data
-        indices = _places(emit, op.scatter_indices, found, size)
+        indices = _places(emit, op.scatter_indices, parts, size)
         scatter = emit.emit(
             stablehlo.ScatterOp,
             [apart, indices, *op.updates],
@@ -150,7 +150,7 @@ def respell_indices(op: Operation, found: RowIndices) -> None:
                             numbers.inserted_window_dims, dim
                         ),
                         input_batching_dims=(dim,),
-                        scatter_indices_batching_dims=(found.of_indices,),
+                        scatter_indices_batching_dims=(parts.of_indices,),
                         scatter_dims_to_operand_dims=(dim + 1,),
                     )
                 ),
@@ -167,9 +167,9 @@ def _shifted(dims: Sequence[int], split: int) -> tuple[int, ...]:
     return tuple(at + (at >= split) for at in dims)
 
 
-def _places(emit: Emitter, indices: SSAValue, found: RowIndices, size: int) -> SSAValue:
+def _places(emit: Emitter, indices: SSAValue, parts: RowIndices, size: int) -> SSAValue:
     """Return indices without the part that counts rows."""
     shape, element = shape_of(indices), element_of(indices)
-    rows = emit.convert(emit.iota(shape, found.of_indices), element)
+    rows = emit.convert(emit.iota(shape, parts.of_indices), element)
     first = emit.binary(stablehlo.MulOp, rows, emit.splat(size, element, shape))
     return emit.subtract(indices, first)
