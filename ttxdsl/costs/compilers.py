@@ -30,6 +30,8 @@ class Compiler:
         gathers_again_beyond: how much longer than from a reader the way to the end of a block
             may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.gathers`).
         core_bytes: of memory on the core in which values stay that have room there.
+        functions_once: whether exponentials, quotients and other functions are stored for
+            several kernels, rather than made in each.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Compiler:
     places_in_order: bool = False
     gathers_again_beyond: int | None = None
     core_bytes: int = 0
+    functions_once: bool = False
 
 
 _WINDOWS = range(4, 33)
@@ -77,7 +80,7 @@ TPU_V6E = replace(TPU_MEGACORE, core_bytes=_CORE)
 XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
 """cuBLAS reads its operands from memory, and finishes products with what follows."""
 
-XLA_CPU = Compiler("XLA for CPUs")
+XLA_CPU = Compiler("XLA for CPUs", functions_once=True)
 """Products are calls of libraries."""
 
 TT_MLIR = Compiler("tt-mlir", (32, 32))

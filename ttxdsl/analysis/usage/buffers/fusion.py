@@ -20,6 +20,7 @@ from typing import cast
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.usage.buffers.functions import FUNCTIONS, KernelsMaking
 from ttxdsl.analysis.usage.buffers.kernels import (
     ends_grouped_softmax,
     group_size,
@@ -74,12 +75,6 @@ TOGETHER = 4
 """Microbatches whose loops run together: of 5, 6, 7, 8 and 12 that Python adds, libtpu 0.0.52 runs
 four, and then the next four."""
 
-_FUNCTIONS = (
-    *(stablehlo.ExpOp, stablehlo.LogOp, stablehlo.TanhOp, stablehlo.LogisticOp),
-    *(stablehlo.DivOp, stablehlo.RsqrtOp, stablehlo.SqrtOp, stablehlo.PowOp),
-)
-"""Ops that are not made twice where they are stored anyway."""
-
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
 
@@ -115,6 +110,7 @@ class Fusion:
         self._is_computed: dict[Operation, bool] = {}
         self._stored: dict[SSAValue, Attribute] = {}
         self._epilogues: dict[Operation, bool] = {}
+        self._kernels_making = KernelsMaking(_may_hide, self._takes_in)
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
         """Buffers read for the result of an op that may be hidden, with the bytes of each."""
 
@@ -443,6 +439,8 @@ class Fusion:
         Loops make what takes little to read: what is made of constants, and one of a
         product and its collective also what is made of small values, as a one-hot is.
         """
+        if self.compiler.functions_once and isinstance(op, FUNCTIONS):
+            return op not in self._kernels_making.of(op)
         size = sum(map(value_bytes, op.results))
         is_small = 8 * sum(reads.values()) <= size
         readers = [use for result in op.results for use in uses(result)]
@@ -460,7 +458,7 @@ class Fusion:
     def _is_made_again(self, op: Operation, user: Operation, index: int) -> bool:
         """Whether a gather has what is computed of its operand stored for itself alone."""
         is_table = isinstance(user, stablehlo.GatherOp) and index == 0
-        return is_table and self._is_computed[op] and not isinstance(op, _FUNCTIONS)
+        return is_table and self._is_computed[op] and not isinstance(op, FUNCTIONS)
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
