@@ -45,8 +45,8 @@ are stored for several kernels; the second was found on these programs: before i
 whose operands XLA copies into its own order (`resnet_*`, `unet_train`, `volumes`; `conv_forward` it
 fuses with the sum that it ends in), operands of products that contract several dimensions, copied likewise
 (`two_towers`, `vit_train`), stacks of zeros that wait in a copy for each loop (`ring_attention`),
-copies of caches that are donated (`decode_*`), and scores (`attention_naive`), which one kernel of
-YNNPACK makes and adds up.
+copies of caches that are donated (`decode_*`), and scores that it writes over in place
+(`attention_naive`; as a rule for all elementwise ops, 40 of the 66 were within 20%).
 
 | program | devices | XLA, GiB | ours, GiB | ratio |
 |---|--:|--:|--:|--:|
