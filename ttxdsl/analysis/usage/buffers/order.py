@@ -24,6 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import placement
+from ttxdsl.analysis.usage.buffers.kernels import is_probabilities
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
@@ -349,7 +350,7 @@ def probabilities_first(ops: Sequence[Operation]) -> list[Operation]:
             other = user.operands[1 - index]
             readers = [position.get(reader, -1) for reader, _ in uses(other)]
             ends = position.get(user, -1) == max(readers) > position[op]
-            if not ends or value_bytes(other) != size or not _is_softmax(other):
+            if not ends or value_bytes(other) != size or not is_probabilities(other):
                 continue
             start, end = ordered.index(op), ordered.index(user)
             needed = _needed_by(user, set(ordered[start : end + 1]))
@@ -358,18 +359,6 @@ def probabilities_first(ops: Sequence[Operation]) -> list[Operation]:
                 rest = [step for step in ordered[start : end + 1] if step not in needed]
                 ordered[start : end + 1] = [*ahead, *rest]
     return ordered
-
-
-def _is_softmax(value: SSAValue) -> bool:
-    """Whether a value is exponentials divided by something, converted or not."""
-    while isinstance(value.owner, stablehlo.ConvertOp) or (
-        isinstance(value.owner, Operation) and shares_bytes(value.owner)
-    ):
-        value = value.owner.operands[0]
-    divided = value.owner
-    return isinstance(divided, stablehlo.DivOp) and isinstance(
-        divided.lhs.owner, stablehlo.ExpOp
-    )
 
 
 def _is_needed_at(
