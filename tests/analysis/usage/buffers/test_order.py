@@ -14,7 +14,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
     gradients_last,
     on_demand,
-    probabilities_first,
+    rearranged,
     repeating_loop,
     scheduled,
     stored_late,
@@ -619,8 +619,8 @@ def attention_gradients(probabilities: str) -> list[str]:
         make_context(),
     )
     (function,) = module.ops
-    ops = probabilities_first(list(function.regions[0].block.ops))
-    assert probabilities_first(ops) == ops
+    ops = rearranged(list(function.regions[0].block.ops), Fusion(TPU))
+    assert rearranged(ops, Fusion(TPU)) == ops
     names = (str(result.name_hint) for op in ops for result in op.results)
     return [name for name in names if name in ("scores", "values")]
 
