@@ -32,6 +32,8 @@ class Compiler:
         core_bytes: of memory on the core in which values stay that have room there.
         functions_once: whether exponentials, quotients and other functions are stored for
             several kernels, rather than made in each.
+        stores_probabilities: whether a softmax's result is stored for several products.
+        four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
     """
 
     name: str
@@ -46,12 +48,20 @@ class Compiler:
     gathers_again_beyond: int | None = None
     core_bytes: int = 0
     functions_once: bool = False
+    stores_probabilities: bool = True
+    four_in_rows: bool = False
+
+    def on(self, devices: int) -> "Compiler":
+        """Return the compiler for a mesh of a number of devices."""
+        if not (devices == 4 and self.four_in_rows):
+            return self
+        return replace(self, windows=range(5, self.windows.stop))
 
 
 _WINDOWS = range(4, 33)
 """At most `max_windowed_einsum_iteration` of XLA's partitioner. libtpu 0.0.52 makes none of two,
-and of four where devices in a row have a link, as `jax.make_mesh` orders them (of a 2x2 of v5e in
-the order of `topology.devices` it makes none)."""
+and of four where devices in a row have a link (of a 2x2 of v5e in the order of `topology.devices`
+it makes none)."""
 
 _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""
@@ -61,21 +71,38 @@ _CORE = 40 << 20
 kernels and copies ahead of them. Of 24, 40 and 100 MiB this has the least error."""
 
 TPU = Compiler(
-    "libtpu", (8, 128), True, True, True, 0, _WINDOWS, True, True, _FAR, _CORE
+    "libtpu",
+    tile=(8, 128),
+    orders_arguments=True,
+    products_take_in=True,
+    products_finish=True,
+    stores_shared=0,
+    windows=_WINDOWS,
+    converts_before_loops=True,
+    places_in_order=True,
+    gathers_again_beyond=_FAR,
+    core_bytes=_CORE,
 )
 """libtpu for v5e, as its buffer assignments show it."""
 
-TPU_MEGACORE = Compiler(
-    "libtpu", (8, 128), True, True, True, 16, _WINDOWS, True, True, _FAR
-)
+TPU_MEGACORE = replace(TPU, stores_shared=16, core_bytes=0, four_in_rows=True)
 """libtpu for v4 and v5p, whose chips are two cores that work as one.
+
+`jax.make_mesh` has 2x2x1 of them row by row (of v5e and v6e around the ring), and libtpu 0.0.52 then
+makes no windows of a product of any size: its collective is one op.
 
 Products of f32 take their operands as bf16, so that stored ones would be read at twice the
 bytes: the scores' gradients of Gemma 2 27B are made in both products.
 """
 
-TPU_V6E = replace(TPU_MEGACORE, core_bytes=_CORE)
-"""libtpu for v6e: buffers as on v5p, with v5e's memory on the core."""
+TPU_V6E = replace(
+    TPU_MEGACORE, core_bytes=_CORE, stores_probabilities=False, four_in_rows=False
+)
+"""libtpu for v6e: buffers as on v5p, with v5e's memory on the core.
+
+Probabilities are made of f32 exponentials in each product (all five layers whose buffers were read;
+on v5p all four store them).
+"""
 
 XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
 """cuBLAS reads its operands from memory, and finishes products with what follows."""
@@ -83,7 +110,7 @@ XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
 XLA_CPU = Compiler("XLA for CPUs", functions_once=True)
 """Products are calls of libraries."""
 
-TT_MLIR = Compiler("tt-mlir", (32, 32))
+TT_MLIR = Compiler("tt-mlir", tile=(32, 32))
 """Ops of ttnn work on buffers of tiles."""
 
 COMPILERS: Mapping[str, Compiler] = {

@@ -238,7 +238,11 @@ def usage_on(
     if chip is None:
         return DeviceUsage(module, trip_count=trip_count, offloaded=offloaded)
     chip = known_chip(chip)
-    machine = machine_on(chip, devices_of(module), slices)
+    devices = devices_of(module)
     return DeviceUsage(
-        *(module, machine, chip.compiler, trip_count), offloaded=offloaded
+        module,
+        machine_on(chip, devices, slices),
+        chip.compiler.on(devices),
+        trip_count,
+        offloaded=offloaded,
     )

@@ -48,10 +48,10 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
     BufferStep,
-    HeapPlacement,
     Kind,
     Peak,
     Scope,
+    bytes_in_gaps,
     own_outputs,
     peak_of,
     sweep,
@@ -71,14 +71,13 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     rows_read,
     shares_bytes,
 )
+from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.buffers.order import (
     gradients_last,
     on_demand,
+    rearranged,
     repeating_loop,
     scheduled,
-    stored_late,
-    tables_beside,
-    written_over_first,
 )
 from ttxdsl.analysis.values.entry import (
     entry_of,
@@ -101,11 +100,6 @@ from ttxdsl.ir.tensors import (
     tensor_bytes,
     tiled_bytes,
 )
-
-_GAPS_IN_ORDER = 2
-"""One of how many bytes in gaps a heap has whose buffers are placed in the compiler's order
-instead of the program's: of the eight public models that rules were found on, between a quarter
-and three quarters are there, as libtpu's dumps show."""
 
 _PROGRAMS = (
     sdy.ManualComputationOp,
@@ -252,11 +246,13 @@ class _Counter:
         self.fusion = fusion
         self.tile = fusion.compiler.tile if fusion is not None else None
         self.orders = fusion is not None and fusion.compiler.orders_arguments
+        self.converts = fusion is not None and fusion.compiler.converts_before_loops
         self.layouts = Layouts(module)
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
+        self.converted: dict[SSAValue, Allocation] = {}
         self.repeated: defaultdict[Operation, list[Operation]] = defaultdict(list)
         """For a loop, the ops ahead of it whose results each of its turns makes anew."""
         self.gathered_again: dict[Operation, list[SSAValue]] = {}
@@ -286,10 +282,8 @@ class _Counter:
         """Return the ops of a block as they are; notes what is gathered anew among them."""
         if self.fusion is None:
             return ops
-        ops = stored_late(tables_beside(ops, self.fusion), self.fusion)
-        ops = written_over_first(ops, self.fusion)
-        compiler = self.fusion.compiler
-        if (far := compiler.gathers_again_beyond) is not None:
+        ops = rearranged(ops, self.fusion)
+        if (far := self.fusion.compiler.gathers_again_beyond) is not None:
             self.gathered_again |= repeated_gathers(ops, far)
         return ops
 
@@ -313,6 +307,7 @@ class _Counter:
             copies = self._copied_arguments(op, scope, index)
             for value in self.gathered_again.get(op, ()):
                 copies += self._renewed(value, scope, index)
+            copies += self._converted_arguments(op, scope, index)
             peaks, used = self._inside(op)
             for operand in op.operands:
                 used.update(self.buffers_of.get(operand, ()))
@@ -359,6 +354,20 @@ class _Counter:
                 copy = Allocation(operand, operand.type, size, "value", scope, index)
                 self.buffers_of[operand] = (copy,)
                 copies.append(copy)
+        return copies
+
+    def _converted_arguments(
+        self, op: Operation, scope: Scope, index: int
+    ) -> list[Allocation]:
+        """Return copies of arguments as the type to which loops convert slices of them."""
+        copies: list[Allocation] = []
+        for value, element in converted_arguments(op) if self.converts else ():
+            if value not in self.converted:
+                kind = TensorType(element, shape_of(value))
+                new = (value, kind, self.size(kind, op, value), "value", scope, index)
+                copies.append(Allocation(*new))
+                self.converted[value] = copies[-1]
+            self.converted[value].last = index
         return copies
 
     def _renewed(self, value: SSAValue, scope: Scope, index: int) -> list[Allocation]:
@@ -525,8 +534,8 @@ class _Counter:
 
 
 def _is_carried(value: SSAValue) -> bool:
-    owner = value.owner
-    return isinstance(owner, Block) and isinstance(owner.parent_op(), stablehlo.WhileOp)
+    block = value.owner
+    return isinstance(block, Block) and isinstance(block.parent_op(), stablehlo.WhileOp)
 
 
 def _makes_results_inside(op: Operation) -> bool:
@@ -670,12 +679,11 @@ def memory_profile(
         for step, count in zip(steps, bytes_at, strict=True)
     )
     peak_bytes = bytes_at[best]
-    saves_memory = fusion is not None and fusion.saves_memory
-    if compiler is not None and compiler.places_in_order and not saves_memory:
-        heap = HeapPlacement(steps).bytes + sum(buffer.bytes for buffer in there)
-        peak_bytes += max(0, heap - peak_bytes) // _GAPS_IN_ORDER
+    in_order = compiler is not None and compiler.places_in_order
+    if in_order and not (fusion and fusion.saves_memory):
+        peak_bytes += bytes_in_gaps(steps, there, peak_bytes)
     largest = peak_of(steps, there)
-    where = None if largest.op is None else source_position(largest.op.location)
+    where = source_position(largest.op.location) if largest.op else None
     values = [_live_value(buffer, function) for buffer in largest.buffers]
     values.sort(key=lambda value: -value.bytes)
     return MemoryProfile(

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from xdsl.dialects.builtin import IntegerAttr
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.traffic import times_computed
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.compilers import (
     TPU,
     TPU_MEGACORE,
+    TPU_V6E,
     XLA_CPU,
     XLA_GPU,
     Compiler,
@@ -185,6 +188,28 @@ def test_compilers_store_what_products_share(
     assert fusion.is_fused(shared) == (buffers == 0)
 
 
+@pytest.mark.parametrize(
+    ("compiler", "is_fused"), [(TPU, True), (TPU_MEGACORE, False), (TPU_V6E, True)]
+)
+def test_probabilities_for_two_products(compiler: Compiler, is_fused: bool):
+    half = T.replace("f32", "bf16")
+    dot = f"contracting_dims = [1] x [0] : ({half}, {half}) -> {half}"
+    module = module_of(
+        f"""
+        %e = stablehlo.exponential %x : {T}
+        %s = stablehlo.broadcast_in_dim %y, dims = [0] : (tensor<64xf32>) -> {T}
+        %p = stablehlo.divide %e, %s : {T}
+        %c = stablehlo.convert %p : ({T}) -> {half}
+        %0 = stablehlo.dot_general %c, %v, {dot}
+        %1 = stablehlo.dot_general %v, %c, {dot}
+        return %e, %0, %1 : {T}, {half}, {half}""",
+        f"{T}, {half}, {half}",
+        f"%x: {T}, %y: tensor<64xf32>, %v: {half}",
+    )
+    (convert,) = (op for op in all_ops(module) if op.name == "stablehlo.convert")
+    assert Fusion(compiler).is_fused(convert) == is_fused
+
+
 GATHERED = """
   %0 = "stablehlo.all_gather"(%w) <{{all_gather_dim = 0 : i64, replica_groups = dense<[{group}]> : tensor<1x{size}xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> : (tensor<8x64xf32>) -> tensor<{rows}x64xf32>
   %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<64x{rows}xf32>, tensor<{rows}x64xf32>) -> tensor<64x64xf32>
@@ -199,6 +224,19 @@ def test_products_with_collectives_among_few_are_loops(size: int, is_loop: bool)
     module = module_of(body, "tensor<64x64xf32>", arguments)
     fusion = Fusion(COMPILER)
     (gather,) = (op for op in all_ops(module) if op.name == "stablehlo.all_gather")
+    assert fusion.is_streamed(gather) == is_loop
+
+
+@pytest.mark.parametrize(("chip", "is_loop"), [("v5e", True), ("v5p", False)])
+def test_four_chips_are_a_ring_if_the_mesh_goes_around(chip: str, is_loop: bool):
+    body = GATHERED.format(group=[0, 1, 2, 3], size=4, rows=32)
+    module = module_of(
+        body, "tensor<64x64xf32>", "%w: tensor<8x64xf32>, %x: tensor<64x32xf32>"
+    )
+    module.attributes["mhlo.num_partitions"] = IntegerAttr(4, 32)
+    (gather,) = (op for op in all_ops(module) if op.name == "stablehlo.all_gather")
+    fusion = usage_on(module, chip).fusion
+    assert fusion is not None
     assert fusion.is_streamed(gather) == is_loop
 
 

@@ -84,6 +84,24 @@ def test_without_convolutions_all_dimensions_may_be_columns():
     assert Layouts(module).columns(op.result) is None
 
 
+@pytest.mark.parametrize("patches", [196, 256])
+def test_scores_have_a_dimension_of_their_matrix_along_columns(patches: int):
+    # 128 images would fit the columns without padding
+    x = f"tensor<128x{patches}x64xf32>"
+    scores = f"tensor<128x{patches}x{patches}xf32>"
+    profile = profile_of(
+        f"""
+        func.func @main(%a: {x}) -> {scores} {{
+          %s = stablehlo.dot_general %a, %a, batching_dims = [0] x [0],
+            contracting_dims = [2] x [2] : ({x}, {x}) -> {scores}
+          %e = stablehlo.exponential %s : {scores}
+          return %e : {scores}
+        }}
+        """
+    )
+    assert profile.parts.outputs == 128 * patches * 256 * 4
+
+
 def test_a_product_is_stored_as_a_matrix():
     module = parse_program(HEADS, make_context())
     (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.DotGeneralOp))

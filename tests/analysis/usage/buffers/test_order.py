@@ -14,6 +14,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
     gradients_last,
     on_demand,
+    rearranged,
     repeating_loop,
     scheduled,
     stored_late,
@@ -599,3 +600,31 @@ def test_what_ends_more_of_what_kernels_made_is_written_first():
     assert gates("%both") == ["more", "fewer"]
     assert gates("%a") == ["fewer", "more"]  # neither reads all of the other's
     assert gates("%both", is_kernel_between=True) == ["fewer", "more"]
+
+
+def attention_gradients(probabilities: str) -> list[str]:
+    """Return the order of the gradients of scores and of values."""
+    qk, kd = "tensor<2x256x256xf32>", "tensor<2x256x64xf32>"
+    batch = "batching_dims = [0] x [0], contracting_dims ="
+    module = parse_program(
+        f"""
+        func.func @main(%x: {qk}, %s: {qk}, %d: {kd}, %v: {kd}) -> ({qk}, {kd}) {{
+          %e = stablehlo.exponential %x : {qk}
+          %p = {probabilities} : {qk}
+          %scores = stablehlo.dot_general %d, %v, {batch} [2] x [2] : ({kd}, {kd}) -> {qk}
+          %values = stablehlo.dot_general %p, %d, {batch} [1] x [1] : ({qk}, {kd}) -> {kd}
+          return %scores, %values : {qk}, {kd}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = rearranged(list(function.regions[0].block.ops), Fusion(TPU))
+    assert rearranged(ops, Fusion(TPU)) == ops
+    names = (str(result.name_hint) for op in ops for result in op.results)
+    return [name for name in names if name in ("scores", "values")]
+
+
+def test_probabilities_end_before_their_gradient_is_made():
+    assert attention_gradients("stablehlo.divide %e, %s") == ["values", "scores"]
+    assert attention_gradients("stablehlo.divide %x, %s") == ["scores", "values"]

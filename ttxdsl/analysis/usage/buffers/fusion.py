@@ -25,6 +25,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     ends_grouped_softmax,
     group_size,
     is_one_hot,
+    is_probabilities,
     scratch_types,
     softmax_product,
     window_types,
@@ -171,9 +172,9 @@ class Fusion:
     def _scattered(self, product: Operation) -> int:
         """Return among how many a product's result is reduce-scattered in windows, or 1."""
         users = [user for user, _ in _uses_through_moves(product.results[0])]
-        if len(users) == 1 and isinstance(users[0], stablehlo.ReduceScatterOp):
-            return self._windows_of(users[0])
-        return 1
+        if len(users) != 1 or not isinstance(users[0], stablehlo.ReduceScatterOp):
+            return 1
+        return self._windows_of(users[0])
 
     def _gathered(self, value: SSAValue) -> int:
         """Return among how many a value was gathered for one reader in windows, or 1."""
@@ -224,12 +225,11 @@ class Fusion:
             return []
         readers = [use for result in op.results for use in uses(result)]
         storing = [user for user, index in readers if not self._takes_in(user, index)]
-        is_made_inside = len(storing) < len(readers)
         windowed = all(
             isinstance(user, stablehlo.DotGeneralOp) and user.parent is op.parent
             for user in storing
         )
-        return storing if is_made_inside and windowed else []
+        return storing if windowed and len(storing) < len(readers) else []
 
     def _has_epilogue(self, product: Operation) -> bool:
         """Whether elementwise ops finish each part of a product before it is stored.
@@ -515,16 +515,17 @@ class Fusion:
             return False
         if self.compiler.products_finish and _finishes_product(op):
             return True
-        own, made_of = value_bytes(op.results[0]), sum(reads.values())
-        if made_of >= _STORED_ONCE * own:
+        own = value_bytes(op.results[0])
+        if sum(reads.values()) >= _STORED_ONCE * own:
             return True
         if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
             return False
         if isinstance(op, stablehlo.ConvertOp):
-            largest = max(reads.values(), default=0)
-            return largest >= 2 * own or ends_grouped_softmax(op)
-        count = _elements(op.results[0])
-        return sum(_elements(value) >= count for value in reads) > 1
+            if is_probabilities(op.result) and not self.compiler.stores_probabilities:
+                return False
+            is_large = max(reads.values(), default=0) >= 2 * own
+            return is_large or ends_grouped_softmax(op)
+        return sum(_elements(v) >= _elements(op.results[0]) for v in reads) > 1
 
     def _joins_products(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
         """Whether an op joins products that nobody else reads into fewer bytes.
@@ -538,8 +539,7 @@ class Fusion:
             for value in map(_behind_converts, op.operands)
             if isinstance(value.owner, PRODUCTS) and value.has_one_use()
         ]
-        own = value_bytes(op.results[0])
-        return len(products) > 1 and sum(reads.values()) > own
+        return len(products) > 1 and sum(reads.values()) > value_bytes(op.results[0])
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""

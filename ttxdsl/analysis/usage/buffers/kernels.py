@@ -98,6 +98,19 @@ def softmax_product(op: Operation) -> Operation | None:
     return None if product is None or _is_grouped(product, op) else product
 
 
+def is_probabilities(value: SSAValue) -> bool:
+    """Whether a value is exponentials divided by something, converted or not."""
+    while isinstance(value.owner, stablehlo.ConvertOp) or (
+        isinstance(value.owner, Operation)
+        and value.owner.get_trait(SameBytes) is not None
+    ):
+        value = value.owner.operands[0]
+    divided = value.owner
+    return isinstance(divided, stablehlo.DivOp) and isinstance(
+        divided.lhs.owner, stablehlo.ExpOp
+    )
+
+
 def ends_grouped_softmax(op: Operation) -> bool:
     """Whether an op converts probabilities of grouped scores, which are stored themselves."""
     if not isinstance(op, stablehlo.ConvertOp):

@@ -1,14 +1,17 @@
 """Stacks that are stored as a smaller type than they have, since all who read them convert them.
 
 XLA converts before a loop what the loop only slices and converts, and fills a stack with
-converted parts if all that is read of it is converted later (`BFloat16Propagation`).
+converted parts if all that is read of it is converted later (`BFloat16Propagation`). Of an
+argument of the program, as of weights in f32 for layers in bf16, that is a copy, which is there
+until the last such loop (libtpu 0.0.52: all ten scans over layers whose buffers were read for it).
 """
 
 from collections.abc import Callable, Iterator
 
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ttxdsl.analysis.usage.buffers.layouts import uses
+from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
+from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_bits, element_of
 
@@ -58,6 +61,43 @@ def narrowed(
     (element,) = elements
     is_smaller = element_bits(element) < element_bits(own)
     return values, element if is_smaller else own
+
+
+def converted_arguments(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
+    """Yield the program's arguments of which a loop converts all that it slices, with the type."""
+    if not isinstance(op, stablehlo.WhileOp):
+        return
+    for index, operand in enumerate(op.operands):
+        if is_argument(operand):
+            elements = set(_sliced_as(op, index))
+            element = elements.pop() if len(elements) == 1 else None
+            if element and element_bits(element) < element_bits(element_of(operand)):
+                yield operand, element
+
+
+def _sliced_as(loop: stablehlo.WhileOp, index: int) -> Iterator[Attribute | None]:
+    """Yield the types to which a loop converts the slices of an operand; None: it reads them else."""
+    if loop.cond.block.args[index].first_use is not None:
+        yield None
+    for user, at in uses(loop.body.block.args[index]):
+        if isinstance(user, stablehlo.WhileOp):
+            yield from _sliced_as(user, at)
+        elif isinstance(user, _SLICES) and at == 0:
+            for reader in _readers(user.results[0]):
+                is_converted = isinstance(reader, stablehlo.ConvertOp)
+                yield element_of(reader.results[0]) if is_converted else None
+        elif not (user is loop.body.block.last_op and at == index):
+            yield None
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    """Yield the readers of a value, through reshapes and a checkpoint's barrier."""
+    for use in value.uses:
+        op = use.operation
+        if shares_bytes(op) and len(op.results) == len(op.operands):
+            yield from _readers(op.results[use.index])
+        else:
+            yield op
 
 
 def _loop_of(user: Operation) -> stablehlo.WhileOp | None:
