@@ -20,8 +20,9 @@ from typing import cast
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.functions import FUNCTIONS, KernelsMaking
 from ttxdsl.analysis.usage.buffers.kernels import (
+    FUNCTIONS,
+    KernelsMaking,
     ends_grouped_softmax,
     group_size,
     is_one_hot,
