@@ -93,7 +93,7 @@ def all_differences(
 
 
 @pytest.mark.parametrize(
-    ("form", "every"), [("pretty", 1), ("generic", 4), ("debug", 4)]
+    ("form", "every"), [("pretty", 4), ("generic", 12), ("debug", 12)]
 )
 def test_jax_programs_are_read_and_printed_without_loss(
     context: Context, oracle: Oracle, form: str, every: int
@@ -102,7 +102,7 @@ def test_jax_programs_are_read_and_printed_without_loss(
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("form", ["generic", "debug"])
+@pytest.mark.parametrize("form", ["pretty", "generic", "debug"])
 def test_every_jax_program_is_read_and_printed_without_loss(
     context: Context, oracle: Oracle, form: str
 ):
