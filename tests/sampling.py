@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 
-def sampled(cases: Iterable[Any], keep: int) -> list[Any]:
+def sampled(cases: Iterable[Any], keep: int, *, several: bool = True) -> list[Any]:
     """Return the cases as parameters: `keep` of them, evenly spread, are always run.
 
-    A tuple is the values of several parameters. The others are marked `fuzz`.
+    The others are marked `fuzz`. A tuple is the values of several parameters, unless
+    `several` is false.
     """
     listed = list(cases)
     assert keep < len(listed), "all of them are always run"
     kept = {len(listed) * number // keep for number in range(keep)}
     return [
         pytest.param(
-            *(case if isinstance(case, tuple) else (case,)),
+            *(case if several and isinstance(case, tuple) else (case,)),
             marks=() if number in kept else pytest.mark.fuzz,
         )
         for number, case in enumerate(listed)

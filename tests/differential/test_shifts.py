@@ -73,7 +73,7 @@ BYTES: dict[str, tuple[int, int]] = {
 """What a device sends on eight devices, for the function and for its gradient."""
 
 
-@pytest.mark.parametrize("name", sampled(BYTES, 8))
+@pytest.mark.parametrize("name", sampled(BYTES, 11))
 def test_functions_of_jax(name: str):
     forward, backward = (by_jax()[name + kind, "8"] for kind in ("", "_grad"))
     assert (sent(forward)[0], sent(backward)[0]) == BYTES[name]

@@ -131,8 +131,8 @@ def assert_as_jax(f: Callable[..., Any], values: list[Any]) -> Program:
     return whole
 
 
-@pytest.mark.parametrize("dtype", ["float32", "complex128"])
-@pytest.mark.parametrize("name", sampled(ROUTINE_CASES, 14))
+@pytest.mark.parametrize("dtype", sampled(["complex128", "float32"], 1))
+@pytest.mark.parametrize("name", ROUTINE_CASES)
 def test_routine(name: str, dtype: str):
     f, *shapes = ROUTINE_CASES[name]
     made = assert_as_jax(f, numbers(dtype, *shapes))
@@ -154,19 +154,16 @@ def test_every_routine_of_the_cpu_is_called():
 
 @pytest.mark.parametrize(
     ("f", "shapes"),
-    sampled(
-        [
-            (jnp.linalg.solve, (SQUARE, RIGHT)),
-            (jnp.linalg.slogdet, (SQUARE,)),
-            (jnp.linalg.pinv, (TALL,)),
-            (jnp.linalg.cond, (TALL,)),
-            (jax.vmap(jnp.linalg.lstsq), (TALL, (8, 5, 2))),
-            (jax.vmap(scipy_linalg.expm), (SQUARE,)),
-            (jax.vmap(partial(scipy_linalg.schur, output="complex")), (SQUARE,)),
-            (jax.grad(lambda a: jnp.linalg.slogdet(a)[1].sum()), (SQUARE,)),
-        ],
-        4,
-    ),
+    [
+        (jnp.linalg.solve, (SQUARE, RIGHT)),
+        (jnp.linalg.slogdet, (SQUARE,)),
+        (jnp.linalg.pinv, (TALL,)),
+        (jnp.linalg.cond, (TALL,)),
+        (jax.vmap(jnp.linalg.lstsq), (TALL, (8, 5, 2))),
+        (jax.vmap(scipy_linalg.expm), (SQUARE,)),
+        (jax.vmap(partial(scipy_linalg.schur, output="complex")), (SQUARE,)),
+        (jax.grad(lambda a: jnp.linalg.slogdet(a)[1].sum()), (SQUARE,)),
+    ],
     ids=["solve", "slogdet", "pinv", "cond", "lstsq", "expm", "schur", "grad"],
 )
 def test_what_is_made_of_them(f: Callable[..., Any], shapes: tuple[Any, ...]):
@@ -187,9 +184,7 @@ def test_what_fails_is_told_by_info(name: str, bad: float):
         np.testing.assert_allclose(one[3:], other[3:], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "shape", sampled([(0, 3, 3), (2, 0, 0), (2, 1, 1), (2, 2, 3, 3)], 2)
-)
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 0), (2, 1, 1), (2, 2, 3, 3)])
 @pytest.mark.parametrize("name", ["getrf", "geqrf", "syevd", "gees"])
 def test_batches_and_matrices_of_any_size(name: str, shape: tuple[int, ...]):
     f = ROUTINE_CASES[name][0]
