@@ -123,4 +123,4 @@ def test_rolls_of_rolls_are_looked_at_a_few_at_a_time():
         stages = TTStableHLOPipelinePass(optimize=False, last_stage=11)
         return calls(lambda: stages.apply(make_context(), module))
 
-    assert growth(work, 75) < 4.2
+    assert growth(work, 40) < 4.2
