@@ -86,7 +86,10 @@ def require_whole(out: str, columns: int) -> None:
 @pytest.mark.parametrize(
     ("command", "columns"),
     [
-        *((command, 100) for command in ("run", "why", "doctor")),
+        *(
+            pytest.param(command, 100, marks=pytest.mark.fuzz)
+            for command in ("run", "why", "doctor")
+        ),
         *((command, 80) for command in COMMANDS),
     ],
 )
