@@ -53,7 +53,7 @@ def printed(module: ModuleOp) -> str:
 
 
 @pytest.mark.parametrize(
-    "text", [chain(10_000), nest(300)], ids=["a long chain", "deep regions"]
+    "text", [chain(4_000), nest(300)], ids=["a long chain", "deep regions"]
 )
 def test_parse_verify_print_and_clone(text: str):
     module = parse_program(text)

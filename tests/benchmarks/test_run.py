@@ -36,6 +36,7 @@ def made_up(layers: int, power: float) -> Program:
     return Program("train", layers, ops, warm, cpp, seconds, command, xla, 9_000, ops)
 
 
+@pytest.mark.fuzz  # CI measures the small sizes
 def test_all_steps_are_measured(tmp_path: Path):
     path = tmp_path / "figures.json"
     done = subprocess.run(

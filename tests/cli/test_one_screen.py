@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.sampling import sampled
 from ttxdsl.cli.main import main
 
 jax: Any = import_module("jax")
@@ -85,7 +86,10 @@ def require_whole(out: str, columns: int) -> None:
 @pytest.mark.parametrize(
     ("command", "columns"),
     [
-        *((command, 100) for command in ("run", "why", "doctor")),
+        *(
+            pytest.param(command, 100, marks=pytest.mark.fuzz)
+            for command in ("run", "why", "doctor")
+        ),
         *((command, 80) for command in COMMANDS),
     ],
 )
@@ -119,11 +123,14 @@ def test_one_screen(
 
 @pytest.mark.parametrize(
     ("by", "rows"),
-    [
-        ("layer", [r"│ +2 │ all_reduce +│ .*│ layers_7 +│"]),
-        ("scope", [r"│ +3 │ all_reduce +│ .*│ iteration 7 +│"]),
-        ("parameter", [r"│ +1 │ all_reduce +│ .*│ layers_4\.out\.kernel +│"]),
-    ],
+    sampled(
+        [
+            ("layer", [r"│ +2 │ all_reduce +│ .*│ layers_7 +│"]),
+            ("scope", [r"│ +3 │ all_reduce +│ .*│ iteration 7 +│"]),
+            ("parameter", [r"│ +1 │ all_reduce +│ .*│ layers_4\.out\.kernel +│"]),
+        ],
+        1,
+    ),
 )
 def test_rows_by_place(
     by: str,
@@ -139,12 +146,15 @@ def test_rows_by_place(
 
 @pytest.mark.parametrize(
     ("by", "row"),
-    [
-        ("layer", r"│ \d+, \d+ +│ 2 all_reduce +│ .*│ layers_7 +│"),
-        ("scope", r"│ \d+, \d+, \d+ +│ 3 all_reduce +│ .*│ iteration 7 +│"),
-        ("parameter", r"│ all_reduce +│ .*│ layers_4\.out\.kernel +│"),
-        ("axis", r"│ 36 all_reduce +│"),
-    ],
+    sampled(
+        [
+            ("layer", r"│ \d+, \d+ +│ 2 all_reduce +│ .*│ layers_7 +│"),
+            ("scope", r"│ \d+, \d+, \d+ +│ 3 all_reduce +│ .*│ iteration 7 +│"),
+            ("parameter", r"│ all_reduce +│ .*│ layers_4\.out\.kernel +│"),
+            ("axis", r"│ 36 all_reduce +│"),
+        ],
+        2,
+    ),
 )
 def test_why_has_the_same_rows(
     by: str,

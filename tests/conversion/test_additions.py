@@ -14,6 +14,7 @@ from tests.conversion.compare import (
     to_ttir,
 )
 from tests.dialects.tt_text import parse, printed
+from tests.sampling import sampled
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import ttir
@@ -202,7 +203,7 @@ CASES: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sampled(CASES, 10))
 def test_numbers(name: str):
     """Split over four devices, the same as on one; text is read back in between."""
     type, ops, result = CASES[name]

@@ -64,7 +64,7 @@ def check_numbers(every: int) -> int:
 
 
 def test_most_programs_can_be_lowered_and_agree():
-    assert check_numbers(3) >= 133
+    assert check_numbers(8) >= 50
 
 
 @pytest.mark.fuzz

@@ -10,6 +10,7 @@ import pytest
 
 import ttxdsl
 from tests.bridges.tt_mlir.oracle import ask
+from tests.sampling import sampled
 from ttxdsl.api import Program
 from ttxdsl.bridges.tt_mlir import find_library
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
@@ -54,7 +55,7 @@ VOCABULARIES = ("design", "tt-mlir")
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 @pytest.mark.parametrize("form", ["ttir", "ttnn"])
-@pytest.mark.parametrize("name", MESHES)
+@pytest.mark.parametrize("name", sampled(MESHES, 4))
 def test_the_mesh_of_the_devices(name: str, form: Form, vocabulary: str):
     mesh, row, column, *shapes = MESHES[name]
     shape = shapes[VOCABULARIES.index(vocabulary)]

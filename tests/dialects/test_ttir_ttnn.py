@@ -330,11 +330,9 @@ def test_destinations_have_the_results_type():
         parse(text)
 
 
-@pytest.mark.parametrize(
-    "op", [*ttir.TTIR.operations, *ttnn.TTNN.operations], ids=lambda op: op.name
-)
-def test_every_op_says_what_it_is(op):
-    assert op.__doc__
+def test_every_op_says_what_it_is():
+    ops = [*ttir.TTIR.operations, *ttnn.TTNN.operations]
+    assert not [op.name for op in ops if not op.__doc__]
 
 
 def test_arange_fills_its_dimension():

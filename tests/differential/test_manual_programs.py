@@ -11,6 +11,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.manual_programs import LOOPS, MANUAL, manual_programs
+from tests.sampling import sampled
 from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
@@ -39,7 +40,7 @@ def partitioned(name: str, *, optimize: bool = True) -> ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("name", LOOPS + MANUAL)
+@pytest.mark.parametrize("name", sampled(LOOPS + MANUAL, 15))
 def test_every_form_computes_what_jax_computes(name: str):
     module = partitioned(name)
     assert_computes(module, name)

@@ -17,6 +17,7 @@ from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
 from tests.differential.sharded_models import MODELS, sharded_models
+from tests.sampling import sampled
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.loading.program import parse_program
@@ -340,7 +341,7 @@ def test_data_flow_edges(oracle: Oracle, program: str, pipeline: str) -> None:
 
 
 @pytest.mark.parametrize("pipeline", PASSES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", sampled(MODELS, 4))
 def test_model(oracle: Oracle, name: str, pipeline: str) -> None:
     # jaxlib's inliner leaves func.call alone, and propagation does not cross calls
     text = run_ours(sharded_models()[name], "inline")
@@ -393,7 +394,7 @@ def check_random_case(oracle: Oracle, seed: int) -> Outcome:
     return pipeline, "equal"
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(40))
 def test_random_program(oracle: Oracle, seed: int) -> None:
     check_random_case(oracle, seed)
 

@@ -125,8 +125,8 @@ def check(oracle: Oracle, seed: int) -> list[Outcome]:
 
 
 def test_changed_modules(oracle: Oracle) -> None:
-    outcomes = [one for seed in range(20, 44) for one in check(oracle, seed)]
-    assert sum(verdict == "both take" for _, verdict in outcomes) > 60
+    outcomes = [one for seed in range(20, 32) for one in check(oracle, seed)]
+    assert sum(verdict == "both take" for _, verdict in outcomes) > 30
     assert any(verdict.startswith("C++ refuses") for _, verdict in outcomes)
 
 

@@ -28,6 +28,7 @@ from tests.differential.reshards import (
 )
 from tests.differential.sharded_models import MODELS, sharded_models
 from tests.rules.cases import all_cases
+from tests.sampling import sampled
 from tests.sharding.random_shardings import (
     MIXED_SIZES,
     ReshardCase,
@@ -388,7 +389,9 @@ UNREADABLE = ("-dynamic_slice-()-()", "async_start", "tuple", "tuple_element")
 """The C++ side cannot parse what it prints of the first, and refuses what it makes of the others."""
 
 
-@pytest.mark.parametrize("name", [n for n in OPS if not n.endswith(UNREADABLE)])
+@pytest.mark.parametrize(
+    "name", sampled((n for n in OPS if not n.endswith(UNREADABLE)), 160)
+)
 def test_op(oracle: Oracle, name: str) -> None:
     """Every op that has a rule, under shardings that have nothing to do with it."""
     random = Random(name)
@@ -397,7 +400,7 @@ def test_op(oracle: Oracle, name: str) -> None:
         check(oracle, scatter_shardings(OPS[name], random), MINIMAL)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", sampled(MODELS, 4))
 def test_model(oracle: Oracle, name: str) -> None:
     text = run_ours(sharded_models()[name], "inline")
     for preparation in PREPARATIONS:

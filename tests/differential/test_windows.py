@@ -35,10 +35,10 @@ def check(seed: int, kinds: Counter[str] | None = None) -> Outcome:
 
 def test_windows_over_shards() -> None:
     kinds: Counter[str] = Counter()
-    outcomes = Counter(check(seed, kinds)[0] for seed in range(60))
-    assert outcomes[EQUAL] >= 58
+    outcomes = Counter(check(seed, kinds)[0] for seed in range(24))
+    assert outcomes[EQUAL] >= 23
     # neighbours send, and not only whole dimensions are gathered
-    assert kinds["collective_permute"] > 10
+    assert kinds["collective_permute"] > 4
 
 
 def check_seed(seed: int) -> list[Outcome]:

@@ -276,9 +276,9 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
         assert len(remembered) <= 4
 
 
-@pytest.mark.parametrize("op_class", list(StableHLO.operations), ids=lambda op: op.name)
-def test_every_stablehlo_op_has_a_rule_or_a_reason(op_class: type[Operation]):
-    assert (op_class in RULES) != (op_class in WITHOUT_RULE)
+def test_every_stablehlo_op_has_a_rule_or_a_reason():
+    ops = StableHLO.operations
+    assert not [op.name for op in ops if (op in RULES) == (op in WITHOUT_RULE)]
 
 
 def test_unregistered_attribute_is_ignored():

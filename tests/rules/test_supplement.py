@@ -50,9 +50,9 @@ def linalg_call(target: str, operands: Sequence[str], *results: str) -> Operatio
     return op_of("stablehlo.custom_call", operands, f"({types})", call_target_name=name)
 
 
-@pytest.mark.parametrize("op_class", list(Chlo.operations), ids=lambda op: op.name)
-def test_every_chlo_op_has_a_rule_or_a_reason(op_class: type[Operation]):
-    assert (op_class in RULES) != (op_class in NOTHING_TO_PROPAGATE)
+def test_every_chlo_op_has_a_rule_or_a_reason():
+    ops = Chlo.operations
+    assert not [op.name for op in ops if (op in RULES) == (op in NOTHING_TO_PROPAGATE)]
 
 
 def test_shardys_rules_are_not_repeated():

@@ -50,7 +50,7 @@ def odd_module(seed: int) -> str:
 @pytest.mark.parametrize("made", [EvenOutShardingsPass, RemoveSizeOneAxesPass])
 def test_what_passes_leave_is_valid(oracle: Oracle, made: type[ModulePass]):
     left: list[str] = []
-    for seed in range(75):
+    for seed in range(40):
         try:
             module = parse_program(odd_module(seed))
         except CompileError:
@@ -62,7 +62,7 @@ def test_what_passes_leave_is_valid(oracle: Oracle, made: type[ModulePass]):
             continue
         module.verify()
         left.append(program_text(module))
-    assert len(left) > 20
+    assert len(left) > 10
     read = oracle.run_all([(text, "") for text in left])
     assert not [text for text, out in zip(left, read, strict=True) if out is None]
 

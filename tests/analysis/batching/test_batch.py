@@ -9,6 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.partitioning import arguments_of, assert_same
+from tests.sampling import sampled
 from tests.transforms.unsharded_models import MODELS, unsharded_models
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import list_collectives
@@ -47,7 +48,7 @@ def test_models_are_those_listed():
     assert tuple(sorted(unsharded_models())) == MODELS
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", sampled(MODELS, 8))
 def test_the_batch_is_split_and_costs_what_was_said(name: str):
     model = unsharded_models()[name]
     module, (remark,) = annotated(model.text, 4)

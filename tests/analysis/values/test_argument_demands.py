@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tests.analysis.training_programs import PROGRAMS
 from tests.differential.corpus import programs
+from tests.sampling import sampled
 from ttxdsl import from_jax
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.values.argument_demands import (
@@ -239,7 +240,7 @@ def test_numbers_are_drawn_as_they_are_asked_for():
     assert (draw(NOTHING, "99xf8E8M0FNU") > 0).all()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 7))
 def test_steps_compute_numbers(name: str):
     function, *arguments = PROGRAMS[name]
     program = from_jax(jax.jit(function), *arguments)

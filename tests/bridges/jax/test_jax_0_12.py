@@ -13,6 +13,7 @@ import pytest
 
 import ttxdsl
 from tests.bridges.jax.shard_map_programs import FOLDER, PROGRAMS
+from tests.sampling import sampled
 from ttxdsl.cli.main import main
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.insight.doctor.measure import measure
@@ -29,7 +30,7 @@ def counted(program: ttxdsl.Program) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 6))
 def test_numbers_and_bytes(name: str):
     """JAX's numbers in every form, and the bytes of the groups that are listed."""
     given = PROGRAMS[name]

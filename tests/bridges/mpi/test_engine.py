@@ -15,6 +15,7 @@ from tests.interpreters.rank_programs import (
     wanted,
 )
 from tests.interpreters.thread_ranks import ThreadRank, on_ranks
+from tests.sampling import sampled
 from ttxdsl.api import Program
 from ttxdsl.bridges.mpi.engine import RankRunner
 from ttxdsl.diagnostics.errors import CompileError
@@ -43,7 +44,7 @@ def results(text: str, size: int, inputs: list[np.ndarray]) -> list[np.ndarray]:
     return first
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 8))
 def test_programs(name: str) -> None:
     inputs, expected = wanted(PROGRAMS[name])
     for size in (1, 2, 4, 8):

@@ -26,6 +26,7 @@ from tests.bridges.tt_mlir.sharded_stages import (
 from tests.bridges.tt_mlir.through import PAGE
 from tests.differential.corpus import programs
 from tests.differential.sharded_models import sharded_models
+from tests.sampling import sampled
 from ttxdsl.bridges.tt_mlir import Answer, StageCheck, check_stages
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.check.trials import exact_results
@@ -164,7 +165,7 @@ FORMS = {
 """Programs that tt-mlir writes with ops whose operands we once took for others."""
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", sampled(FORMS, 4))
 def test_operands_are_what_tt_mlir_means(name: str):
     checks = checked(FORMS[name])
     assert checks is not None and len(checks) >= 3
@@ -194,7 +195,7 @@ SHARDED: tuple[tuple[str, Way, str | None], ...] = (
 """The smallest of each kind that differs, some that do not, and the stage."""
 
 
-@pytest.mark.parametrize(("name", "way", "stage"), SHARDED)
+@pytest.mark.parametrize(("name", "way", "stage"), sampled(SHARDED, 8))
 def test_sharded_programs(name: str, way: Way, stage: str | None):
     outcome = outcome_of(program_on_first(name), way)
     assert outcome.why is None

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from tests.sampling import sampled
 from ttxdsl.cli.main import main
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
@@ -93,7 +94,7 @@ def in_form(tmp_path: Path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("path", [MLP, BLOCK], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled([MLP, BLOCK], 1), ids=lambda path: path.stem)
 def test_the_text_is_that_of_the_program(
     path: Path, form: str, capsys: pytest.CaptureFixture[str]
 ):

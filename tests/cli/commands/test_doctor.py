@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampling import sampled
 from ttxdsl.cli.main import main
 
 PROGRAM = """\
@@ -293,7 +294,7 @@ _KEPT = """sdy.mesh @mesh = <["x"=2, "y"=4]>
     }"""
 
 
-@pytest.mark.parametrize("devices", [[], ["--devices", "8"]])
+@pytest.mark.parametrize("devices", sampled([[], ["--devices", "8"]], 1))
 @pytest.mark.parametrize(
     ("constraint", "contradicts"),
     [

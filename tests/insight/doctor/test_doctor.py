@@ -16,6 +16,7 @@ import ttxdsl
 from tests.attack.bombs import meshes
 from tests.insight.doctor.jax_models import MODELS, jax, text_of
 from tests.insight.why.test_state import step
+from tests.sampling import sampled
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
@@ -146,11 +147,14 @@ def compiled(text: str) -> Measurement:
 
 @pytest.mark.parametrize(
     ("name", "devices", "first"),
-    [
-        ("attention", 8, {"batch": 4, "heads": 2}),
-        ("convolutions", 4, {"batch": 4}),
-        ("experts", 4, {"down_1": 2, "down_2": 2}),
-    ],
+    sampled(
+        [
+            ("attention", 8, {"batch": 4, "heads": 2}),
+            ("convolutions", 4, {"batch": 4}),
+            ("experts", 4, {"down_1": 2, "down_2": 2}),
+        ],
+        1,
+    ),
 )
 def test_the_first_choice_is_the_cheapest_of_all(
     name: str, devices: int, first: dict[str, int]
@@ -557,7 +561,7 @@ def test_constraints_inside(scanned: Diagnosis):
 def test_state_comes_back_as_it_went_in():
     """What an argument becomes is split as it is, in what is compiled and in the code."""
     text = step(results=False)
-    diagnosis = diagnose(parse_program(text), DEVICES, ignore_shardings=True)
+    diagnosis = diagnose(parse_program(text), DEVICES, limit=8, ignore_shardings=True)
     assert diagnosis.becomes == {0: 0, 1: 1, 2: 2, 3: 3}
     for row in diagnosis.rows:
         module = parse_program(text)

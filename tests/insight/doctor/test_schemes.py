@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.insight.doctor.jax_models import MODELS, jax, jnp, text_of
+from tests.sampling import sampled
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.insight.doctor.doctor import diagnose
 from ttxdsl.insight.doctor.groups import analyze
@@ -126,7 +127,7 @@ func.func public @main(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>, %key: tensor
 """
 
 
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("size", sampled([2, 4], 1))
 def test_an_axis_splits_an_argument_once(size: int):
     """Also one that no op uses, whose dimensions nothing else keeps apart."""
     module = parse_program(UNUSED)

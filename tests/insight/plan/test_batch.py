@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 import ttxdsl
+from tests.sampling import sampled
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.work import operations_of
@@ -55,7 +56,9 @@ def figures(module: Any) -> tuple[int, int, int]:
     return operations, plain.peak_bytes, fused.peak_bytes
 
 
-@pytest.mark.parametrize("factor", [Fraction(1, 2), Fraction(2), Fraction(4)])
+@pytest.mark.parametrize(
+    "factor", sampled([Fraction(1, 2), Fraction(2), Fraction(4)], 1)
+)
 def test_as_exported_with_that_batch(factor: Fraction):
     scaled = scale_batch(exported(4), factor)
     same = scale_batch(exported(int(4 * factor)), Fraction(1))  # inlines calls, too

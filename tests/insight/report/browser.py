@@ -76,7 +76,6 @@ def open_page(browser: Browser, path: Path) -> Iterator[Page]:
     assert complaints == []
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
-    # what a test has stored or drawn is not there for the next one
+    # what a test has stored is not there for the next one
     page.evaluate("localStorage.clear()")
-    page.goto("about:blank")
     _tabs.append(page)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ttxdsl
+from tests.sampling import sampled
 from ttxdsl.bridges.xla.comparing import compare_with_xla
 from ttxdsl.insight.why.answers import Counterfactual
 from ttxdsl.insight.why.explain import Explainer
@@ -88,7 +89,7 @@ def proposals(text: str) -> list[Counterfactual]:
 
 
 @pytest.mark.parametrize(
-    ("given_away", "results"), [(True, True), (True, False), (False, False)]
+    ("given_away", "results"), sampled([(True, True), (True, False), (False, False)], 1)
 )
 def test_what_is_promised_is_saved(given_away: bool, results: bool):
     text = step(given_away=given_away, results=results)

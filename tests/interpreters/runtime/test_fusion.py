@@ -119,7 +119,7 @@ def in_ttnn(module: ModuleOp) -> None:
 
 @pytest.mark.parametrize("lower", [as_it_is, in_ttnn])
 @given(seed=st.integers(0, 1 << 20))
-@settings(max_examples=40)
+@settings(max_examples=16)
 def test_stretches_compute_what_whole_arrays_do(
     lower: Callable[[ModuleOp], None], seed: int
 ):

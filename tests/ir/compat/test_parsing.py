@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from tests.sampling import sampled
 from ttxdsl.ir.compat.faults.locations import OpError, ParsedLoc
 from ttxdsl.ir.compat.speed import lines, types
 from ttxdsl.loading.program import make_context
@@ -299,7 +300,7 @@ def mutations(text: str, count: int) -> Iterator[str]:
         yield "\n".join(changed)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(EXAMPLES, 2), ids=lambda path: path.stem)
 def test_programs_with_random_changes(
     context: Context, plainly: Callable[[Context, str], str], path: Path
 ):

@@ -43,7 +43,7 @@ def raw(name: str) -> str:
     return '"' + "".join(escaped(c)[1:-1] if c < " " else c for c in text) + '"'
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(names=st.lists(NAMES, min_size=3, max_size=3, unique=True))
 def test_names_are_read_as_they_are_printed(oracle: Oracle, names: list[str]):
     # the last one is also an attribute's name, which begins with a dialect's

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sampling import sampled
 from tests.transforms.collectives.optimized import local
 from tests.transforms.collectives.programs import PROGRAMS, SUMS_ALONG_TWO_AXES
 from tests.transforms.collectives.repeated import chained, growth, side_by_side
@@ -15,7 +16,7 @@ from ttxdsl.transforms.collectives.optimize_collectives import (
 )
 
 
-@pytest.mark.parametrize("name", OPTIMIZATIONS)
+@pytest.mark.parametrize("name", sampled(OPTIMIZATIONS, 5))
 def test_on_programs_side_by_side(name: str):
     def work(count: int) -> int:
         module = local(side_by_side(PROGRAMS[name], count))

@@ -19,6 +19,7 @@ from tests.differential.made_by_jax import EIGHT_DEVICES, made_by_jax
 from tests.differential.manual_programs import LOOPS, MANUAL, manual_programs
 from tests.differential.oracle import Oracle
 from tests.differential.sharded_models import sharded_models
+from tests.sampling import sampled
 from tests.transforms.frontends.writing import Form, as_gspmd, in_frontend_attributes
 from ttxdsl.dialects import sdy
 from ttxdsl.loading.program import parse_program, program_text
@@ -62,7 +63,7 @@ def native(name: str) -> str:
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", sampled(MODELS, 4))
 def test_models(name: str, carrier: str) -> None:
     text = CARRIERS[carrier](parse_program(sharded_models()[name]))
     assert "sdy.sharding =" not in text.replace("xla.sdy.sharding =", "")
@@ -73,7 +74,7 @@ SHARD_MAPS = ("all_axes_gradient", "closure", "several_results", "one_axis_gradi
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("name", SHARD_MAPS)
+@pytest.mark.parametrize("name", sampled(SHARD_MAPS, 3))
 def test_manual_computations(name: str, carrier: str) -> None:
     text = manual_programs()[name].text
     carried = CARRIERS[carrier](parse_program(text))
@@ -98,7 +99,7 @@ def assert_same_numbers(name: str, exported: str) -> None:
     assert sent(program) == sent(ttxdsl.load(given.text).partition())
 
 
-@pytest.mark.parametrize("name", (*LOOPS, *MANUAL))
+@pytest.mark.parametrize("name", sampled((*LOOPS, *MANUAL), 15))
 def test_what_xla_exports(name: str, oracle: Oracle) -> None:
     exported = oracle.through_hlo(manual_programs()[name].text)
     assert "xla.sdy." in exported
@@ -113,7 +114,7 @@ def of_gspmd(module: str, *options: str) -> dict[str, str]:
     return {one[0]: one[1] for one in made}
 
 
-@pytest.mark.parametrize("name", (*LOOPS, *MANUAL))
+@pytest.mark.parametrize("name", sampled((*LOOPS, *MANUAL), 15))
 def test_what_jax_exports_without_shardy(name: str) -> None:
     exported = of_gspmd("manual_programs", "--text")[name]
     assert "mhlo.sharding" in exported

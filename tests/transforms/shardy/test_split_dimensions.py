@@ -13,6 +13,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 import ttxdsl
+from tests.sampling import sampled
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import UnsupportedError
 from ttxdsl.ir.tensors import shape_of
@@ -127,7 +128,7 @@ def split(text: str, parts: tuple[int, ...], at: int) -> str:
     return program_text(module)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 5))
 def test_numbers_are_those_of_the_merged_dimension(name: str):
     lower, parts = PROGRAMS[name]
     text = lower()

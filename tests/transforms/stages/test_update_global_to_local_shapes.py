@@ -17,6 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
 
 import ttxdsl
+from tests.sampling import sampled
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.diagnostics.remarks import collect_remarks
@@ -103,12 +104,14 @@ OVERFLOWING = {"init_add", "while", "scatter_updates"}
 """Programs with products of so many elements that indices as elements leave f32."""
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 16))
 def test_numbers_stay(name: str):
     assert_same_numbers(PROGRAMS[name], "random")
 
 
-@pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in OVERFLOWING])
+@pytest.mark.parametrize(
+    "name", sampled([n for n in PROGRAMS if n not in OVERFLOWING], 16)
+)
 def test_every_element_comes_from_where_it_should(name: str):
     assert_same_numbers(PROGRAMS[name], "tagged")
 

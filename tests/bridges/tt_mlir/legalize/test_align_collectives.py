@@ -11,6 +11,7 @@ from tests.bridges.tt_mlir.legalize.same_numbers import (
     on_mesh,
     ops_of,
 )
+from tests.sampling import sampled
 from ttxdsl.diagnostics.errors import UnsupportedError
 
 VALUES = np.random.default_rng(1).integers(-9, 9, (8, 4)).astype(np.float32)
@@ -55,7 +56,7 @@ def reducing(op: str, element: str = "f32") -> str:
 CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids"
 
 
-@pytest.mark.parametrize("mesh", MESHES)
+@pytest.mark.parametrize("mesh", sampled(MESHES, 1))
 @pytest.mark.parametrize("name", GROUPS)
 @pytest.mark.parametrize("op", ["add", "maximum", "multiply"])
 def test_all_reduce(mesh: str, name: str, op: str):
@@ -88,7 +89,7 @@ def test_all_gather(mesh: str, name: str, dim: int):
         assert_numbers_stay(text, "align-collectives", VALUES)
 
 
-@pytest.mark.parametrize("mesh", MESHES)
+@pytest.mark.parametrize("mesh", sampled(MESHES, 1))
 @pytest.mark.parametrize("name", ["rows", "columns", "halves of rows", "odd"])
 @pytest.mark.parametrize("op", ["add", "minimum", "multiply"])
 def test_reduce_scatter(mesh: str, name: str, op: str):

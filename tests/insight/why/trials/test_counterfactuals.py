@@ -10,6 +10,7 @@ import pytest
 
 import ttxdsl
 from tests.insight.why import programs
+from tests.sampling import sampled
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.collectives import device_runs
 from ttxdsl.analysis.usage.memory import memory_profile
@@ -117,7 +118,7 @@ def explainer(
     )
 
 
-@pytest.mark.parametrize("name", programs.ALL)
+@pytest.mark.parametrize("name", sampled(programs.ALL, 10))
 def test_figures_are_those_of_the_recompiled_program(name: str):
     text = programs.ALL[name]
     ask = explainer(text, tries=1000)

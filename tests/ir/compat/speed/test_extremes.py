@@ -10,6 +10,7 @@ import pytest
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from tests.sampling import sampled
 from tests.work import calls
 from ttxdsl.loading.program import parse_program, program_text
 
@@ -140,7 +141,7 @@ EXTREMES: dict[str, tuple[int, Callable[[int], str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("name", sampled(EXTREMES, 6))
 def test_the_work_grows_with_the_text(name: str):
     size, text_of = EXTREMES[name]
 

@@ -86,7 +86,7 @@ def test_nothing_is_sent_for_what_is_there():
 AXES = ('"x"', '"y"', '"x", "y"', '"y", "x"', '"y":(1)2', "")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(14))
 def test_stretches_in_any_order(seed: int):
     """Rolls and others, along axes of which the result has all, some, or others."""
     random = Random(seed)
@@ -123,4 +123,4 @@ def test_rolls_of_rolls_are_looked_at_a_few_at_a_time():
         stages = TTStableHLOPipelinePass(optimize=False, last_stage=11)
         return calls(lambda: stages.apply(make_context(), module))
 
-    assert growth(work, 75) < 4.2
+    assert growth(work, 40) < 4.2

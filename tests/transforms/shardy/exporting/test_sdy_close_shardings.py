@@ -6,6 +6,7 @@ import pytest
 
 from tests.dialects.sdy_cases import ACCEPTED, SHARDINGS, constraint, per_value
 from tests.differential.oracle import Oracle
+from tests.sampling import sampled
 from tests.transforms.constraint_programs import constraint_program
 from tests.transforms.run_pass import run_passes
 from ttxdsl.sharding.axes import AxisRef
@@ -23,7 +24,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sampled(CASES, 40))
 def test_like_cpp(oracle: Oracle, name: str):
     ours = run_passes(CASES[name], NAME)
     assert oracle.run(ours) == oracle.run(CASES[name], NAME)

@@ -11,6 +11,7 @@ from tests.differential.random_programs import random_program
 from tests.differential.random_writer import Options
 from tests.differential.sharded_models import MODELS, sharded_models
 from tests.differential.test_propagation import PROGRAMS as PROPAGATION
+from tests.sampling import sampled
 from tests.transforms.shardy.importing.test_sdy_flatten_call_graph import (
     PROGRAMS as CALLS,
 )
@@ -53,7 +54,7 @@ def test_like_cpp(oracle: Oracle, name: str):
 
 
 @pytest.mark.parametrize("pipeline", (NAME, FULLY))
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", sampled(MODELS, 8))
 def test_models_like_cpp(oracle: Oracle, name: str, pipeline: str):
     assert_equal_text(oracle, sharded_models()[name], pipeline)
 

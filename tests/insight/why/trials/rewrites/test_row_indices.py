@@ -16,6 +16,7 @@ from tests.insight.doctor.prescriptions.test_prescribe import (
     compiled,
     search,
 )
+from tests.sampling import sampled
 
 ROWS, SIZE, WIDTH = 8, 16, 16
 _Program = Callable[[Any, Any, Any], Any]
@@ -58,24 +59,27 @@ def inputs() -> list[np.ndarray]:
 
 @pytest.mark.parametrize(
     ("compute", "code"),
-    [
-        (lambda x, i, u: merged(x)[rows() + jnp.clip(i, 0, SIZE - 1)], "x[i]"),
-        (lambda x, i, u: merged(x)[rows() + i % SIZE], "x[i]"),
-        (lambda x, i, u: merged(x)[rows() + jnp.argmax(x[:, :, 0], 1)], "x[i]"),
-        (lambda x, i, u: merged(x)[(rows() + SIZE - 1) - i % SIZE], "x[i]"),
-        (
-            lambda x, i, u: merged(x)[
-                rows()[:, None] + jnp.clip(i[:, None] + jnp.arange(4), 0, SIZE - 1)
-            ],
-            "x[i]",
-        ),
-        (lambda x, i, u: merged(x).T[:, rows() + i % SIZE], "x[:, i]"),
-        (lambda x, i, u: merged(x).at[rows() + i % SIZE].set(u), "x.at[i].set(u)"),
-        (
-            lambda x, i, u: merged(x).at[rows() + i % SIZE].add(u).reshape(x.shape),
-            "x.at[i].add(u)",
-        ),
-    ],
+    sampled(
+        [
+            (lambda x, i, u: merged(x)[rows() + jnp.clip(i, 0, SIZE - 1)], "x[i]"),
+            (lambda x, i, u: merged(x)[rows() + i % SIZE], "x[i]"),
+            (lambda x, i, u: merged(x)[rows() + jnp.argmax(x[:, :, 0], 1)], "x[i]"),
+            (lambda x, i, u: merged(x)[(rows() + SIZE - 1) - i % SIZE], "x[i]"),
+            (
+                lambda x, i, u: merged(x)[
+                    rows()[:, None] + jnp.clip(i[:, None] + jnp.arange(4), 0, SIZE - 1)
+                ],
+                "x[i]",
+            ),
+            (lambda x, i, u: merged(x).T[:, rows() + i % SIZE], "x[:, i]"),
+            (lambda x, i, u: merged(x).at[rows() + i % SIZE].set(u), "x.at[i].set(u)"),
+            (
+                lambda x, i, u: merged(x).at[rows() + i % SIZE].add(u).reshape(x.shape),
+                "x.at[i].add(u)",
+            ),
+        ],
+        4,
+    ),
 )
 def test_rows_become_a_batch(compute: _Program, code: str):
     text = text_of(compute)

@@ -16,6 +16,7 @@ from tests.insight.doctor.prescriptions.test_prescribe import (
     compiled,
     search,
 )
+from tests.sampling import sampled
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 
 P = jax.sharding.PartitionSpec
@@ -109,23 +110,29 @@ def of_pairs(x: Any, n: Any, w: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("text", "axes"),
-    [
-        (text_of(batched), '{"data"}'),
-        (text_of(batched, w=P("model")), '{"data"}'),
-        (text_of(batched, x=P(("data", "model"))), '{"data", "model"}'),
-        (text_of(scanned), '{"data"}'),
-        (text_of(of_pairs, batch=(BATCH, 3)), '{"data"}'),
-        (text_of(of_pairs, x=P("data", "model"), batch=(8, 4)), '{"data", "model"}'),
-        (
-            text_of(
-                of_rows(
-                    lambda c: short(c[0]).any(),
-                    lambda c: (kept(c[0], c[0] * 2 + c[2][0]), c[1], c[2]),
-                )
+    sampled(
+        [
+            (text_of(batched), '{"data"}'),
+            (text_of(batched, w=P("model")), '{"data"}'),
+            (text_of(batched, x=P(("data", "model"))), '{"data", "model"}'),
+            (text_of(scanned), '{"data"}'),
+            (text_of(of_pairs, batch=(BATCH, 3)), '{"data"}'),
+            (
+                text_of(of_pairs, x=P("data", "model"), batch=(8, 4)),
+                '{"data", "model"}',
             ),
-            '{"data"}',
-        ),
-    ],
+            (
+                text_of(
+                    of_rows(
+                        lambda c: short(c[0]).any(),
+                        lambda c: (kept(c[0], c[0] * 2 + c[2][0]), c[1], c[2]),
+                    )
+                ),
+                '{"data"}',
+            ),
+        ],
+        3,
+    ),
     ids=["vmap", "weights", "axes", "scan", "vmaps", "two dims", "written"],
 )
 def test_devices_end_when_their_rows_have(text: str, axes: str):
