@@ -117,6 +117,15 @@ CASES = {
         "has no sharding rule: every device computes all of %same",
         ('argument 0 (%x) is annotated [{"a"}, {}]',),
     ),
+    "partial results of an argmax": Case(
+        programs.LARGEST_POSITION,
+        "all_gather",
+        "local",
+        "stablehlo.reduce",
+        (0,),
+        "from shards alone",
+        ('argument 0 (%x) is annotated [{}, {"a"}]',),
+    ),
     "constant that two ops share": Case(
         programs.SHARED_CONSTANT,
         "all_gather",
