@@ -528,6 +528,7 @@ class WhyCollectives:
                 if is_moved:
                     label = f"operand {index} ({self.places.called(stage_6)})"
                     sides.append(self._axes_side(label, stage_6, dim, axes))
+        dims = tuple(sorted({dim for side in sides for dim in side.dims})) or dims
         story = _Story("local", place, summary, reason, dims, details, tuple(sides))
         return TracedCollective(self._answer(number, collective, story), op=step)
 
