@@ -90,10 +90,7 @@ def test_a_program_that_calls_itself(
     path.write_text(CALL)
     assert main(["run", str(path)]) == 1
     first = capsys.readouterr().err.splitlines()[0]
-    assert first == (
-        f"{path}:1:1: error: 'func.func' op: the program calls itself, or nests too"
-        " deeply to be run"
-    )
+    assert first == (f"{path}:2:3: error: 'func.call' op: recursive call of '@main'")
 
 
 @pytest.mark.parametrize("command", ["run", "check", "interpret"])

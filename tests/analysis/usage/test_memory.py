@@ -228,7 +228,7 @@ def test_names_of_jax_arguments():
         ),
         (
             "func.func @f() { return }\nfunc.func @g() { return }",
-            "which function's memory is meant: @main is missing; public: @f, @g",
+            "no function @main, and the public functions are: @f, @g",
         ),
         (
             "func.func @main(%a: memref<2xf32>) { return }",

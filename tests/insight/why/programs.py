@@ -33,6 +33,24 @@ TRANSPOSED = function(
   return %sum : tensor<8x16xf32>""",
 )
 
+LARGEST_POSITION = function(
+    given("%x: tensor<8x16xf32>", '[{}, {"a"}]'),
+    "tensor<8xi32>",
+    """  %positions = stablehlo.iota dim = 1 : tensor<8x16xi32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %out:2 = stablehlo.reduce(%x init: %least), (%positions init: %zero)
+      across dimensions = [1] : (tensor<8x16xf32>, tensor<8x16xi32>, tensor<f32>, tensor<i32>)
+      -> (tensor<8xf32>, tensor<8xi32>)
+      reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {
+        %gt = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %value = stablehlo.select %gt, %a, %b : tensor<i1>, tensor<f32>
+        %position = stablehlo.select %gt, %i, %j : tensor<i1>, tensor<i32>
+        stablehlo.return %value, %position : tensor<f32>, tensor<i32>
+      }
+  return %out#1 : tensor<8xi32>""",
+)
+
 MISSING = function(
     given("%x: tensor<8x16xf32>", '[{"a"}, {}]') + ", %w: tensor<16x32xf32>",
     "tensor<8x32xf32>",

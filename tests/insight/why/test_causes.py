@@ -117,6 +117,15 @@ CASES = {
         "has no sharding rule: every device computes all of %same",
         ('argument 0 (%x) is annotated [{"a"}, {}]',),
     ),
+    "partial results of an argmax": Case(
+        programs.LARGEST_POSITION,
+        "all_gather",
+        "local",
+        "stablehlo.reduce",
+        (1,),
+        "from shards alone",
+        ('argument 0 (%x) is annotated [{}, {"a"}]',),
+    ),
     "constant that two ops share": Case(
         programs.SHARED_CONSTANT,
         "all_gather",
@@ -691,7 +700,7 @@ def test_chains_lead_from_an_annotation_to_the_value(seed: int):
     for value, holder in recorded.holders.items():
         sharding = recorded.sharding(value)
         for axis in sharding.sharding_axes if sharding is not None else ():
-            hops = recorded.way(value, axis)
+            hops = [*recorded.hops_back(value, axis)][::-1]
             start = hops[0].source_value if hops else holder
             first = hops[0].axis if hops else axis
             given = recorded.initial.get(start)
@@ -720,6 +729,9 @@ func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}},
 }}""").partition()
     assert "all_gather_dim = 2" in program.text
     assert "makes dimension 1 of %0 {y}" in str(program.why())
+
+
+SQUARE = "tensor<8x8xf32>"
 
 
 def _joined(count: int) -> Explainer:
@@ -769,6 +781,32 @@ def test_reasons_of_an_op_of_many_operands_take_linear_time() -> None:
     few, many = (_joined(operands) for operands in (50, 200))
     once = calls(few.collectives)
     assert calls(many.collectives) < 5 * once
+
+
+def _long(count: int) -> Explainer:
+    """Products of one value after the other, each of which gathers an operand."""
+    lines = "\n".join(
+        f"%v{at + 1} = stablehlo.dot %v{at}, %v{max(at - 1, 0)} : ({SQUARE}, {SQUARE}) -> {SQUARE}"
+        for at in range(count)
+    )
+    return ask(f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(
+        %v0: {SQUARE} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}
+    ) -> {SQUARE} {{
+      {lines}
+      return %v{count} : {SQUARE}
+    }}
+    """)
+
+
+def test_reasons_of_long_chains_take_linear_time() -> None:
+    few, many = _long(300), _long(1200)
+    once = calls(few.collectives)
+    assert calls(many.collectives) < 5 * once
+    cause = many.collectives()[-1].sides[0].causes[0]
+    places = [step.place.value for step in cause.steps]
+    assert places == [f"%v{at}" for at in range(1, 1199)]
 
 
 def test_of_very_many_sides_the_first_are_printed() -> None:

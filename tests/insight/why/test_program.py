@@ -37,6 +37,37 @@ def test_before_and_after_partitioning():
     assert device.why(result=0) == device.why("%out")
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_sum_of_neighbours_that_start_together_is_explained(count: int):
+    """Rows are collectives alone; together they take less."""
+    permute = "stablehlo.collective_permute"
+    pairs = "source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>"
+    type_ = "tensor<4x8xf32>"
+    moves = "\n".join(
+        f'%m{at} = "{permute}"(%p{at}) <{{{pairs}}}> : ({type_}) -> {type_}'
+        for at in range(count)
+    )
+
+    def each(text: str) -> str:
+        return ", ".join(text.replace("#", str(at)) for at in range(count))
+
+    whole = "tensor<8x8xf32>"
+    answer = ttxdsl.load(f"""
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main({each(f"%x#: {whole}")}) -> ({each(whole)}) {{
+      %r:{count} = sdy.manual_computation({each("%x#")})
+          in_shardings=[{each('<@mesh, [{"a"}, {}]>')}]
+          out_shardings=[{each('<@mesh, [{"a"}, {}]>')}]
+          manual_axes={{"a"}} ({each(f"%p#: {type_}")}) {{
+        {moves}
+        sdy.return {each("%m#")} : {each(type_)}
+      }} : ({each(whole)}) -> ({each(whole)})
+      return {", ".join(f"%r#{at}" for at in range(count))} : {each(whole)}
+    }}""").why()
+    assert len(answer.collectives) == count
+    assert ("2.0 us one by one" in str(answer)) == (count == 2)
+
+
 def test_answers_are_frozen_data():
     answer = ttxdsl.load(programs.CONTRACTED).why(collective=0)
     with pytest.raises(FrozenInstanceError):

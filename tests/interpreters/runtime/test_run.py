@@ -43,6 +43,11 @@ def test_the_only_public_function_is_the_entry():
     assert run(TWO, np.ones(2, np.float32), entry="g")[0].tolist() == [2, 2]
 
 
+def test_a_declaration_is_no_entry():
+    declared = TWO + "\nfunc.func public @h(tensor<2xf32>) -> tensor<2xf32>"
+    assert run(declared, np.ones(2, np.float32))[0].tolist() == [2, 2]
+
+
 def test_which_entry_is_asked_for():
     with pytest.raises(CompileError, match="public functions are: @f, @g"):
         run(TWO.replace("private", "public"), np.ones(2, np.float32))
@@ -315,7 +320,18 @@ def test_a_function_that_calls_itself_is_a_diagnostic():
           %0 = func.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
           return %0 : tensor<2xf32>
         }""")
-    with pytest.raises(CompileError, match="calls itself"):
+    with pytest.raises(CompileError, match="recursive call of '@f'"):
+        run_module(module, [np.zeros(2, np.float32)])
+
+
+def test_a_tuple_does_not_come_out_of_a_run():
+    """Of tensors of one shape, it would be an array of both."""
+    module = parse_program("""
+        func.func public @main(%x: tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>> {
+          %0 = stablehlo.tuple %x, %x : tuple<tensor<2xf32>, tensor<2xf32>>
+          return %0 : tuple<tensor<2xf32>, tensor<2xf32>>
+        }""")
+    with pytest.raises(CompileError, match="result 0 of '@main' is of type tuple<"):
         run_module(module, [np.zeros(2, np.float32)])
 
 

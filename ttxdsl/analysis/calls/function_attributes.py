@@ -50,17 +50,13 @@ def entry_function(module: ModuleOp, entry: str | None = None) -> FuncOp:
         return functions[entry]
     if "main" in functions:
         return functions["main"]
-    public = [
-        op
-        for op in functions.values()
-        if op.sym_visibility is None or op.sym_visibility.data == "public"
-    ]
+    public = entry_functions(module)
     if len(public) != 1:
         names = ", ".join("@" + op.sym_name.data for op in public) or "none"
         raise CompileError(
             f"no function @main, and the public functions are: {names}",
             module,
-            hint="say which one to run",
+            hint="call the one that runs first @main",
         )
     return public[0]
 

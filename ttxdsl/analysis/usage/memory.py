@@ -44,6 +44,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.calls.call_graph import CALLING
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
@@ -80,7 +81,6 @@ from ttxdsl.analysis.usage.buffers.order import (
     scheduled,
 )
 from ttxdsl.analysis.values.entry import (
-    entry_of,
     is_donated,
     is_partitioned,
     is_returned,
@@ -640,7 +640,7 @@ def memory_profile(
         CompileError: it is not clear which function is meant, a shape is not static, or
             a type has no known size, as in ttir and ttnn.
     """
-    function = entry_of(module)
+    function = entry_function(module)
     if len(function.body.blocks) != 1:
         raise UnsupportedError("the memory of several blocks is not known", function)
     block = function.body.block

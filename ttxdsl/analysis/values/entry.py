@@ -1,37 +1,12 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.values.state import DONATED
-from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
 
 _PROGRAMS = (FuncOp, sdy.ManualComputationOp)
-
-
-def entry_of(module: ModuleOp) -> FuncOp:
-    """Return the function whose memory is meant.
-
-    Raises:
-        CompileError: there are several, and none is `@main`.
-    """
-    functions = [
-        op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration
-    ]
-    public = [f for f in functions if f.sym_visibility != StringAttr("private")]
-    for function in functions:
-        if function.sym_name.data == "main":
-            return function
-    if len(public) == 1:
-        return public[0]
-    names = ", ".join("@" + f.sym_name.data for f in public) or "none"
-    raise CompileError(
-        f"which function's memory is meant: @main is missing; public: {names}",
-        module,
-        hint="call the one that runs first @main",
-    )
 
 
 def is_partitioned(block: Block) -> bool:

@@ -5,7 +5,7 @@ and written as JSON (`dataclasses.asdict`) after the modules they speak of are g
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ttxdsl.analysis.attribution.purposes import Purpose
@@ -149,13 +149,14 @@ class ChainStep:
 class AxisCause:
     """Why one axis splits one dimension: the annotation, and the way from there.
 
-    `steps` are in the order in which they happened: from the annotation to here.
+    `steps` are in the order in which they happened: from the annotation to here. They may
+    be thousands: a hash leaves them to the comparison.
     """
 
     dim: int
     axis: str
     origin: Origin
-    steps: tuple[ChainStep, ...] = ()
+    steps: tuple[ChainStep, ...] = field(default=(), hash=False)
 
 
 ObstacleKind = Literal[
@@ -465,7 +466,8 @@ class WhyCollective(Displayed):
         seconds: in one run, if it is alone.
         cause: what makes it necessary.
         op: the op of the program that needs it.
-        dims: dimensions of the moved value (of its operand for a reduction).
+        dims: dimensions of the moved value; of the op's operand for a reduction, and
+            where stage 11 sends what it computes of shards.
         summary: a few words, without the op and where it stands.
         reason: one sentence.
         details: sentences on each factor that disagrees.

@@ -394,12 +394,17 @@ def _program_table(
             seconds_text(sum(slowest.seconds for slowest in rows.hidden)),
         )
     total = answer.figures
+    alone = seconds_text(sum(collective.seconds for collective in answer.collectives))
+    together = seconds_text(total.seconds)
+    named = ("",) if answer.by in PLACES else ()
     table.add_section()
     table.add_row(
         *blank,
         f"{total.launches} {'launch' if total.launches == 1 else 'launches'}",
         bytes_text(total.bytes),
-        seconds_text(total.seconds),
+        together,
+        *named,
+        f"neighbours start together: {alone} one by one" if alone != together else "",
     )
     return table
 

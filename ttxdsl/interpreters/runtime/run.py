@@ -16,10 +16,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 
+from ttxdsl.analysis.calls.call_graph import callees_first
 from ttxdsl.analysis.calls.copies import MOST_RUN, require_few_copies
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.diagnostics.errors import CompileError
@@ -210,10 +211,22 @@ class Runner:
         `there` are bytes that its arguments take already.
         """
         if self._first_run:
+            callees_first(self.interpreter.module)  # refuses recursion
             require_few_copies(self.interpreter.module, MOST_RUN)
+            self._require_no_tuples()
             self._first_run = False
         if not self.limits.has_room(self._most_held, there):
             self.limits.require_room(self.footprint, there)
+
+    def _require_no_tuples(self) -> None:
+        name = self.function.sym_name.data
+        for at, type_ in enumerate(self.function.function_type.outputs):
+            if isinstance(type_, TupleType):
+                raise CompileError(
+                    f"result {at} of '@{name}' is of type {type_}: a run gives tensors",
+                    self.function,
+                    hint="return the elements as values of their own",
+                )
 
     def arguments(self, inputs: Sequence[ArrayLike | None]) -> list[Any]:
         """Return arrays of the types of the arguments; see `argument_of`."""
@@ -254,7 +267,7 @@ class Runner:
                 return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(
-                "the program calls itself, or nests too deeply to be run", self.function
+                "the program nests too deeply to be run", self.function
             ) from error
 
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -121,6 +121,10 @@ def _new_rivals(step: Advance, tensor: int, factor: int, axis: AxisRef) -> _Riva
     return rivals
 
 
+_KEPT_EVERY = 128
+"""Hops of a long chain between two whose steps are kept for chains that branch off."""
+
+
 class Chains:
     """Finds and words the causes of shardings of one compiled program."""
 
@@ -129,15 +133,14 @@ class Chains:
         self.places = places
         # chains of values that follow each other share their hops
         self._steps = IdentityMemo[ChainStep]()
+        self._chains = IdentityMemo[tuple[SSAValue, tuple[ChainStep, ...]]]()
         # layers that are alike share their steps, see `StepMemo.in_full`
         self._factors = IdentityMemo[dict[tuple[int, AxisRef], int]]()
         self._rivals_of = IdentityMemo[dict[tuple[int, int, AxisRef], _Rivals]]()
 
     def cause(self, value: SSAValue, dim: int, axis: AxisRef) -> AxisCause:
         """Why an axis splits a dimension of a value (of stage 6)."""
-        hops = self.recorded.way(value, axis)
-        steps = tuple(self._known_step(hop) for hop in hops)
-        first = hops[0].source_value if hops else value
+        first, steps = self._chain(value, axis)
         return AxisCause(dim, axis_text(axis), self.origin(first, value, axis), steps)
 
     def causes(self, value: SSAValue, dim: int, axes: Axes) -> tuple[AxisCause, ...]:
@@ -146,8 +149,28 @@ class Chains:
 
     def origin_text(self, value: SSAValue, axis: AxisRef) -> str:
         """Return the origin of an axis on a value, in a few words."""
-        hops = self.recorded.way(value, axis)
-        return self.origin(hops[0].source_value if hops else value, value, axis).text
+        first, _ = self._chain(value, axis)
+        return self.origin(first, value, axis).text
+
+    def _chain(
+        self, value: SSAValue, axis: AxisRef
+    ) -> tuple[SSAValue, tuple[ChainStep, ...]]:
+        """Return the value that had an axis first, and the steps from it to a value."""
+        hops: list[Hop] = []
+        first, steps = value, ()
+        for hop in self.recorded.hops_back(value, axis):
+            known = self._chains.get(id(hop))
+            if known is not None:
+                first, steps = known
+                break
+            hops.append(hop)
+            first = hop.source_value
+        hops.reverse()
+        for start in range(0, len(hops), _KEPT_EVERY):
+            part = hops[start : start + _KEPT_EVERY]
+            steps = (*steps, *map(self._known_step, part))
+            self._chains.keep(id(part[-1]), (first, steps), part[-1])
+        return first, steps
 
     # Origins
 

@@ -518,15 +518,19 @@ class WhyCollectives:
         held = self.recorded.operands.get(step, ())
         for index, (value, sharding) in enumerate(held):
             stage_6 = self.at_stage_6(value)
-            for dim in dims:
-                if sharding is None or dim >= sharding.rank:
-                    continue
-                axes = sharding.dims[dim].axes
-                if collective.axes and not lists_overlap(axes, collective.axes):
-                    continue
-                if axes:
+            if sharding is None:
+                continue
+            # what is sent may have other dimensions than the operand: one of partial results
+            for dim, dim_sharding in enumerate(sharding.dims):
+                axes = dim_sharding.axes
+                if collective.axes:
+                    is_moved = lists_overlap(axes, collective.axes)
+                else:
+                    is_moved = bool(axes) and dim in dims
+                if is_moved:
                     label = f"operand {index} ({self.places.called(stage_6)})"
                     sides.append(self._axes_side(label, stage_6, dim, axes))
+        dims = tuple(sorted({dim for side in sides for dim in side.dims})) or dims
         story = _Story("local", place, summary, reason, dims, details, tuple(sides))
         return TracedCollective(self._answer(number, collective, story), op=step)
 

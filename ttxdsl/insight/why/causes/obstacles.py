@@ -319,9 +319,11 @@ class Obstacles:
 
     def _arrival(self, value: SSAValue, axis: AxisRef) -> Advance | None:
         """The step in which an axis came to a value; None if it was annotated."""
-        hops = self.recorded.way(value, axis)
+        last = next(self.recorded.hops_back(value, axis), None)
         recorder = self.recorded.recorder
-        return recorder.steps.get(hops[-1].step) if hops and recorder else None
+        return (
+            None if last is None or recorder is None else recorder.steps.get(last.step)
+        )
 
     def _axis_conflict(
         self,

@@ -5,7 +5,7 @@ that records each reshard and its user, and between the stages every op gets a n
 which its successors are found. `compiling.py` sets these up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -106,16 +106,15 @@ class StepRecorder(History):
                 return op
         return None
 
-    def way(self, holder: SSAValue, axis: AxisRef) -> list[Hop]:
-        """The hops on which an axis came to what holds a sharding, the first one first."""
-        hops: list[Hop] = []
+    def hops_back(self, holder: SSAValue, axis: AxisRef) -> Iterator[Hop]:
+        """Yield the hops on which an axis came to what holds a sharding, last first."""
         before = self._order
         while True:
             arrival = entry_of(self._ways.get(holder, {}), axis)
             if arrival is None or arrival[0] >= before:
-                return hops[::-1]
+                return
             before, hop = arrival
-            hops.append(hop)
+            yield hop
             axis, holder = hop.axis, hop.source_value
 
 
@@ -338,12 +337,12 @@ class Recorded:
             return self.uneven[holder]
         return self.sharding(value)
 
-    def way(self, value: SSAValue, axis: AxisRef) -> list[Hop]:
-        """Return the hops by which an axis came to a value, the first one first."""
+    def hops_back(self, value: SSAValue, axis: AxisRef) -> Iterator[Hop]:
+        """Return the hops by which an axis came to a value, the last one first."""
         holder = self.holders.get(value)
         if holder is None or self.recorder is None:
-            return []
-        return self.recorder.way(holder, axis)
+            return iter(())
+        return self.recorder.hops_back(holder, axis)
 
     def origin(self, value: SSAValue, axis: AxisRef) -> str | None:
         """The history's name of what introduced an axis on a value."""
