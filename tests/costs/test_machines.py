@@ -93,3 +93,32 @@ def test_impossible_machines():
         Machine(memory_bytes_per_second=0.0)
     with pytest.raises(ValueError, match="nothing takes less than 0"):
         Machine(op_seconds=-1.0)
+
+
+def test_a_group_goes_along_the_dimensions_that_have_as_many_devices():
+    """Of 4 x 4 x 8 chips, 32 are in two dimensions, whatever the third does."""
+    machine = CHIPS["v5p"].machine(128)
+
+    def seconds(group: int) -> float:
+        return machine.collective_seconds(Ring.ALL_GATHER, 1 << 30, group)
+
+    link = CHIPS["v5p"].link
+    for group, dimensions in ((4, 1), (32, 2), (128, 3)):
+        speed = dimensions * 2 * link.bytes_per_second
+        together = replace(link, bytes_per_second=speed)
+        expected = together.seconds_of_bytes(Ring.ALL_GATHER, 1 << 30, group)
+        assert seconds(group) == expected, group
+
+
+def test_kernels_reach_less_than_products():
+    machine = CHIPS["v6e"].machine(4)
+    product, kernel = (
+        machine.seconds(10**12, 0, is_kernel=flag) for flag in (False, True)
+    )
+    assert product == pytest.approx(kernel * CHIPS["v6e"].kernel_efficiency)
+
+
+@pytest.mark.parametrize("overlap", [-0.1, 1.1, float("nan")])
+def test_computing_hides_no_more_than_all(overlap: float):
+    with pytest.raises(ValueError, match="hides"):
+        Machine(overlap=overlap)

@@ -78,10 +78,12 @@ class Machine:
         axes: what connects devices along mesh axes of a name, before all others.
         combine_bytes: neighbouring collectives of one kind among the same devices are
             one up to so many bytes, as XLA makes it; 0: each is one by itself.
-        overlap: whether links work while the device computes.
+        overlap: the part of a collective's time that computing hides; 0: links wait while
+            the device computes.
+        kernel_efficiency: what kernels written by hand reach of `operations_per_second`.
 
     Raises:
-        ValueError: a speed is not positive, or a time is negative.
+        ValueError: a speed is not positive, a time is negative, or a part is more than all.
     """
 
     operations_per_second: float = 5e13
@@ -94,10 +96,14 @@ class Machine:
     levels: tuple[Level, ...] = ()
     axes: tuple[tuple[str, Link], ...] = ()
     combine_bytes: int = 30 << 20
-    overlap: bool = True
+    overlap: float = 1.0
+    kernel_efficiency: float = 1.0
 
     def __post_init__(self) -> None:
-        speeds = self.operations_per_second, self.memory_bytes_per_second
+        speeds = (
+            *(self.operations_per_second, self.memory_bytes_per_second),
+            self.kernel_efficiency,
+        )
         of_kinds = [
             convolution.operations_per_second for convolution in self.convolutions
         ]
@@ -109,6 +115,10 @@ class Machine:
         for least in (self.op_seconds, self.combine_bytes):
             if not (isfinite(least) and least >= 0):
                 raise ValueError(f"nothing takes less than 0, as {least} does")
+        if not 0 <= self.overlap <= 1:
+            raise ValueError(
+                f"computing hides 0 to 1 of a collective, not {self.overlap}"
+            )
 
     def seconds(
         self,
@@ -116,6 +126,7 @@ class Machine:
         bytes_touched: int,
         *,
         is_function: bool = False,
+        is_kernel: bool = False,
         features: tuple[int, int] | None = None,
     ) -> float:
         """Return the time of one op: computing or memory, whichever takes longer.
@@ -124,9 +135,12 @@ class Machine:
             operations: multiply-adds, or elements.
             bytes_touched: what it reads and writes.
             is_function: whether it computes exponentials and the like.
+            is_kernel: whether it is a kernel written by hand.
             features: of a convolution, see `Convolving`.
         """
         speed = self.operations_per_second
+        if is_kernel:
+            speed *= self.kernel_efficiency
         if is_function and self.functions_per_second is not None:
             speed = self.functions_per_second
         if features is not None and self.convolutions:
@@ -275,7 +289,7 @@ _N300 = Machine(
     name="n300",
     op_seconds=2e-6,
     combine_bytes=0,
-    overlap=False,
+    overlap=0.0,
 )
 
 PRESETS: Mapping[str, Machine] = {

@@ -101,7 +101,9 @@ def test_computing_hides_a_collective_that_it_does_not_need():
     assert found.hidden_seconds == pytest.approx(
         min(found.compute_seconds, found.link_seconds)
     )
-    blocking = timeline(module, replace(slow, overlap=False))
+    little = timeline(module, replace(slow, overlap=0.25))
+    assert little.hidden_seconds == pytest.approx(found.hidden_seconds / 4)
+    blocking = timeline(module, replace(slow, overlap=0.0))
     assert blocking.hidden_seconds == 0
     assert blocking.seconds == found.compute_seconds + found.link_seconds
 

@@ -138,8 +138,12 @@ def test_what_is_computed_twice_counts_once():
         f"  %{at} = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}" for at in range(2)
     )
     text = f"func.func @main(%x: {T}) -> ({T}, {T}) {{\n{twice}\n  return %0, %1 : {T}, {T}\n}}"
-    usage = usage_on(parse_program(text), "v5p")
+    module = parse_program(text)
+    usage = usage_on(module, "v5p")
     assert (usage.flops, usage.hbm_bytes) == (2 * 64**3, 2 * SIZE)
+    (event,) = usage.timeline.events
+    assert event.seconds == 2 * SIZE / usage.machine.memory_bytes_per_second
+    assert event.ops[0] in all_ops(module), "of the program as given, not of its copy"
 
 
 @pytest.mark.parametrize(("room", "count"), [(SIZE, 2), (SIZE - 1, 4)])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.work import bytes_touched, flops, operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import kernel_work
@@ -69,3 +71,13 @@ def test_of_other_kernels_no_work_is_known():
     assert (work.name, work.operations, work.bytes_touched) == ("mine", None, 256)
     assert operations(op) == 32
     assert flops(op) == 0
+
+
+def test_kernels_take_longer_than_products():
+    op = call(f"{MASK}, {QKV}", VALUES, "splash_mha_fwd")
+    module = op.get_toplevel_object()
+    assert isinstance(module, ModuleOp)
+    usage = usage_on(module, "v6e")
+    machine = usage.machine
+    speed = machine.kernel_efficiency * machine.operations_per_second
+    assert usage.timeline.seconds == operations(op) / speed

@@ -57,13 +57,13 @@ def test_checkpoints():
         return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
 
     params = {
-        "up": shape((4, 1024, 4096), "float32"),
-        "down": shape((4, 4096, 1024), "float32"),
+        "up": shape((4, 4096, 4096), "bfloat16"),
+        "down": shape((4, 4096, 4096), "bfloat16"),
     }
     split = jax.sharding.NamedSharding(mesh, spec("data"))
     whole = jax.sharding.NamedSharding(mesh, spec())
     jitted = jax.jit(step, in_shardings=({"up": whole, "down": whole}, split))
-    traced = jitted.trace(params, shape((8192, 1024), "float32"))
+    traced = jitted.trace(params, shape((8192, 4096), "bfloat16"))
     text = traced.lower(lowering_platforms=("cpu",)).as_text()
     found = ttxdsl.load(text).plan_search("v5e", batches=[Fraction(1)])
     assert not found.refused

@@ -79,19 +79,24 @@ class DeviceUsage:
         return list_collectives(self.module, runs=self.runs)
 
     @cached_property
-    def fusion(self) -> Fusion | None:
-        """The compiler's fusions."""
-        return None if self.compiler is None else Fusion(self.compiler)
-
-    @cached_property
     def timeline(self) -> Timeline:
         """The schedule of a step."""
+        module, runs = self._counted
+        program = self._simplified
         return timeline(
-            *(self.module, self.machine, self.trip_count),
-            runs=self.runs,
-            collectives=self.collectives,
-            fusion=self.fusion,
+            *(module, self.machine, self.trip_count),
+            runs=runs,
+            collectives=self.collectives if program is None else None,
+            traffic=self._traffic,
+            originals=None if program is None else program.ops,
         )
+
+    @cached_property
+    def _traffic(self) -> HbmTraffic | None:
+        """The bytes that the program whose work counts moves; None without a compiler."""
+        if self.compiler is None:
+            return None
+        return HbmTraffic(self._counted[0], Fusion(self.compiler))
 
     @cached_property
     def _counted(self) -> tuple[ModuleOp, Runs]:
@@ -112,9 +117,9 @@ class DeviceUsage:
     @cached_property
     def hbm_bytes(self) -> int:
         """The bytes of its memory that a device reads and writes, but for collectives."""
-        assert self.compiler is not None, "what is fused is a compiler's"
+        traffic = self._traffic
+        assert traffic is not None, "what is fused is a compiler's"
         module, runs = self._counted
-        traffic = HbmTraffic(module, Fusion(self.compiler))
         return sum(runs.of(op).count * traffic.bytes(op) for op in all_ops(module))
 
     @cached_property

@@ -11,7 +11,7 @@ This is the one place where a program gets a time: `doctor` ranks by it, `why`, 
 budgets quote from it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,7 +22,6 @@ from xdsl.ir import Block, Operation, OpResult
 
 from ttxdsl.analysis.calls.call_graph import CALLING, called_by, callees
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     collective_ops,
@@ -30,6 +29,7 @@ from ttxdsl.analysis.usage.collectives import (
     list_collectives,
     short_name,
 )
+from ttxdsl.analysis.usage.traffic import HbmTraffic
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
     computes,
@@ -42,6 +42,7 @@ from ttxdsl.analysis.usage.work import (
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane, Schedule, Task, schedule
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.ir.captures import Captures
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import Signatures
@@ -133,7 +134,8 @@ def timeline(
     *,
     runs: Runs | None = None,
     collectives: Sequence[CountedCollective] | None = None,
-    fusion: Fusion | None = None,
+    traffic: HbmTraffic | None = None,
+    originals: Mapping[Operation, Operation] | None = None,
 ) -> Timeline:
     """When what a per-device program does happens.
 
@@ -143,8 +145,9 @@ def timeline(
         trip_count: how often loops turn of which the program does not say it.
         runs: what `device_runs` found, if somebody asked already.
         collectives: what `list_collectives` found, likewise.
-        fusion: which ops are fused into others; by default only elementwise ops into
-            the one that reads them.
+        traffic: the bytes of memory that ops move as a compiler fuses them; by default
+            only elementwise ops are fused, into the one that reads them.
+        originals: of a copy of a program, the ops that events are of.
 
     Raises:
         CompileError: a collective whose groups contradict themselves.
@@ -152,7 +155,9 @@ def timeline(
     runs = runs or device_runs(module, trip_count)
     if collectives is None:
         collectives = list_collectives(module, runs=runs)
-    planner = _Planner(module, machine, runs, collectives, trip_count, fusion)
+    planner = _Planner(
+        module, machine, runs, collectives, trip_count, traffic, originals
+    )
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     called = set(callees(module))
     entries = [
@@ -183,9 +188,10 @@ class _Planner:
         runs: Runs,
         collectives: Sequence[CountedCollective],
         trip_count: int | None,
-        fusion: Fusion | None,
+        traffic: HbmTraffic | None,
+        originals: Mapping[Operation, Operation] | None,
     ):
-        self.fusion = fusion
+        self.traffic, self.originals = traffic, originals or {}
         self.machine, self.runs, self.trip_count = machine, runs, trip_count
         ops = collective_ops(module)
         # what a call that is not priced computes is all that is known of it
@@ -237,7 +243,7 @@ class _Planner:
             planned[at].after |= after
             task_of[op], depth_of[op] = at, depth
         tasks = [Task(task.lane, task.seconds, tuple(task.after)) for task in planned]
-        done = schedule(tasks, overlap=self.machine.overlap)
+        done = schedule(tasks, overlap=self.machine.overlap > 0)
         return self._timeline(planned, done)
 
     def _needed(self, op: Operation, known: dict[Operation, int]) -> set[Operation]:
@@ -297,13 +303,15 @@ class _Planner:
             return _Planned(
                 lane, turns * inner.seconds, name, [op], inner=inner, turns=turns
             )
-        if not computes(op) or (self.fusion and self.fusion.is_fused(op)):
+        if not computes(op):
             return _Planned(Lane.NONE, 0.0, name, [op])
-        if self.fusion:
+        if self.traffic:
+            is_fused = self.traffic.fusion.is_fused(op)
+            work = 0 if is_fused else flops(op, self._signatures) // 2
             seconds = self.machine.seconds(
-                flops(op, self._signatures) // 2, self.fusion.bytes_touched(op)
+                work, self.traffic.bytes(op), is_kernel=is_kernel(op)
             )
-            return _Planned(Lane.COMPUTE, seconds, name, [op])
+            return _Planned(Lane.COMPUTE if seconds else Lane.NONE, seconds, name, [op])
         seconds = self.machine.seconds(
             operations(op, self._signatures),
             bytes_touched(op),
@@ -352,11 +360,12 @@ class _Planner:
                     parts.append(Part(task.inner, start, task.turns, 1))
             if task.seconds:
                 shown = task.name if task.turns == 1 else f"{task.name} x{task.turns}"
-                event = Event(
-                    task.lane, shown, start, task.seconds, 1, 0, tuple(task.ops)
-                )
+                ops = tuple(self.originals.get(op, op) for op in task.ops)
+                event = Event(task.lane, shown, start, task.seconds, 1, 0, ops)
                 parts.append(event)
-        return Timeline(done.seconds, compute, link, tuple(parts))
+        hidden = sum(task.seconds for task in planned) - done.seconds
+        seconds = done.seconds + (1 - self.machine.overlap) * hidden
+        return Timeline(seconds, compute, link, tuple(parts))
 
 
 def _element(op: Operation) -> object:

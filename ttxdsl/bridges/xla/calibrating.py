@@ -157,7 +157,7 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
             if sample.features is not None
         ),
         op_seconds=op_seconds,
-        overlap=False,
+        overlap=0.0,
     )
 
 

@@ -24,7 +24,7 @@ from ttxdsl.analysis.usage.device import known_chip, usage_on
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.timeline import Event
-from ttxdsl.analysis.usage.work import computes, flops
+from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import Machine
@@ -306,21 +306,18 @@ def plan_step(
     saved = saved_values(module)
     usage = usage_on(module, chip, slices, trip_count, saved if offload else ())
     machine, line, profile = usage.machine, usage.timeline, usage.memory
-    runs, fusion, collectives = usage.runs, usage.fusion, usage.collectives
-    assert fusion is not None, "a chip has a compiler"
-    touched = model_work = 0
+    runs, collectives = usage.runs, usage.collectives
     again = recomputed(module)
-    for op in all_ops(module):
-        if turns := runs.of(op).count:
-            if op not in again and is_product(op):
-                model_work += turns * flops(op)
-            if _touches_memory(op) and not fusion.is_fused(op):
-                touched += turns * fusion.bytes_touched(op)
+    model_work = sum(
+        runs.of(op).count * flops(op)
+        for op in all_ops(module)
+        if op not in again and is_product(op)
+    )
     step = max(usage.seconds, 1e-9)
     time = TimePlan(
         step,
         usage.flops / 2 / machine.operations_per_second,
-        touched / machine.memory_bytes_per_second,
+        usage.hbm_bytes / machine.memory_bytes_per_second,
         line.link_seconds,
         max(0.0, line.link_seconds - line.hidden_seconds),
         usage.host_seconds,
@@ -417,10 +414,6 @@ def recomputed(module: ModuleOp) -> set[Operation]:
                     if other not in dependent:
                         again.update(all_ops(other))
     return again
-
-
-def _touches_memory(op: Operation) -> bool:
-    return computes(op) and op.get_trait(Collective) is None
 
 
 def _tokens(module: ModuleOp) -> int | None:

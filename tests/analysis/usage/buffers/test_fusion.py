@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.traffic import times_computed
+from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.compilers import (
     TPU,
@@ -153,7 +153,7 @@ def test_slices_are_read_in_part():
     fusion = Fusion(COMPILER)
     (product,) = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
     # the whole of x as an operand, which has the rows of the slice
-    assert fusion.bytes_touched(product) == SIZE + 8 * 64 * 4
+    assert HbmTraffic(module, fusion).bytes(product) == SIZE + 8 * 64 * 4
     assert flops(product) == 2 * 8 * 64 * 64
 
 
@@ -165,7 +165,7 @@ def test_values_that_are_added_to_themselves_are_walked_once():
     # an argument and a result: 2 ** 200 ways lead from one to the other
     assert memory_profile(module, compiler=COMPILER).peak_bytes == 2 * 32
     *_, last, _ = all_ops(module)
-    assert Fusion(COMPILER).bytes_touched(last) == 2 * 32
+    assert HbmTraffic(module, Fusion(COMPILER)).bytes(last) == 2 * 32
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     shares_bytes,
     uses,
 )
-from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, narrowed
+from ttxdsl.analysis.usage.buffers.narrow import narrowed
 from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
@@ -316,41 +316,6 @@ class Fusion:
             for value in carried
             if value in reads and value.has_one_use()
         ]
-
-    def bytes_touched(self, op: Operation) -> int:
-        """Return the bytes of memory that an op which is not fused reads and writes.
-
-        Of a value that is read through a slice only what the slice gives is read. A
-        reduction that finishes a product reads what is there already, and a stack that a
-        loop fills is not filled before.
-        """
-        if isinstance(op, stablehlo.GatherOp):
-            return 2 * sum(map(value_bytes, op.results)) + value_bytes(op.start_indices)
-        if isinstance(op, _SLICES):
-            return 2 * sum(map(value_bytes, op.results))
-        match op:
-            case stablehlo.DynamicUpdateSliceOp():
-                read, written = [op.update], value_bytes(op.update)
-            case stablehlo.ScatterOp():
-                read = [*op.updates, op.scatter_indices]
-                written = 2 * sum(map(value_bytes, op.updates))
-            case stablehlo.BroadcastInDimOp() if is_filled_by_loop(op.results[0]):
-                return 0
-            case _:
-                read, written = list(op.operands), sum(map(value_bytes, op.results))
-        self._settle(op)
-        if isinstance(op, PRODUCTS) and self.is_streamed(op):
-            written = 0
-        reads = self._read(read)
-        finished = self.finished_product(op, reads)
-        return written + sum(
-            size
-            for value, size in reads.items()
-            if value is not finished
-            and not (
-                isinstance(value.owner, PRODUCTS) and self.is_streamed(value.owner)
-            )
-        )
 
     def finished_product(
         self, op: Operation, reads: Mapping[SSAValue, int]
