@@ -235,9 +235,9 @@ def test_four_chips_are_a_ring_if_the_mesh_goes_around(chip: str, is_loop: bool)
     )
     module.attributes["mhlo.num_partitions"] = IntegerAttr(4, 32)
     (gather,) = (op for op in all_ops(module) if op.name == "stablehlo.all_gather")
-    fusion = usage_on(module, chip).fusion
-    assert fusion is not None
-    assert fusion.is_streamed(gather) == is_loop
+    compiler = usage_on(module, chip).compiler
+    assert compiler is not None
+    assert Fusion(compiler).is_streamed(gather) == is_loop
 
 
 @pytest.mark.parametrize(("size", "is_finished"), [(2, True), (4, False)])
