@@ -10,8 +10,11 @@ from functools import cache, partial
 from time import monotonic, sleep
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import NamedSharding, PartitionSpec as P
 from xdsl.dialects.builtin import ModuleOp
 
 import ttxdsl
@@ -340,6 +343,39 @@ def test_a_layer_is_one_candidate_with_its_cotangents():
     ]
     assert {one.places[0].count for one in lines} == {2}
     assert {len(one.edits) for one in lines} == {4}
+
+
+@cache
+def mapped_update() -> str:
+    """Return a step whose update and gradient stand on one line; `b` has one dimension."""
+    auto = (jax.sharding.AxisType.Auto,)
+    sharding = NamedSharding(jax.make_mesh((2,), ("data",), axis_types=auto), P())
+
+    def loss(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+        return jnp.sum(jnp.tanh(x @ p["v"] + p["b"]) @ p["w"])
+
+    def train(p: dict[str, jax.Array], x: jax.Array) -> dict[str, jax.Array]:
+        return jax.tree.map(lambda a, b: a - b, p, jax.grad(loss)(p, x))
+
+    shapes = {"v": (32, 64), "w": (64, 32), "b": (64,)}
+    given = {
+        name: jax.ShapeDtypeStruct(shape, jnp.float32, sharding=sharding)
+        for name, shape in shapes.items()
+    }
+    x = jax.ShapeDtypeStruct((8, 32), jnp.float32, sharding=sharding)
+    return jax.jit(train).lower(given, x).as_text(debug_info=True)
+
+
+def test_what_a_mapped_function_makes_is_told_by_shape():
+    """A spec of two dimensions would be an error for the parameter that has one."""
+    updates = {
+        (one.write, len(one.edits))
+        for one in candidates(mapped_update())
+        if one.places[0].op == "stablehlo.subtract"
+    }
+    held = 'x = jax.lax.with_sharding_constraint(x, P("data")) if x.shape'
+    assert (f"{held} in [(32, 64), (64, 32)] else x", 2) in updates
+    assert (f"{held} == (32, 64) else x", 1) in updates
 
 
 def test_json_has_sides():

@@ -65,9 +65,14 @@ class _Files:
         self._inserted: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
 
     def can_write(self, prescription: Prescription) -> bool:
-        """Return True if every place is an expression of a file that can be read."""
-        return prescription.kind == "constraint" and all(
-            self._span(place) is not None for place in prescription.places
+        """Return True if every place is an expression of a file that can be read.
+
+        One that makes other values, too, is left to its author.
+        """
+        return (
+            prescription.kind == "constraint"
+            and prescription.write.endswith(")")
+            and all(self._span(place) is not None for place in prescription.places)
         )
 
     def write(self, prescription: Prescription) -> None:

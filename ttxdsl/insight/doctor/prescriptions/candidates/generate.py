@@ -279,6 +279,13 @@ class Candidates:
             for value, sharding in shardings.items()
         )
         write = f"{CONSTRAINT_CODE}{spec_text(held[0][1])})"
+        match self._lines.shapes_to_tell(results):
+            case []:
+                pass
+            case [shape]:
+                write += f" if x.shape == {shape} else x"
+            case shapes:
+                write += f" if x.shape in {shapes} else x"
         return Candidate("constraint", write, places, edits, tuple(shardings))
 
     def _constraints_of(self, lines: Sequence[Line]) -> Iterator[Candidate]:

@@ -176,6 +176,7 @@ class Lines:
         self._backward = _BackwardPass(module)
         self._structures: dict[tuple[Operation, int], int] = {}
         self._frames: dict[Operation, Frame | None] = {}
+        self._shapes: dict[object, dict[tuple[int, ...], None]] = {}
 
     def _frame(self, op: Operation) -> Frame | None:
         if op not in self._frames:
@@ -204,6 +205,32 @@ class Lines:
                 end=frame.end if frame and named and self._is_last(value) else None,
             )
         return tuple(places.values())
+
+    def shapes_to_tell(self, values: Sequence[OpResult]) -> list[tuple[int, ...]]:
+        """Return the shapes of values if expressions that make them make others, too.
+
+        As in a function that an optimizer maps over parameters: what is written there
+        holds all of them.
+        """
+        if not self._shapes:
+            for op in self._module.walk():
+                value = op.results[0] if op.results else None
+                if value is None or op in self._backward or not is_tensor(value):
+                    continue
+                if self._is_last(value):
+                    shapes = self._shapes.setdefault(self._expression_of(op), {})
+                    shapes[shape_of(value)] = None
+        held = dict.fromkeys(shape_of(value) for value in values)
+        expressions = {self._expression_of(value.op) for value in values}
+        shapes = {shape for key in expressions for shape in self._shapes.get(key, ())}
+        return [] if shapes <= held.keys() else [*held]
+
+    def _expression_of(self, op: Operation) -> object:
+        """Return the key that ops share which one expression of the source makes."""
+        frame = self._frame(op)
+        if frame is None or self._is_in_text(frame.position):
+            return op
+        return frame, frame.end, op.name
 
     def _is_last(self, value: OpResult) -> bool:
         """Return True for the value of a whole expression, not of a part of it."""
