@@ -68,6 +68,11 @@ class DeviceUsage:
     trip_count: int | None = None
     offloaded: Collection[SSAValue] = ()
 
+    def __post_init__(self) -> None:
+        if self.compiler is not None:
+            compiler = self.compiler.on(devices_of(self.module))
+            object.__setattr__(self, "compiler", compiler)
+
     @cached_property
     def runs(self) -> Runs:
         """The execution counts of the ops."""
@@ -243,11 +248,7 @@ def usage_on(
     if chip is None:
         return DeviceUsage(module, trip_count=trip_count, offloaded=offloaded)
     chip = known_chip(chip)
-    devices = devices_of(module)
+    machine = machine_on(chip, devices_of(module), slices)
     return DeviceUsage(
-        module,
-        machine_on(chip, devices, slices),
-        chip.compiler.on(devices),
-        trip_count,
-        offloaded=offloaded,
+        *(module, machine, chip.compiler, trip_count), offloaded=offloaded
     )
