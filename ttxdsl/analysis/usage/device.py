@@ -228,6 +228,13 @@ def machine_on(chip: Chip, devices: int, slices: int = 1) -> Machine:
         raise CompileError(str(error)) from error
 
 
+def compiler_on(chip: Chip | None, machine: Machine) -> Compiler | None:
+    """Return what compiles for a chip as part of a machine; None without a chip."""
+    if chip is None or not isinstance(machine, ChipMachine):
+        return None if chip is None else chip.compiler
+    return machine.compiler
+
+
 def usage_on(
     module: ModuleOp,
     chip: Chip | str | None,
@@ -243,11 +250,6 @@ def usage_on(
     if chip is None:
         return DeviceUsage(module, trip_count=trip_count, offloaded=offloaded)
     chip = known_chip(chip)
-    devices = devices_of(module)
-    return DeviceUsage(
-        module,
-        machine_on(chip, devices, slices),
-        chip.compiler.on(devices),
-        trip_count,
-        offloaded=offloaded,
-    )
+    machine = machine_on(chip, devices_of(module), slices)
+    compiler = compiler_on(chip, machine)
+    return DeviceUsage(module, machine, compiler, trip_count, offloaded=offloaded)
