@@ -119,6 +119,7 @@ class Chip:
             link=self.link,
             name=self.name,
             chip=self,
+            compiler=self.compiler.on(devices, slices),
             block_devices=self.node_devices or devices // slices,
             axes=self.axes,
             overlap=self.overlap,
@@ -136,10 +137,12 @@ class ChipMachine(Machine):
 
     Attributes:
         chip: of which it consists.
+        compiler: what makes its programs.
         block_devices: consecutive devices on one network of chips.
     """
 
     chip: Chip | None = None
+    compiler: Compiler | None = None
     block_devices: int = 1
 
     def collective_seconds(

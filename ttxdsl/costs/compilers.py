@@ -51,11 +51,18 @@ class Compiler:
     stores_probabilities: bool = True
     four_in_rows: bool = False
 
-    def on(self, devices: int) -> "Compiler":
-        """Return the compiler for a mesh of a number of devices."""
-        if not (devices == 4 and self.four_in_rows):
-            return self
-        return replace(self, windows=range(5, self.windows.stop))
+    def on(self, devices: int, slices: int = 1) -> "Compiler":
+        """Return the compiler for a mesh of a number of devices, in slices.
+
+        libtpu 0.0.52 makes no windows on two slices, though 16 of each are a group (Qwen 3 1.7B
+        and 4B): its collectives are ops.
+        """
+        windows = self.windows
+        if slices > 1:
+            windows = range(windows.start, windows.start)
+        elif devices == 4 and self.four_in_rows:
+            windows = range(5, windows.stop)
+        return self if windows == self.windows else replace(self, windows=windows)
 
 
 _WINDOWS = range(4, 33)

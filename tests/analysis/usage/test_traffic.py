@@ -10,6 +10,7 @@ from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.traffic import HbmTraffic
+from ttxdsl.costs.chips import CHIPS, ChipMachine
 from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import parse_program
@@ -175,3 +176,39 @@ def test_loops_make_what_they_are_given_of_constants():
   return %0#1 : {T}"""
     # the value in and out, and a few bytes of the counter
     assert 4 * 2 * SIZE <= moved(body) < 4 * (2 * SIZE + 32)
+
+
+SUMS = """ ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  })"""
+
+
+@pytest.mark.parametrize(("first", "windows"), [(8, 32), (16, 1)])
+def test_what_two_axes_scatter_is_in_windows_of_both(first: int, windows: int):
+    """libtpu has one sum of all its devices, and makes windows of 32 at most."""
+    types = [f"tensor<{rows}x64xf32>" for rows in (256, 256 // first, 64 // first)]
+    groups = [
+        f"dense<[{list(range(size))}]> : tensor<1x{size}xi64>" for size in (first, 4)
+    ]
+    scatters = "\n".join(
+        f'%{at + 1} = "stablehlo.reduce_scatter"(%{at}) <{{scatter_dimension = 0 : i64,'
+        f" replica_groups = {groups[at]}, {HANDLE}}}>{SUMS} : ({types[at]}) -> {types[at + 1]}"
+        for at in range(2)
+    )
+    module = parse_program(f"""\
+func.func @main(%x: tensor<256x32xf32>, %y: tensor<32x64xf32>) -> {types[2]} {{
+  %0 = stablehlo.dot_general %x, %y, {ROWS} : (tensor<256x32xf32>, tensor<32x64xf32>) -> {types[0]}
+  {scatters}
+  return %2 : {types[2]}
+}}""")
+    product = next(op for op in all_ops(module) if op.name == "stablehlo.dot_general")
+    assert Fusion(TPU).windows(product) == windows
+
+
+def test_on_several_slices_nothing_is_in_windows():
+    one, two = (CHIPS["v6e"].machine(32, slices) for slices in (1, 2))
+    assert isinstance(one, ChipMachine) and isinstance(two, ChipMachine)
+    assert one.compiler == CHIPS["v6e"].compiler
+    assert two.compiler is not None and not two.compiler.windows

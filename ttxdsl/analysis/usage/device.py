@@ -68,11 +68,6 @@ class DeviceUsage:
     trip_count: int | None = None
     offloaded: Collection[SSAValue] = ()
 
-    def __post_init__(self) -> None:
-        if self.compiler is not None:
-            compiler = self.compiler.on(devices_of(self.module))
-            object.__setattr__(self, "compiler", compiler)
-
     @cached_property
     def runs(self) -> Runs:
         """The execution counts of the ops."""
@@ -233,6 +228,13 @@ def machine_on(chip: Chip, devices: int, slices: int = 1) -> Machine:
         raise CompileError(str(error)) from error
 
 
+def compiler_on(chip: Chip | None, machine: Machine) -> Compiler | None:
+    """Return what compiles for a chip as part of a machine; None without a chip."""
+    if chip is None or not isinstance(machine, ChipMachine):
+        return None if chip is None else chip.compiler
+    return machine.compiler
+
+
 def usage_on(
     module: ModuleOp,
     chip: Chip | str | None,
@@ -249,6 +251,5 @@ def usage_on(
         return DeviceUsage(module, trip_count=trip_count, offloaded=offloaded)
     chip = known_chip(chip)
     machine = machine_on(chip, devices_of(module), slices)
-    return DeviceUsage(
-        *(module, machine, chip.compiler, trip_count), offloaded=offloaded
-    )
+    compiler = compiler_on(chip, machine)
+    return DeviceUsage(module, machine, compiler, trip_count, offloaded=offloaded)

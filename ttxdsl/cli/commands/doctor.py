@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.analysis.usage.device import compiler_on
 from ttxdsl.cli import main
 from ttxdsl.cli.console import print_lines_hint, print_remarks
 from ttxdsl.cli.options import common as flags
@@ -212,7 +213,7 @@ def _as_it_is(
     options: argparse.Namespace, module: ModuleOp, diagnosis: Diagnosis
 ) -> Figures:
     """Return what a program costs on the mesh that it has, or on one device."""
-    compiler = None if options.chip is None else options.chip.compiler
+    compiler = compiler_on(options.chip, diagnosis.machine)
     meter = Meter(
         TTStableHLOPipelinePass(), diagnosis.machine, options.trip_count, compiler
     )

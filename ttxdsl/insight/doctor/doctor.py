@@ -27,7 +27,7 @@ from ttxdsl.analysis.calls.function_attributes import (
     result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_solved
-from ttxdsl.analysis.usage.device import machine_on
+from ttxdsl.analysis.usage.device import compiler_on, machine_on
 from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.usage.work import operations_of
 from ttxdsl.analysis.values.state import results_of_arguments
@@ -406,11 +406,11 @@ def diagnose(
         raise CompileError(f"{devices} devices: at most {MOST_DEVICES} are supported")
     if limit is not None and limit < 1:
         raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
-    compiler = None if chip is None else chip.compiler
     if chip is not None:
         machine = machine_on(chip, devices, slices)
         memory = memory or chip.memory_bytes
     machine = machine or GENERIC
+    compiler = compiler_on(chip, machine)
     module = module.clone()
     if is_solved(module):
         raise CompileError(

@@ -166,6 +166,7 @@ def head(
     group: int = 4,
     tokens: int = 256,
     moved: str = "",
+    axes: int = 1,
 ) -> list[str]:
     """Return the order of a step's ops: a head's gradients, a loop, and the head's update.
 
@@ -175,9 +176,20 @@ def head(
         group: devices that sum the gradient; 64 do not make windows of it.
         tokens: rows of the logits' gradient.
         moved: an op in the loop of gradients.
+        axes: of the mesh, one after the other, that scatter the gradient; 2 have two groups.
     """
     part, rows = f"tensor<{256 // group}x256xf32>", f"tensor<{tokens}x256xf32>"
-    groups = f"dense<[{list(range(group))}]> : tensor<1x{group}xi64>"
+    types = [T, part] if axes == 1 else [T, f"tensor<{512 // group}x256xf32>", part]
+    scatters = "\n".join(
+        f"""%{"part" if at == axes else f"part{at}"} =
+            "stablehlo.reduce_scatter"(%{"product" if at == 1 else f"part{at - 1}"})
+            <{{scatter_dimension = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }}) : ({types[at - 1]}) -> {types[at]}"""
+        for at in range(1, axes + 1)
+    )
     first, second = ("%saved#1", "%saved#2") if saves else ("%d", "%d")
     module = parse_program(
         f"""
@@ -197,12 +209,7 @@ def head(
           }}
           %product = stablehlo.dot_general %l, %h, contracting_dims = [0] x [0]
               : ({rows}, {rows}) -> {T}
-          %part = "stablehlo.reduce_scatter"(%product) <{{scatter_dimension = 0 : i64,
-              replica_groups = {groups}}}> ({{
-          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-            %s = stablehlo.add %a, %b : tensor<f32>
-            stablehlo.return %s : tensor<f32>
-          }}) : ({T}) -> {part}
+          {scatters}
           %back = stablehlo.abs %l : {rows}
           %loop:2 = stablehlo.while(%i = %zero, %d = %g) : tensor<i32>, {T}
           cond {{
@@ -269,6 +276,8 @@ def test_a_gradient_that_an_all_reduce_sums_is_made_ahead_if_it_is_less_than_the
     assert head(update, group=64, tokens=256)[-6:] == late
     assert head(update, group=4, tokens=512)[-6:] == late
     assert head(update, group=64, tokens=512, moved=PLACED)[-6:] == late
+    scattered_again = [*late[:4], "reduce_scatter", *late[4:]]
+    assert head(update, group=64, tokens=512, axes=2)[-7:] == scattered_again
 
 
 MICROBATCHES = """

@@ -29,6 +29,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     is_probabilities,
     scratch_types,
     softmax_product,
+    summed_among,
     window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
@@ -141,7 +142,7 @@ class Fusion:
         if isinstance(op, stablehlo.ReduceScatterOp):
             windows = self.compiler.windows
             is_product = isinstance(op.operands[0].owner, PRODUCTS)
-            is_slice = bool(windows) and group_size(op) >= windows.stop
+            is_slice = summed_among(op) >= windows.stop > 0
             return is_product and is_slice and not self.saves_memory
         return isinstance(op, PRODUCTS) and (
             self.is_scattered(op)
@@ -189,7 +190,8 @@ class Fusion:
         return 1
 
     def _windows_of(self, op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
-        size = group_size(op)
+        is_sum = isinstance(op, stablehlo.ReduceScatterOp)
+        size = summed_among(op) if is_sum else group_size(op)
         return size if size in self.compiler.windows else 1
 
     def _takes_in(self, user: Operation, index: int) -> bool:

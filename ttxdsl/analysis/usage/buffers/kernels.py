@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.allocation import BufferStep
-from ttxdsl.analysis.usage.buffers.layouts import uses
+from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
 from ttxdsl.dialects.traits import Elementwise, SameBytes
@@ -309,3 +309,17 @@ class KernelsMaking:
                 kernels = frozenset((current,))
             self._of[current] = frozenset([*kernels][:2])
         return self._of[op]
+
+
+def summed_among(op: stablehlo.ReduceScatterOp) -> int:
+    """Return among how many devices a value is summed, by those that scatter it further, too.
+
+    libtpu has one collective of all of them: 16 by 4 are 64, which are no windows.
+    """
+    size = group_size(op)
+    user = op.result.get_user_of_unique_use()
+    while user is not None and shares_bytes(user):
+        user = user.results[0].get_user_of_unique_use()
+    if isinstance(user, stablehlo.ReduceScatterOp):
+        size *= summed_among(user)
+    return size

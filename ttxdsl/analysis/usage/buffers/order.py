@@ -78,8 +78,13 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
 def _is_early(
     head: Sequence[Operation], loop: stablehlo.WhileOp, fusion: Fusion
 ) -> bool:
-    """Whether the gradient of a head that an all_reduce sums runs ahead of the layers' loop."""
+    """Whether the gradient of a head that an all_reduce sums runs ahead of the layers' loop.
+
+    One that is scattered among the devices of two axes does not.
+    """
     if not head or _is_added(head[-1]) or fusion.is_scattered(head[0]):
+        return False
+    if sum(isinstance(op, stablehlo.ReduceScatterOp) for op in head) > 1:
         return False
     if any(placement(op) is not None for op in loop.body.walk()):
         return False

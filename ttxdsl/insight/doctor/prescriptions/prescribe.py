@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
-from ttxdsl.analysis.usage.device import machine_on
+from ttxdsl.analysis.usage.device import compiler_on, machine_on
 from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import GENERIC, Machine
@@ -160,11 +160,12 @@ def prescribe(
     if chip is not None:
         machine = machine_on(chip, mesh.total_size, slices)
         memory = memory or chip.memory_bytes
+    machine = machine or GENERIC
     meter = Meter(
         pipeline or TTStableHLOPipelinePass(),
-        machine or GENERIC,
+        machine,
         trip_count,
-        compiler=None if chip is None else chip.compiler,
+        compiler=compiler_on(chip, machine),
     )
     candidates = Candidates(
         *(module, text or program_text(module), source, meter.pipeline),

@@ -51,7 +51,13 @@ from ttxdsl.analysis.usage.collectives import (
     collective_seconds,
     guesses_text,
 )
-from ttxdsl.analysis.usage.device import DeviceUsage, counted_as, known_chip, machine_on
+from ttxdsl.analysis.usage.device import (
+    DeviceUsage,
+    compiler_on,
+    counted_as,
+    known_chip,
+    machine_on,
+)
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.reasons import reason_of, with_arguments
 from ttxdsl.analysis.usage.timeline import Event, Timeline
@@ -216,7 +222,7 @@ class Trace:
 
     def _count(self) -> None:
         """Collectives and memory of the program of one device."""
-        compiler = None if self.chip is None else self.chip.compiler
+        compiler = compiler_on(self.chip, self.machine)
         usage = DeviceUsage(self.module, self.machine, compiler, self.trip_count)
         collectives = usage.collectives
         self.guessed = guesses_text(collectives)
