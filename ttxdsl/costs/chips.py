@@ -207,7 +207,7 @@ _MEMORY_EFFICIENCY = 0.85
 """What streams reach of a data sheet's memory speed, as STREAM-like tests report."""
 
 _TPU_KERNEL_EFFICIENCY = 0.6
-"""What Pallas kernels (attention, products of experts) reach of what XLA's products do."""
+"""The part of the speed of XLA's products that Pallas kernels reach (attention, products of experts)."""
 
 _TPU_OVERLAP = 0.1
 """Collectives move their data through the memory that computing reads, and what they need of the
