@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ttxdsl.diagnostics.sanitize import visible, visible_lines
 from ttxdsl.ir.compat.faults.locations import (
     Frame,
+    author_frames,
     is_of_library,
     own_first,
     own_frame,
@@ -56,6 +57,7 @@ __all__ = [
     "CompileError",
     "Frame",
     "UnsupportedError",
+    "author_frames",
     "is_of_library",
     "line_text",
     "memory_errors",

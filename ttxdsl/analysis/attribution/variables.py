@@ -59,14 +59,16 @@ def _at(frame: Frame, table: str) -> str | None:
     span = _span(frame)
     if span is None:
         return None
-    path = os.path.realpath(frame.position.rsplit(":", 2)[0])
-    source = _read(path) if _is_below_here(path) else None
+    source = _source(frame.position.rsplit(":", 2)[0], Path.cwd())
     return getattr(source, table).get(span) if source else None
 
 
-def _is_below_here(path: str) -> bool:
-    here = Path.cwd()
-    return here != here.parent and Path(path).is_relative_to(here)
+@lru_cache(maxsize=64)
+def _source(file: str, here: Path) -> _Source | None:
+    """Read a file of a traceback if it lies below the current folder, which is no root."""
+    path = Path(os.path.realpath(file))
+    is_below = here != here.parent and path.is_relative_to(here)
+    return _read(str(path)) if is_below else None
 
 
 def _span(frame: Frame) -> _Span | None:

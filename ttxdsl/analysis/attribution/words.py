@@ -28,11 +28,10 @@ from ttxdsl.analysis.attribution.variables import called_at, variable_at
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.diagnostics.errors import (
     Frame,
-    is_of_library,
+    author_frames,
     line_text,
     place_text,
     source_frame,
-    source_frames,
 )
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.traversal import ops_of_type
@@ -370,12 +369,6 @@ def _takes_a_slice(op: Operation) -> bool:
     )
 
 
-def _own_frames(op: Operation) -> list[Frame]:
-    """Return the frames of the author's files that an op stands in, innermost first."""
-    frames = source_frames(unmarked(op.location))
-    return [frame for frame in frames if not is_of_library(frame.position)]
-
-
 def _users(value: SSAValue) -> Iterator[Operation]:
     for use in value.uses:
         if not use.operation.has_trait(IsTerminator, value_if_unregistered=False):
@@ -387,14 +380,14 @@ def _variable(op: Operation, value: SSAValue) -> str | None:
     path = author_path(op.location)
     if path and path[0].name == BACKWARD:
         return None  # what is assigned there is of the forward pass
-    frames = _own_frames(op)
+    frames = author_frames(unmarked(op.location))
     named = variable_at(frames)
     if named is None:
         return None
     name, frame = named
     for user in _users(value):
         # one of several ops that the expression became, and not the last
-        if frame in _own_frames(user):
+        if frame in author_frames(unmarked(user.location)):
             return None
     return f"{name} at {line_text(frame)}"
 

@@ -17,10 +17,9 @@ from ttxdsl.analysis.attribution.words import path_of
 from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
 from ttxdsl.diagnostics.errors import (
     Frame,
-    is_of_library,
+    author_frames,
     line_text,
     place_text,
-    source_frames,
 )
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.causes.aligned import Line, line_of
@@ -120,11 +119,7 @@ def _constraints(module: ModuleOp, lines: Mapping[Line, Line]) -> list[_Constrai
         path = author_path(op.location)
         if path and path[0].name == BACKWARD:
             continue  # JAX has it there for the one of the forward pass
-        frames = [
-            frame
-            for frame in source_frames(unmarked(op.location))
-            if not is_of_library(frame.position)
-        ][:2]
+        frames = author_frames(unmarked(op.location))[:2]
         line = line_of(frames[0].position) if frames else None
         place = lines.get(line, line) if line else None, *(f.function for f in frames)
         spec = spec_text(op.sharding.data)

@@ -79,12 +79,15 @@ class Names:
         self.entry = entry_function(module)
         self._constrained: dict[str, str] = {}
         """Operands by the results of constraints as custom calls, which may go."""
-        if text is None:
-            printer = _NamingPrinter()
-            printer.print_op(module)
-            self._names = printer.names
-        else:
+        if text is not None:
             self._names = self._names_in(text, source)
+
+    @cached_property
+    def _names(self) -> dict[SSAValue, str]:
+        """The names as the module is printed: few programs need them for an answer."""
+        printer = _NamingPrinter()
+        printer.print_op(self.module)
+        return printer.names
 
     def _names_in(self, text: str, source: str) -> dict[SSAValue, str]:
         """Return the names of the values of the module in its text."""

@@ -15,10 +15,9 @@ from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.attribution.words import Words, path_of
 from ttxdsl.diagnostics.errors import (
     Frame,
-    is_of_library,
+    author_frames,
     line_text,
     source_frame,
-    source_frames,
 )
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.answers import Site
@@ -111,12 +110,6 @@ def _site(op: str, value: str | None, frame: Frame | None, scope: str | None) ->
     return Site(op, value, frame.position, scope, frame.function or None)
 
 
-def _own_frames(op: Operation) -> list[Frame]:
-    """Return the lines of the author's that an op was traced from, innermost first."""
-    frames = source_frames(unmarked(op.location))
-    return [frame for frame in frames if not is_of_library(frame.position)]
-
-
 def _lines(frames: Sequence[Frame]) -> tuple[str, ...]:
     """Return frames as `file:line`: which of its columns calls is not told."""
     return tuple(frame.position.rpartition(":")[0] for frame in frames)
@@ -174,7 +167,7 @@ class Places:
 
     def _constraint(self, constraint: sdy.ShardingConstraintOp) -> str | None:
         """Name a constraint of a helper by its line and the calls that tell it from others."""
-        frames = _own_frames(constraint)
+        frames = author_frames(unmarked(constraint.location))
         stack = _lines(frames)
         names = [
             line_text(frame)
@@ -187,7 +180,7 @@ class Places:
     def _calls(self) -> defaultdict[tuple[str, ...], set[str]]:
         """The lines that call a stack of calls with a constraint in it, innermost first."""
         stacks = {
-            _lines(_own_frames(op))
+            _lines(author_frames(unmarked(op.location)))
             for op in ops_of_type(self.recorded.original, sdy.ShardingConstraintOp)
         }
         calls: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)

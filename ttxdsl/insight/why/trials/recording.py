@@ -426,17 +426,17 @@ class Recorded:
 
     def start_stage_6(self, module: ModuleOp) -> None:
         """Number the ops that propagation sees, and find them from the original."""
-        for op in all_ops(module):
+        ops = all_ops(module)
+        for op in ops:
             if calls := self.numbered.callers(op):
                 self._calls[op] = calls
-        self.numbered.mark(all_ops(module))
-        for op in all_ops(module):
-            known = self.numbered.origins(op)
-            if len(known) > 1 and known[-1].name == op.name:
-                self.twins.setdefault(known[-1], []).append(op)
-                for mine, theirs in zip(op.regions, known[-1].regions, strict=True):
+            known = self.original_op(op)
+            if known is not None and known.name == op.name:
+                self.twins.setdefault(known, []).append(op)
+                for mine, theirs in zip(op.regions, known.regions, strict=True):
                     for block, twin in zip(mine.blocks, theirs.blocks, strict=False):
                         self._arguments.update(zip(block.args, twin.args, strict=False))
+        self.numbered.mark(ops)
 
     def propagate(self, module: ModuleOp, context: Context) -> None:
         """Stage 6 with notes; of a pass with another engine only what came of it."""

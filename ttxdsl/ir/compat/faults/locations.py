@@ -196,6 +196,13 @@ def is_of_library(position: str) -> bool:
     return _LIBRARY.search(position) is not None
 
 
+@by_identity
+def author_frames(location: Attribute) -> tuple[Frame, ...]:
+    """Return the frames of a location that are in no library, innermost first."""
+    frames = source_frames(location)
+    return tuple(frame for frame in frames if not is_of_library(frame.position))
+
+
 def own_first(frames: Iterable[Frame]) -> list[Frame]:
     """Return the user's frames before those of libraries, otherwise in their order."""
     return sorted(frames, key=lambda frame: is_of_library(frame.position))
