@@ -157,7 +157,7 @@ def _none(constraint: _Constraint) -> Annotation:
     return Annotation(constraint.annotation.where, _NOT_THERE)
 
 
-def _where(frames: list[Frame]) -> str:
+def _where(frames: Sequence[Frame]) -> str:
     """Return `line 8 of c from line 16 of mlp`."""
     return " from ".join(
         line_text(frame) if frame.function else place_text(frame.position)
