@@ -6,7 +6,7 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.attribution.origins import take_marks_off
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.dialects import sdy
@@ -29,8 +29,7 @@ def annotated_module(
     module = program.module
     if not any(isinstance(op, sdy.MeshOp) for op in module.ops):
         module = program.partition(**partition, last_stage=_ANNOTATED).module
-    for op in module.walk():
-        op.location = unmarked(op.location)
+    take_marks_off(module)
     for function in module.ops:
         if isinstance(function, FuncOp):
             _without_marks(function, kept)

@@ -410,6 +410,8 @@ def test_debuginfo_says_where_ops_come_from(
         SINGLE.replace("<8x2xf32>\n  ret", '<8x2xf32> loc("net.py":7:1)\n  ret')
     )
     assert 'loc("net.py":7:1)' in compiled(capsys, located, "--print-debuginfo")
+    joined = compiled(capsys, EXAMPLES / "mlp_train_step.mlir", "--print-debuginfo")
+    assert "mlp_train_step.mlir" in joined and '"ttxdsl.' not in joined
 
 
 def test_equal_constants_are_there_once(

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     CallSiteLoc,
     FusedLoc,
     LocationAttr,
+    ModuleOp,
     NameLoc,
     NoneAttr,
     StringAttr,
@@ -25,6 +26,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.ir.compat.faults.locations import ParsedLoc
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.traversal import all_ops
 
 _PREFIX = "ttxdsl.op"
 _COUNT = count()
@@ -215,6 +217,12 @@ def unmarked(location: Attribute) -> LocationAttr:
             _unmarked.clear()
         return _unmarked(location)
     return cast(Any, location)
+
+
+def take_marks_off(module: ModuleOp) -> None:
+    """Give the ops of a module, which is to be read by others, locations without numbers."""
+    for op in all_ops(module):
+        op.location = unmarked(op.location)
 
 
 class Origins:

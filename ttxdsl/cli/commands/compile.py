@@ -12,6 +12,7 @@ from typing import Any
 
 from xdsl.passes import ModulePass
 
+from ttxdsl.analysis.attribution.origins import take_marks_off
 from ttxdsl.cli.console import print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import read_module
@@ -59,6 +60,8 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
         with without_collections():
             module.verify()
     step("printing")
+    if options.print_debuginfo:
+        take_marks_off(module)
     return program_text(module, positions=options.print_debuginfo)
 
 
