@@ -24,7 +24,14 @@ def test_parts_add_up(name: str):
     plan = ttxdsl.load(EXAMPLES / name).plan("v5e")
     assert sum(plan.memory.by_category.values()) == plan.memory.peak_bytes
     assert plan.memory.fits
-    assert plan.time.step_s >= max(plan.time.compute_s, plan.time.network_s) * 0.999
+    time = plan.time
+    waited = time.compute_s + time.memory_s + time.exposed_s  # the host is beside
+    assert time.step_s == pytest.approx(waited)
+    verdict = ttxdsl.load(EXAMPLES / name).report_data(chip="v5e")["verdict"]
+    assert verdict["bound"] == time.bound
+    assert verdict["seconds"] == pytest.approx(time.step_s)
+    parts = {name: getattr(time, f"{name}_s") for name in verdict["parts"]}
+    assert verdict["parts"] == pytest.approx(parts)
     assert plan.flops > 0
 
 

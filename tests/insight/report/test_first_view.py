@@ -49,7 +49,7 @@ def page(browser: Browser, path: Path) -> Iterator[Page]:
 def test_the_first_page_is_a_verdict(page: Page):
     text = page.locator("#view-summary").inner_text()
     assert "Fits every chip" in text
-    assert "a step" in text and "bound by sending" in text
+    assert "a step" in text and "bound by network" in text
     costs = page.locator("#verdict-costs .cost .what").all_inner_texts()
     assert len(costs) == 3
     # whose lines they are

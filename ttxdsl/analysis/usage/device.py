@@ -21,19 +21,21 @@ from ttxdsl.analysis.usage.collectives import (
     list_collectives,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
-from ttxdsl.analysis.usage.timeline import Timeline, timeline
+from ttxdsl.analysis.usage.timeline import Event, Timeline, timeline
 from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.simplified import Simplified, simplified
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.rules.registry import Signatures
 
 UNFUSED = "nothing fused; --chip NAME counts as `plan` does"
 """The note beside a figure of memory where no chip is named."""
@@ -90,6 +92,32 @@ class DeviceUsage:
             traffic=self._traffic,
             originals=None if program is None else program.ops,
         )
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[Event, str], ...]:
+        """The events of the timeline, loops left out, each with what it waits for.
+
+        That is `network`, `compute` or `memory`.
+        """
+        speed, signatures = self.machine.operations_per_second, Signatures()
+        bounds: list[tuple[Event, str]] = []
+        for event in self.timeline.events:
+            if event.lane is Lane.BOTH or not event.ops or not event.times:
+                continue
+            bound = "network"
+            if event.lane is not Lane.LINK:
+                compute = flops(event.ops[0], signatures) / 2 / speed
+                bound = "compute" if compute > 0.5 * event.seconds else "memory"
+            bounds.append((event, bound))
+        return tuple(bounds)
+
+    @cached_property
+    def seconds_by_bound(self) -> dict[str, float]:
+        """The seconds of a step by what they wait for, `host` too; others may hide some."""
+        seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
+        for event, bound in self.bounds:
+            seconds[bound] += event.seconds * event.times
+        return {**seconds, "host": self.host_seconds}
 
     @cached_property
     def _traffic(self) -> HbmTraffic | None:

@@ -7,7 +7,7 @@ against the TPU's own compiler.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from math import prod
 from typing import Any
@@ -27,8 +27,6 @@ from ttxdsl.analysis.usage.timeline import Event
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
-from ttxdsl.costs.machines import Machine
-from ttxdsl.costs.schedule import Lane
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
 from ttxdsl.dialects import stablehlo
@@ -123,10 +121,10 @@ class TimePlan:
 
     Attributes:
         step_s: seconds of a step; collectives overlap with what does not need them.
-        compute_s: of products and convolutions alone.
-        memory_s: of reading and writing memory alone.
-        network_s: of collectives alone.
-        host_s: of what goes to the host's memory and back, alone.
+        compute_s: of ops that wait for products and convolutions.
+        memory_s: of those that wait for memory to be read and written.
+        network_s: of collectives.
+        host_s: of what goes to the host's memory and back.
         exposed_s: of the network's, what nothing hides.
         lines: what takes longest, each with its seconds in a step.
     """
@@ -141,7 +139,7 @@ class TimePlan:
 
     @property
     def bound(self) -> str:
-        """The part that takes longest alone: `compute`, `memory`, `network` or `host`."""
+        """The part that takes longest: `compute`, `memory`, `network` or `host`."""
         parts = {
             "compute": self.compute_s,
             "memory": self.memory_s,
@@ -305,7 +303,7 @@ def plan_step(
     chip = known_chip(chip)
     saved = saved_values(module)
     usage = usage_on(module, chip, slices, trip_count, saved if offload else ())
-    machine, line, profile = usage.machine, usage.timeline, usage.memory
+    line, parts, profile = usage.timeline, usage.seconds_by_bound, usage.memory
     runs, collectives = usage.runs, usage.collectives
     again = recomputed(module)
     model_work = sum(
@@ -316,12 +314,12 @@ def plan_step(
     step = max(usage.seconds, 1e-9)
     time = TimePlan(
         step,
-        usage.flops / 2 / machine.operations_per_second,
-        usage.hbm_bytes / machine.memory_bytes_per_second,
-        line.link_seconds,
+        parts["compute"],
+        parts["memory"],
+        parts["network"],
         max(0.0, line.link_seconds - line.hidden_seconds),
-        usage.host_seconds,
-        _longest(line.events, machine),
+        parts["host"],
+        _longest(usage.bounds),
     )
     words = Words(trip_count)
     memory = MemoryPlan(
@@ -374,17 +372,11 @@ def plan_step(
     )
 
 
-def _longest(events: Sequence[Event], machine: Machine) -> tuple[LineTime, ...]:
+def _longest(bounds: Iterable[tuple[Event, str]]) -> tuple[LineTime, ...]:
     """Return the places that take longest, by kind of op."""
     seconds: defaultdict[tuple[str, str | None, str], float] = defaultdict(float)
-    for event in events:
-        if event.lane is Lane.BOTH or not event.ops:
-            continue
+    for event, bound in bounds:
         op = event.ops[0]
-        compute = flops(op) / 2 / machine.operations_per_second
-        bound = "compute" if compute > 0.5 * event.seconds else "memory"
-        if event.lane is Lane.LINK:
-            bound = "network"
         name = op.name.rpartition(".")[2]
         if isinstance(op, stablehlo.CustomCallOp):
             name = op.call_target_name.data

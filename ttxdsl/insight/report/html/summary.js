@@ -1,6 +1,6 @@
 // The first page: fits or not, what a step takes, what costs most, what to write instead.
 
-const BOUNDS = { network: { label: "sending", kind: "collective" }, memory: { label: "memory", kind: "movement" }, compute: { label: "computing", kind: "contraction" }, host: { label: "the host's memory", kind: "boundary" } };
+const BOUNDS = { network: { label: "network", kind: "collective" }, memory: { label: "memory", kind: "movement" }, compute: { label: "compute", kind: "contraction" }, host: { label: "the host's memory", kind: "boundary" } };
 
 const shareText = (share) => `${share >= 0.1 ? Math.round(share * 100) : (share * 100).toFixed(1)} %`;
 const listText = (words) => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);

@@ -24,16 +24,12 @@ from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.needs import other_lines_of, place_of
 from ttxdsl.analysis.usage.timeline import Event
-from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.chips import CHIPS, Chip
-from ttxdsl.costs.machines import Machine
-from ttxdsl.costs.schedule import Lane
 from ttxdsl.costs.units import others
 from ttxdsl.diagnostics.errors import Frame, line_text, place_text
 from ttxdsl.insight.why.layers import largest_buffers
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.rules.registry import Signatures
 
 _COSTS = 3
 _LARGEST = 3
@@ -52,20 +48,6 @@ class _Cost:
     phases: dict[str, None] = field(default_factory=dict[str, None])
 
 
-def bound_of(event: Event, machine: Machine, signatures: Signatures) -> str:
-    """Return what an event waits for: `network`, `compute` or `memory`.
-
-    Args:
-        event: of the module's timeline.
-        machine: what it runs on.
-        signatures: of the module.
-    """
-    if event.lane is Lane.LINK:
-        return "network"
-    compute = flops(event.ops[0], signatures) / 2 / machine.operations_per_second
-    return "compute" if compute > 0.5 * event.seconds else "memory"
-
-
 def verdict(
     usage: DeviceUsage,
     profile: MemoryProfile | None,
@@ -82,21 +64,10 @@ def verdict(
         chip: the chip that is asked about; all that are known if None.
         words: in which the author knows the program.
     """
-    time, machine = usage.timeline, usage.machine
-    seconds = {
-        "compute": 0.0,
-        "memory": 0.0,
-        "network": 0.0,
-        "host": usage.host_seconds,
-    }
+    time, seconds = usage.timeline, usage.seconds_by_bound
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
-    signatures = Signatures()
     texts: dict[Frame | None, str] = {}
-    for event in time.events:
-        if event.lane is Lane.BOTH or not event.ops or not event.times:
-            continue
-        bound = bound_of(event, machine, signatures)
-        seconds[bound] += event.seconds * event.times
+    for event, bound in usage.bounds:
         for op, spent in _parts(event, bound):
             frame = place_of(op)
             if frame not in texts:
