@@ -28,6 +28,7 @@ from ttxdsl.insight.doctor.prescriptions.answers import Prescription, Prescripti
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.candidates.layouts import layouts
+from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh, prescribe
 from ttxdsl.insight.doctor.prescriptions.ranking import Ranking, dominates
 from ttxdsl.insight.doctor.prescriptions.trials import Meter
@@ -405,6 +406,17 @@ def test_no_time():
     told = plain_text(partial(print_prescriptions, answer=answer, source="a.mlir"))
     assert "there was no time to try a change" in told
     assert "no change to try" not in told
+
+
+def test_the_table_names_lines_as_other_commands_do():
+    answer = search(FIGHT, 5)
+    place = SourcePlace("%0", "stablehlo.dot_general", "net.py:7:1", "block", 2)
+    first = replace(answer.prescriptions[0], kind="constraint", places=(place,))
+    answer = replace(answer, prescriptions=(first,))
+    told = plain_text(partial(print_prescriptions, answer=answer, source="a.mlir"))
+    table, _, code = told.partition("# 1")
+    assert "│ line 7" in table and "net.py" not in table
+    assert "net.py:7 in block" in code
 
 
 def test_the_least_memory_is_said():

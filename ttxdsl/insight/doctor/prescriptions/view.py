@@ -10,7 +10,7 @@ from rich.table import Table
 from ttxdsl.analysis.usage.device import counted_on
 from ttxdsl.costs.machines import machine_data
 from ttxdsl.costs.units import bytes_text, others, seconds_text
-from ttxdsl.diagnostics.errors import place_text
+from ttxdsl.diagnostics.errors import Frame, line_text, place_text
 from ttxdsl.diagnostics.terminal import Terminal, heading, shortened, styled
 from ttxdsl.insight.doctor.doctor import Diagnosis
 from ttxdsl.insight.doctor.jax_code import jax_code
@@ -48,7 +48,9 @@ def _where(places: Sequence[SourcePlace]) -> str:
     if first.op is None:
         more = len(places) - 1
         return f"{first.name} and {others(more)}" if more else first.name
-    text = place_text(first.position, first.function) or first.name
+    text = place_text(first.position) or first.name
+    if first.function and first.position:  # the file is in the code below
+        text = line_text(Frame(first.function, first.position))
     count = sum(place.count for place in places)
     return f"{text} (x{count})" if count > 1 else text
 
