@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_not_wrong(
 ):
     monkeypatch.setattr(comparing, "compile_text", _answers_in_another_ttir)
     comparison = compare_with_tt(ttxdsl.load(NEGATE))
-    verdict = "compiles; we cannot read or run, so not compared: ttir"
+    verdict = "compiles; not compared: ttir"
     assert comparison.alone.verdict == comparison.through.verdict == verdict
     assert [check.compared for check in comparison.alone.checks] == [True, False, True]
     assert comparison.unknown and not comparison.agree
@@ -129,6 +129,20 @@ def test_what_cannot_be_read_is_not_wrong(
     assert main(["compare-tt", str(file), "--json"]) == 3
     told = json.loads(capsys.readouterr().out)
     assert told["unknown"] and not told["through"]["stages"][1]["compared"]
+
+
+def test_what_is_not_finite_is_not_wrong():
+    type_ = "tensor<2xf32>"
+    text = f"""func.func public @main() -> {type_} {{
+      %0 = stablehlo.constant dense<[0x7FC00000, 0x7F800000]> : {type_}
+      return %0 : {type_}
+    }}"""
+    comparison = compare_with_tt(ttxdsl.load(text))
+    stages = "shlo_compiler, ttir, ttnn"
+    assert comparison.alone.verdict == f"compiles; not compared: {stages}"
+    (why,) = {check.why for check in comparison.alone.checks}
+    assert why == "result 0: nothing compared: 1 NaN, 1 infinite of 2 elements"
+    assert comparison.unknown and not comparison.agree
 
 
 def test_what_is_wrong_is_wrong_beside_what_cannot_be_read(

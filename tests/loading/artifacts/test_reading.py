@@ -92,6 +92,35 @@ def test_shardings_arrive(shardy: bool):
     assert line.count("sdy.sharding = " if shardy else "mhlo.sharding = ") == 2
 
 
+def named(x: jax.Array, w: jax.Array, sizes: jax.Array) -> Any:
+    values, indices = jax.lax.top_k(jnp.sinh(x), 2)
+    return values, indices, jax.lax.ragged_dot(jax.lax.erf(x), w, sizes)
+
+
+def test_ops_that_a_portable_artifact_writes_as_composites():
+    """What JAX lowers to CHLO stays that: its decomposition would send more."""
+    sizes = jax.ShapeDtypeStruct((4,), jnp.int32)
+    given = (array((8, 4), "a", None), array((4, 4, 6), "b", None, None), sizes)
+    text = jax.jit(named).trace(*given).lower(lowering_platforms=("tpu",)).as_text()
+    export = jax.export.export(jax.jit(named), platforms=["tpu"])(*given)
+    artifact = exported_text(export, {})
+    assert artifact.count("stablehlo.composite") == 4
+    native, carried = (ttxdsl.load(form).partition() for form in (text, artifact))
+    assert carried.text.count("chlo.") == native.text.count("chlo.")
+    assert ".impl" not in carried.text
+    sent = [
+        [(c.kind, c.axes_text, c.bytes_per_device) for c in program.collectives()]
+        for program in (native, carried)
+    ]
+    assert sent[0] == sent[1]
+    x, w, _ = native.random_inputs()
+    inputs = (x, w, np.asarray([1, 3, 0, 4], np.int32))
+    for found, wanted in zip(
+        carried.simulate(*inputs), jax.jit(named)(*inputs), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_shardings_that_are_not_there_are_an_error():
     """A sharding of an `Exported` that its module does not have is not lost."""
     made = exported()

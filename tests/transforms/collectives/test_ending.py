@@ -128,10 +128,11 @@ def wrong_steps(steps: Steps, some: tuple[Program, ...]) -> dict[str, str]:
 
 
 SOME = (
-    "conv2d_dilated", "cond_grad", "divmod_int64", "scan_nested", "select_n",
+    "add_f32_grad", "conv2d_dilated", "cond_grad", "divmod_int64", "scan_nested", "select_n",
     "silu", "softmax_f16", "transpose_grad",
 )  # fmt: skip
-"""Those that take the most steps an op, and some with branches and loops."""
+"""Those that take the most steps an op, some with branches and loops, and one of
+which the times before and after are equal but for rounding."""
 
 
 def test_some_programs_of_jax(steps: Steps):

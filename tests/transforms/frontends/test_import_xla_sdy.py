@@ -97,3 +97,22 @@ def test_a_program_for_one_device_says_nothing():
         f"%r = stablehlo.negate %a : {T}", 'mhlo.sharding = "{replicated}"', ""
     )
     assert "sdy" not in found and "mhlo" not in found
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "version"),
+    [
+        ("chlo.erf", "", 2),
+        ("chlo.erf", "composite_attributes = {fast = true}, ", 1),
+        ("chlo.top_k", "", 1),
+        ("chlo.ragged_dot", "", 1),
+        ("mine.erf", "", 1),
+    ],
+)
+def test_composites_that_are_not_known_stay(name: str, options: str, version: int):
+    text = f"""func.func @main(%a: {T}) -> {T} {{
+      %r = stablehlo.composite "{name}" %a {{{options}decomposition = @f, version = {version} : i32}} : ({T}) -> {T}
+      return %r : {T}
+    }}
+    func.func private @f(%a: {T}) -> {T} {{ return %a : {T} }}"""
+    assert f'stablehlo.composite "{name}"' in run_passes(text, "import-xla-sdy")

@@ -81,7 +81,7 @@ class Way:
         unknown = [check.stage for check in self.checks if not check.compared]
         if not unknown:
             return "compiles"
-        return f"compiles; we cannot read or run, so not compared: {', '.join(unknown)}"
+        return f"compiles; not compared: {', '.join(unknown)}"
 
 
 @dataclass(frozen=True, slots=True)

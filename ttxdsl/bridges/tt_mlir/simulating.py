@@ -82,11 +82,13 @@ class StageCheck:
         stage: its name.
         ok: whether every result is what the program's is.
         max_abs: the largest difference of an element; None if it was not run.
-        why: what is wrong: it gives other numbers, or we cannot read or run it.
+        why: what is wrong: it gives other numbers, none to compare, or we cannot read
+            or run it.
         rounds: the types that it rounds to and the program does not, which the
             comparison allows for.
         ops: those of its ops that differ first, as far as lines tell.
-        compared: whether its numbers were: what we cannot read or run is not wrong.
+        compared: whether its numbers were: what we cannot read or run, or what is
+            mostly NaN or infinite on one device, too, is not wrong.
     """
 
     stage: str
@@ -434,20 +436,22 @@ def _check(
     widest = max(
         (epsilon(dtype) for dtype in (*narrow, *reference.floats)), default=0.0
     )
-    worst, why = 0.0, None
+    worst, wrong, unseen = 0.0, None, None
     for at, (actual, wanted) in enumerate(zip(results, reference.results, strict=True)):
         difference, message = _difference(
             actual, wanted, widest, reference.summed, reference.exact[at], narrow
         )
         worst = max(worst, difference)
-        if message is None and (special := special_numbers(wanted)).is_most:
-            message = f"nothing compared: {special} elements"
-        if message is not None and why is None:
-            why = f"result {at}: {message}"
+        if message is not None:
+            wrong = wrong or f"result {at}: {message}"
+        elif (special := special_numbers(wanted)).is_most:
+            unseen = unseen or f"result {at}: nothing compared: {special} elements"
     ops: tuple[DifferentOp, ...] = ()
-    if why is not None and blame:
+    if wrong is not None and blame:
         ops = _blamed(values, reference, form.mesh, widest)
-    return StageCheck(stage, why is None, worst, why, rounds, ops)
+    why = wrong or unseen
+    compared = wrong is not None or unseen is None
+    return StageCheck(stage, why is None, worst, why, rounds, ops, compared)
 
 
 def _difference(

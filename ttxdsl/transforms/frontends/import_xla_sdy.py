@@ -45,6 +45,7 @@ def _import(ctx: Context, op: ModuleOp, mesh_shape: tuple[int, ...] | None) -> N
     from ttxdsl.ir.rewriting import rewrite_type
     from ttxdsl.ir.traversal import ops_of_type
     from ttxdsl.transforms.frontends.argument_marks import import_argument_marks
+    from ttxdsl.transforms.frontends.chlo_ops import OpOfComposite, OpOfMhlo
     from ttxdsl.transforms.frontends.custom_calls import CustomCalls, declare_mesh
     from ttxdsl.transforms.frontends.frontend_attributes import (
         import_frontend_attributes,
@@ -53,12 +54,12 @@ def _import(ctx: Context, op: ModuleOp, mesh_shape: tuple[int, ...] | None) -> N
     from ttxdsl.transforms.frontends.manual_computations import (
         import_manual_computations,
     )
-    from ttxdsl.transforms.frontends.mhlo_calls import OpOfMhlo
     from ttxdsl.transforms.frontends.signs import is_carrier, target_of
     from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 
     FoldTuplesPass().apply(ctx, op)
     rewrite_type(op, stablehlo.CustomCallOp, OpOfMhlo())
+    rewrite_type(op, stablehlo.CompositeOp, OpOfComposite())
     calls = [*filter(is_carrier, ops_of_type(op, stablehlo.CustomCallOp))]
     constraints = {
         call: dict(call.attributes)

@@ -26,6 +26,8 @@ PREFIX = "xla.sdy."
 """Of what Shardy writes where HLO is to keep it."""
 MHLO = "mhlo."
 """Of the targets of custom calls that are ops of MHLO's."""
+CHLO = "chlo."
+"""Of the names of composites that are ops of CHLO's."""
 
 CONSTRAINT = "Sharding"
 ENTERING = frozenset({"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"})
@@ -43,12 +45,20 @@ def says_something(module: ModuleOp) -> bool:
         attributes = op.attributes
         if attributes and (HLO_SHARDING in attributes or carries(attributes)):
             return True
-        if type(op) not in (stablehlo.CustomCallOp, FuncOp, CallOp):
+        if type(op) not in (
+            stablehlo.CustomCallOp,
+            stablehlo.CompositeOp,
+            FuncOp,
+            CallOp,
+        ):
             continue  # called for every op, so without isinstance
         if is_mark(op):
             return True
         if isinstance(op, stablehlo.CustomCallOp):
             if is_carrier(op) or op.call_target_name.data.startswith(MHLO):
+                return True
+        elif isinstance(op, stablehlo.CompositeOp):
+            if op.composite_name.data.startswith(CHLO):
                 return True
         elif isinstance(op, FuncOp):
             entries = (*(op.arg_attrs or ()), *(op.res_attrs or ()))

@@ -43,6 +43,19 @@ def test_each_part_of_complex_numbers():
     assert_numbers_stay(text, "open-forms", value)
 
 
+def test_sums_of_complex_numbers_over_devices():
+    """The addition within the collective goes with it."""
+    type_, element = "tensor<3xcomplex<f32>>", "tensor<complex<f32>>"
+    op = f"""\"stablehlo.all_reduce\"(%0) <{{replica_groups = dense<0> : tensor<1x1xi64>}}> ({{
+      ^bb0(%x: {element}, %y: {element}):
+        %s = stablehlo.add %x, %y : {element}
+        stablehlo.return %s : {element}
+    }}) : ({type_}) -> {type_}"""
+    value = (RNG.normal(size=3) + 1j).astype(np.complex64)
+    new = assert_numbers_stay(function(type_, type_, op), "open-forms", value)
+    assert ops_of(new).count("stablehlo.all_reduce") == 2
+
+
 @pytest.mark.parametrize(
     ("one", "other", "given"),
     [

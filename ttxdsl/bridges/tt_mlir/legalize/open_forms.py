@@ -9,6 +9,7 @@ listed are bytes, for texts of them are read otherwise.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import filterfalse
 from typing import cast
 
 from xdsl.context import Context
@@ -252,9 +253,9 @@ class OpenFormsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for_each(op, stablehlo.DotGeneralOp, _open_product)
-        for child in ops_of_type(op, *_BY_PARTS):
-            if not _is_in_computation(child):
-                _open_by_parts(child)
+        # a collective that is replaced takes the ops of its computation with it
+        for child in [*filterfalse(_is_in_computation, ops_of_type(op, *_BY_PARTS))]:
+            _open_by_parts(child)
         for_each(op, stablehlo.BitcastConvertOp, _open_bitcast)
         for_each(op, stablehlo.RngOp, _stretch_random)
         for_each(op, stablehlo.ConvolutionOp, _pad_convolution)
