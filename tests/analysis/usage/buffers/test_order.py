@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-import ttxdsl
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import (
-    depends_on_carried,
     gradients_last,
     on_demand,
     rearranged,
-    repeating_loop,
     scheduled,
-    stored_late,
     tables_beside,
     written_over_first,
 )
-from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
-from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.costs.chips import chip_named
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
@@ -53,57 +43,6 @@ func.func @main(%g: {T}, %a: {T}, %b: {T}) -> {T} {{
   return %0#1 : {T}
 }}
 """
-
-
-def body_ops() -> list[str]:
-    module = parse_program(LAYERS, make_context())
-    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
-    ops = list(loop.body.block.ops)
-    names = {op: result.name_hint or "" for op in ops for result in op.results}
-    dependent = depends_on_carried(ops)
-    assert [names[op] for op in dependent] == [names[ops[2]], names[ops[3]]]
-    return [names.get(op, "return") for op in on_demand(ops)]
-
-
-def test_recomputed_values_are_made_where_they_are_needed():
-    order = body_ops()
-    # h is made behind the first product that needs the gradient, not ahead of it
-    assert order.index("h") > 1
-    assert order[-1] == "return"
-
-
-ADDED = f"""
-func.func @main(%x: {T}, %y: {T}) -> ({T}, {T}) {{
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %four = stablehlo.constant dense<4> : tensor<i32>
-  %one = stablehlo.constant dense<1> : tensor<i32>
-  %f = stablehlo.constant dense<0.0> : tensor<f32>
-  %z = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {T}
-  %0:5 = stablehlo.while(%i = %zero, %s = %z, %t = %z, %v = %x, %w = %y) : tensor<i32>, {T}, {T}, {T}, {T}
-  cond {{
-    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  }} do {{
-    %forward = stablehlo.dot_general %v, %w, {DOT}
-    %last = stablehlo.dot_general %forward, %v, {DOT}
-    %backward = stablehlo.dot_general %forward, %forward, {DOT}
-    %first = stablehlo.dot_general %backward, %v, {DOT}
-    %n = stablehlo.add %i, %one : tensor<i32>
-    %a = stablehlo.add %s, %first : {T}
-    %b = stablehlo.add %t, %last : {T}
-    stablehlo.return %n, %a, %b, %v, %w : tensor<i32>, {T}, {T}, {T}, {T}
-  }}
-  return %0#1, %0#2 : {T}, {T}
-}}
-"""
-
-
-def test_microbatches_that_are_added_have_the_order_of_the_program():
-    module = parse_program(ADDED, make_context())
-    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
-    ops = list(loop.body.block.ops)
-    # the gradient of the last layer does not wait for the sum, behind that of the first
-    assert on_demand(ops) == ops
 
 
 BATCH, TOKENS = 8, 512
@@ -146,18 +85,6 @@ def test_a_gradient_of_other_logits_is_in_another_loop():
     )
     ops = [*all_ops(parse_program(text, make_context()))]
     assert tables_beside(ops, Fusion(TPU)) == ops
-
-
-def test_a_second_order_is_tried_where_the_first_does_not_fit():
-    module = parse_program(LAYERS, make_context())
-    chip = chip_named("v5e")
-    usage = usage_on(module, chip)
-    first = memory_profile(module, compiler=TPU)
-    assert usage.memory.peak_bytes == first.peak_bytes
-    saving = memory_profile(module, compiler=TPU, fusion=Fusion(TPU, saves_memory=True))
-    assert saving.peak_bytes <= first.peak_bytes
-    # a machine that is no chip says no limit
-    assert DeviceUsage(module, compiler=TPU).memory.peak_bytes == first.peak_bytes
 
 
 def head(
@@ -280,78 +207,6 @@ def test_a_gradient_that_an_all_reduce_sums_is_made_ahead_if_it_is_less_than_the
     assert head(update, group=64, tokens=512, axes=2)[-7:] == scattered_again
 
 
-MICROBATCHES = """
-sdy.mesh @mesh = <["x"=8]>
-func.func @main(%w: tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
-                %x: tensor<512x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
-    -> (tensor<512x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %four = stablehlo.constant dense<4> : tensor<i32>
-  %one = stablehlo.constant dense<1> : tensor<i32>
-  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<512x4096xf32>
-  cond {
-    %p = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  } do {
-    %r = sdy.sharding_constraint %w <@mesh, [{}, {}]> : tensor<4096x512xf32>
-    %1 = stablehlo.dot_general %r, %y, contracting_dims = [0] x [1]
-        : (tensor<4096x512xf32>, tensor<512x4096xf32>) -> tensor<512x512xf32>
-    %2 = stablehlo.dot_general %1, %r, contracting_dims = [1] x [1]
-        : (tensor<512x512xf32>, tensor<4096x512xf32>) -> tensor<512x4096xf32>
-    %n = stablehlo.add %i, %one : tensor<i32>
-    stablehlo.return %n, %2 : tensor<i32>, tensor<512x4096xf32>
-  }
-  return %0#1 : tensor<512x4096xf32>
-}
-"""
-
-
-def test_what_each_turn_gathers_is_not_held_around_the_loop(tmp_path: Path):
-    """XLA moves no gather out of a loop, though we do."""
-    (tmp_path / "step.mlir").write_text(MICROBATCHES)
-    module = ttxdsl.load(tmp_path / "step.mlir").partition().per_device().module
-    ops = list(all_ops(module))
-    (gather,) = (op for op in ops if isinstance(op, stablehlo.AllGatherOp))
-    (loop,) = (op for op in ops if isinstance(op, stablehlo.WhileOp))
-    assert gather.parent is loop.parent
-    assert repeating_loop(gather) is loop
-    points = memory_profile(module, compiler=TPU).points
-    assert gather not in [point.op for point in points]
-    (turn,) = (point for point in points if point.op is loop)
-    assert turn.inside >= 4096 * 512 * 4
-
-
-GATED = "tensor<1024x1024xbf16>"
-GATES = f"""
-sdy.mesh @mesh = <["x"=8]>
-func.func @main(%x: {GATED}, %g: {GATED}, %w: {GATED}, %d: {GATED})
-    -> ({GATED}, tensor<128x1024xbf16>) {{
-  %h = stablehlo.multiply %x, %g : {GATED}
-  %y = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0] : ({GATED}, {GATED}) -> {GATED}
-  %c = stablehlo.cbrt %y : {GATED}
-  %dw = stablehlo.dot_general %h, %d, contracting_dims = [0] x [0] : ({GATED}, {GATED}) -> {GATED}
-  %s = "stablehlo.reduce_scatter"(%dw) <{{scatter_dimension = 0 : i64, channel_handle =
-      #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups =
-      dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids}}> ({{
-  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
-    %e = stablehlo.add %a, %b : tensor<bf16>
-    stablehlo.return %e : tensor<bf16>
-  }}) : ({GATED}) -> tensor<128x1024xbf16>
-  return %c, %s : {GATED}, tensor<128x1024xbf16>
-}}
-"""
-
-
-def test_what_a_product_in_windows_alone_needs_stored_is_made_for_it():
-    module = parse_program(GATES, make_context())
-    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
-    ops = list(function.body.block.ops)
-    made = next(op for op in ops if isinstance(op, stablehlo.MulOp))
-    *_, gradient = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
-    order = stored_late(ops, Fusion(TPU))
-    assert order.index(made) == order.index(gradient) - 1
-
-
 LOOP = """
   %{name}:3 = stablehlo.while(%i = %zero, %a = {first}, %b = {second}) : tensor<i32>, {T}, {T}
   cond {{
@@ -399,25 +254,6 @@ def microbatches(count: int, is_chain: bool) -> str:
     return " ".join(str(loop.results[0].name_hint) for loop in loops)
 
 
-def test_microbatches_save_four_at_a_time_before_their_gradients():
-    assert microbatches(2, False) == "f0 f1 b0 b1"
-    assert microbatches(6, False) == "f0 f1 f2 f3 b0 b1 b2 b3 f4 f5 b4 b5"
-    # each needs the gradient of the one before
-    assert microbatches(3, True) == "f0 b0 f1 b1 f2 b2"
-
-
-def test_fewer_microbatches_save_together_where_four_do_not_fit():
-    module = step_of(4, False)
-    four, three = (
-        memory_profile(module, compiler=TPU, fusion=Fusion(TPU, together=count))
-        for count in (4, 3)
-    )
-    assert three.peak_bytes < four.peak_bytes
-    for profile in (four, three):
-        chip = replace(chip_named("v5e"), memory_bytes=profile.peak_bytes)
-        assert usage_on(module, chip).memory.peak_bytes == profile.peak_bytes
-
-
 def reference(size: str) -> list[str]:
     """Return the loops of a step whose reference is behind its policy, and what it gives."""
     loops = (
@@ -448,16 +284,6 @@ def reference(size: str) -> list[str]:
         for op in ops
         if isinstance(op, stablehlo.WhileOp | stablehlo.ReduceOp)
     ]
-
-
-def test_a_reference_that_gives_little_runs_ahead_of_what_saves():
-    few = f"""
-      %z = stablehlo.constant dense<0.0> : tensor<f32>
-      %sum = stablehlo.reduce(%reference#1 init: %z) applies stablehlo.add
-          across dimensions = [0, 1] : ({T}, tensor<f32>) -> tensor<f32>
-      %few = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> {T}
-    """
-    assert reference(few) == ["reference", "sum", "policy", "back"]
 
 
 def kernel(name: str, *operands: str, target: str = "tpu_custom_call") -> str:
@@ -603,12 +429,6 @@ def gates(read: str, is_kernel_between: bool = False) -> list[str]:
     assert written_over_first(ops, Fusion(TPU)) == ops
     names = (str(result.name_hint) for op in ops for result in op.results)
     return [name for name in names if name in ("fewer", "more")]
-
-
-def test_what_ends_more_of_what_kernels_made_is_written_first():
-    assert gates("%both") == ["more", "fewer"]
-    assert gates("%a") == ["fewer", "more"]  # neither reads all of the other's
-    assert gates("%both", is_kernel_between=True) == ["fewer", "more"]
 
 
 def attention_gradients(probabilities: str) -> list[str]:
