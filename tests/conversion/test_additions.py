@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
@@ -17,7 +16,6 @@ from tests.dialects.tt_text import parse, printed
 from tests.sampling import sampled
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.dialects import ttir
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -315,23 +313,6 @@ def test_a_custom_call_keeps_its_fields_and_functions():
     assert printed(parse(printed(module))).count("@body") == 2
 
 
-def test_a_token_crosses_the_border():
-    text = """
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
-        %t: !stablehlo.token) -> (tensor<4xf32>, !stablehlo.token) {
-      return %x, %t : tensor<4xf32>, !stablehlo.token
-    }"""
-    module = parse(text)
-    with collect_remarks():
-        TTStableHLOPipelinePass().apply(make_context(), module)
-    x = np.arange(4, dtype=np.float32)
-    lowered = to_ttir(printed(module))
-    value, token = run_module(lowered, [x, None])
-    assert token is None
-    np.testing.assert_array_equal(value, x)
-
-
 def test_the_verifier_of_the_op_that_it_stands_for():
     text = """
     func.func @main(%a: tensor<3x4xf32>, %o: tensor<3x4xf32>) -> tensor<3x4xf32> {
@@ -341,15 +322,3 @@ def test_the_verifier_of_the_op_that_it_stands_for():
     }"""
     with pytest.raises(VerifyException, match=r"3, 4|3x4"):
         parse(text)
-
-
-def test_destinations_are_the_tensors_that_result():
-    text = """
-    func.func @main(%x: tensor<2xui64>) -> tensor<4xui32> {
-      %s, %r = stablehlo.rng_bit_generator %x, algorithm = PHILOX :
-        (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
-      return %r : tensor<4xui32>
-    }"""
-    [op] = [op for op in to_ttir(text).walk() if isinstance(op, ttir.AdditionOp)]
-    assert len(op.reads) == 1
-    assert [one.type for one in op.dps_outputs] == [one.type for one in op.results]

@@ -9,13 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
 from tests.dialects.tt_text import parse, printed
 from tests.sampling import sampled
-from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 MESH = '"x"=2, "y"=4]'
-REORDERED = '"x"=2, "y"=4], device_ids=[0, 2, 4, 6, 1, 3, 5, 7]'
 SPLIT = '[{"x"}, {"y"}]'
 CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 SUM = """({
@@ -149,22 +146,6 @@ EVERY_GROUP = pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS.keys
 
 
 @EVERY_GROUP
-@pytest.mark.parametrize("dim", [0, 1])
-def test_all_gather(groups: list[list[int]], dim: int):
-    assert_same_numbers(all_gather(groups, dim))
-
-
-@EVERY_GROUP
-def test_all_reduce(groups: list[list[int]]):
-    assert_same_numbers(all_reduce(groups))
-
-
-@EVERY_GROUP
-def test_reduce_scatter(groups: list[list[int]]):
-    assert_same_numbers(reduce_scatter(groups))
-
-
-@EVERY_GROUP
 @pytest.mark.parametrize(("split", "concat"), sampled([(0, 1), (1, 0), (0, 0)], 1))
 def test_all_to_all(groups: list[list[int]], split: int, concat: int):
     assert_same_numbers(all_to_all(groups, split, concat))
@@ -185,37 +166,6 @@ def test_whole_axes_are_one_step_an_axis(name: str):
     assert collectives(all_to_all(groups, 0, 1)) == ["all_to_all"] * steps
 
 
-def test_gathers_go_minor_axis_first_and_scatters_major_first():
-    def axes(text: str) -> list[int]:
-        return [
-            op.properties["cluster_axis"].value.data
-            for op in to_ttir(text).walk()
-            if "cluster_axis" in op.properties
-        ]
-
-    assert axes(all_gather(GROUPS["both axes"], 0)) == [1, 0]
-    assert axes(all_gather(GROUPS["both axes, minor first"], 0)) == [0, 1]
-    assert axes(reduce_scatter(GROUPS["both axes"])) == [0, 1]
-
-
-def test_the_order_of_a_group_does_not_matter_to_a_reduction():
-    assert collectives(all_reduce(GROUPS["backward"])) == ["all_reduce"]
-
-
-def test_irregular_groups_are_told_as_a_cost():
-    module = parse(all_reduce(GROUPS["diagonal"]))
-    with collect_remarks() as remarks:
-        convert_stablehlo_to_ttir(module)
-    assert ["not whole mesh axes" in remark.message for remark in remarks] == [True]
-
-
-@pytest.mark.parametrize("op", ["multiply", "maximum", "minimum"])
-def test_kinds_of_reductions(op: str):
-    text = all_reduce(GROUPS["minor axis"], SUM.replace(".add", f".{op}"))
-    assert collectives(text) == ["all_reduce"]
-    assert_same_numbers(text)
-
-
 def test_a_reduction_of_no_kind_is_gathered_and_folded():
     # (p + 1) (q + 1) - 1 is associative
     body = SUM.replace(
@@ -234,24 +184,6 @@ PERMUTE = (
     f"dense<[[0, 3], [3, 7], [7, 1]]> : tensor<3x2xi64>}}> : "
     f"({tensor((8, 8))}) -> {tensor((8, 8))}"
 )
-DEVICE = """
-%i = stablehlo.partition_id : tensor<ui32>
-%f = stablehlo.convert %i : (tensor<ui32>) -> tensor<f32>
-%b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<8x8xf32>
-%r = stablehlo.add %a, %b : tensor<8x8xf32>
-"""
-
-
-@pytest.mark.parametrize("mesh", [MESH, REORDERED], ids=["in order", "reordered"])
-@pytest.mark.parametrize("body", [PERMUTE, DEVICE], ids=["permute", "partition_id"])
-def test_device_ids_are_those_of_the_mesh(mesh: str, body: str):
-    assert_same_numbers(program(body, mesh=mesh))
-
-
-def test_groups_of_a_reordered_mesh():
-    text = all_gather([[0, 2, 4, 6], [1, 3, 5, 7]], 0).replace(MESH, REORDERED)
-    assert_same_numbers(text)
-    assert collectives(text) == ["all_gather"]
 
 
 @pytest.mark.parametrize(

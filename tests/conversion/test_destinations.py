@@ -10,7 +10,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.conversion.lowering_page import CASES, cases
 from tests.dialects.tt_text import parse
-from ttxdsl.conversion.driver import lowerings
 from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.diagnostics.errors import CompileError
@@ -53,10 +52,3 @@ def test_the_same_ttnn_comes_of_it(made: Callable[[], Iterator[ModuleOp]], least
             assert lowered(module, destinations=False) == wanted
             compared += 1
     assert compared > least
-
-
-def test_who_looks_at_ttir_sees_destinations():
-    shown = lowerings("stablehlo", "ttnn"), lowerings("stablehlo", "ttir", through=True)
-    assert ["destinations=false" in str(passes[0]) for passes in shown] == [False] * 2
-    through = lowerings("stablehlo", "ttnn", through=True)
-    assert str(through[0]) == "convert-stablehlo-to-ttir{destinations=false}"

@@ -95,11 +95,6 @@ def test_every_spelling(groups: str, more: str, found: Groups):
     assert groups_of(groups, more) == found
 
 
-def test_an_exchange_with_a_channel_is_between_partitions():
-    assert groups_of(dense("", "0x0"), CHANNEL, "exchange") == (tuple(range(8)),)
-    assert groups_of(dense("", "0x0"), "", "exchange") == tuple((k,) for k in range(8))
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [

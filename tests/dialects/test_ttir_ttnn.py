@@ -6,7 +6,6 @@ import pytest
 from xdsl.utils.exceptions import VerifyException
 
 from tests.dialects.tt_text import parse, printed, program
-from tests.differential.oracle import Oracle
 from ttxdsl.dialects import ttir, ttnn
 
 FULL = "shard_direction = #ttcore.shard_direction<full_to_shard>"
@@ -213,17 +212,6 @@ WRITERS = pytest.mark.parametrize(
 
 
 @WRITERS
-def test_a_constant_on_the_mesh(oracle: Oracle, write):
-    text = printed(
-        module := parse(
-            write("constant", "value = dense<[1, 2]> : tensor<2xi32>", "", "@2xi32")
-        )
-    )
-    assert parse(text).is_structurally_equivalent(module)
-    oracle.run(text.replace("builtin.module", "module"))
-
-
-@WRITERS
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: f"{case[0]}: {case[4]}")
 def test_refused(write, case: tuple[str, str, str, str, str]):
     *said, message = case
@@ -245,15 +233,6 @@ def collective(
         properties += ", num_links = 1 : ui32"
     device = "" if op == "mesh_partition" else " !ttnn.device"
     return program(f"ttnn.{op}", properties, given + device, answer)
-
-
-@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
-@pytest.mark.parametrize("case", COLLECTIVES, ids=lambda case: case[0])
-def test_collectives(oracle: Oracle, dialect: str, case: tuple[str, str, int, int]):
-    module = parse(collective(dialect, *case))
-    text = printed(module)
-    assert parse(text).is_structurally_equivalent(module)
-    oracle.run(text.replace("builtin.module", "module"))
 
 
 @pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
@@ -285,15 +264,6 @@ def test_a_mesh_that_the_module_does_not_list():
     text = collective("ttir", *COLLECTIVES[0])
     with pytest.raises(VerifyException, match='no mesh "mesh"'):
         parse(text.replace('<"mesh" = 2x4>', '<"other" = 2x4>'))
-
-
-def test_without_meshes_sizes_are_not_known():
-    text = collective("ttir", *COLLECTIVES[0]).replace("8xf32", "6xf32")
-    parse(
-        text.replace(
-            'attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]>}', ""
-        )
-    )
 
 
 def test_links_are_positive():

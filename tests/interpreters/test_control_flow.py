@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
-from jax import lax
 
 import ttxdsl
 from tests.interpreters.arrays import (
@@ -13,7 +11,6 @@ from tests.interpreters.arrays import (
 )
 from tests.interpreters.rank_programs import COLUMNS, LINES, loop_of_sums
 from tests.interpreters.reference import (
-    same_as_jax,
     same_as_xla,
 )
 from ttxdsl.diagnostics.errors import CompileError
@@ -23,39 +20,6 @@ pytestmark = pytest.mark.usefixtures("no_warnings")
 
 
 # control flow
-
-
-def test_while_if_case_map():
-    same_as_jax(lambda n: lax.fori_loop(0, n, lambda i, x: x * 2 + i, 1), np.int32(7))
-    same_as_jax(
-        lambda x: lax.while_loop(lambda x: x < 100, lambda x: x * 3, x), np.float32(2)
-    )
-    for value in (True, False):
-        same_as_jax(
-            lambda p, x: lax.cond(p, lambda x: x + 1, lambda x: x * 2, x),
-            np.array(value),
-            array(3),
-        )
-    for index in (-1, 0, 1, 2, 5):
-        same_as_jax(
-            lambda i, x: lax.switch(i, [lambda x: x, lambda x: -x, lambda x: x * x], x),
-            np.int32(index),
-            array(3),
-        )
-    same_as_jax(
-        lambda x: lax.map(lambda r: r.sum() + r, x), array(4, 3), reduction_length=3
-    )
-    same_as_jax(
-        lambda x: lax.scan(lambda c, r: (c + r, c * r), np.zeros(3, np.float32), x),
-        array(4, 3),
-    )
-
-
-def test_while_whose_condition_differs_by_element():
-    same_as_jax(
-        jax.vmap(lambda x: lax.while_loop(lambda x: x < 100, lambda x: x * 3, x)),
-        np.array([1, 200, 5, 99], np.float32),
-    )
 
 
 @pytest.mark.parametrize("form", ["stablehlo", "ttir", "ttnn"])
@@ -75,44 +39,6 @@ def test_a_loop_that_some_devices_end_before_others(form: Form):
         )
     with pytest.raises(CompileError, match="wait for the others forever"):
         columns.simulate(x)
-
-
-def test_a_loop_in_a_branch_that_some_devices_take():
-    """A loop inside ends when those end that run it."""
-    text = """
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-      %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>]
-          out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<2xf32>) {
-        %id = stablehlo.partition_id : tensor<ui32>
-        %one = stablehlo.constant dense<1> : tensor<ui32>
-        %p = stablehlo.compare EQ, %id, %one : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
-        %n = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
-        %step = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> tensor<2xf32>
-        %r = "stablehlo.if"(%p) ({
-          %w = stablehlo.while(%y = %a) : tensor<2xf32>
-          cond {
-            %end = stablehlo.constant dense<9.0> : tensor<f32>
-            %zero = stablehlo.constant dense<0.0> : tensor<f32>
-            %most = stablehlo.reduce(%y init: %zero) applies stablehlo.maximum across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
-            %go = stablehlo.compare LT, %most, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
-            stablehlo.return %go : tensor<i1>
-          } do {
-            %z = stablehlo.add %y, %step : tensor<2xf32>
-            stablehlo.return %z : tensor<2xf32>
-          }
-          stablehlo.return %w : tensor<2xf32>
-        }, {
-          stablehlo.return %a : tensor<2xf32>
-        }) : (tensor<i1>) -> tensor<2xf32>
-        sdy.return %r : tensor<2xf32>
-      } : (tensor<4xf32>) -> tensor<4xf32>
-      return %0 : tensor<4xf32>
-    }"""
-    x = np.array([1, 2, 3, 4], np.float32)
-    (result,) = ttxdsl.load(text).simulate(x, max_steps=9)
-    # the first device, which adds nothing, would never end
-    np.testing.assert_array_equal(result, [1, 2, 8, 9])
 
 
 def test_map_op():

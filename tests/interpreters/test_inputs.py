@@ -42,12 +42,6 @@ def test_dynamic_shapes_have_no_inputs():
         random_inputs(function("tensor<?xf32>"), 0)
 
 
-def test_a_tag_is_the_index_of_its_element():
-    (x,) = tagged_inputs(function("tensor<3x4xf32>"))
-    assert x.dtype == np.float32
-    assert x[2, 1] == 2 * 4 + 1
-
-
 @pytest.mark.parametrize(
     ("dtype", "modulus"),
     [

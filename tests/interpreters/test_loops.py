@@ -17,7 +17,6 @@ from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_tti
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.interpreters.kernels import indexing
 from ttxdsl.interpreters.runtime.plan import RegionPlan
-from ttxdsl.interpreters.runtime.regions import session
 from ttxdsl.interpreters.runtime.run import Runner
 
 ROWS, WIDTH = 4, 3
@@ -170,11 +169,6 @@ def test_so_does_what_is_scattered(monkeypatch: pytest.MonkeyPatch, body: str):
     assert written == [False] + [True] * (ROWS - 1)
 
 
-def test_a_scatter_leaves_alone_what_is_read_later():
-    steps = [row_of("%b0", "%x"), scattered("%b1", "%x", "%n", PUT)]
-    check(loop("\n".join([*steps, f"%m = stablehlo.add %b1, %n : {BUFFER}"]), "%n, %m"))
-
-
 def test_so_they_do_in_ttnn(monkeypatch: pytest.MonkeyPatch):
     """A turn costs the row, not the buffer, so that a scan is linear in its length."""
     wanted = check(STACK)
@@ -262,32 +256,6 @@ def test_what_somebody_still_looks_at_stays(name: str):
         np.testing.assert_array_equal(found, one)
 
 
-def test_one_array_for_two_buffers_stays_two():
-    one = buffers()[0]
-    text = loop(
-        "\n".join([row_of("%b1", "%x"), doubled("%x", "%y"), updated("%b0", "%y", "%n")]),
-        "%n, %b1",
-    )  # fmt: skip
-    found, kept = check(text, [one, one])
-    np.testing.assert_array_equal(kept, one)
-    np.testing.assert_array_equal(found, 2 * one)
-
-
-def test_buffers_from_outside_stay():
-    text = loop(
-        "\n".join(
-            [
-                row_of("%b0", "%x"),
-                doubled("%x", "%y"),
-                updated("%a1", "%y", "%n"),
-                f"%m = stablehlo.add %n, %b1 : {BUFFER}",
-            ]
-        ),
-        "%b0, %m",
-    )
-    check(text)
-
-
 def random_body(seed: int) -> tuple[str, str]:
     """Views, updates and sums of three buffers, some of them carried under other names."""
     rng = random.Random(seed)
@@ -349,21 +317,3 @@ def test_a_pass_costs_the_kernels_alone():
 def names(plan: RegionPlan) -> list[str]:
     """The ops that are left after the first pass."""
     return [step.op.name for run in plan.groups for step in run.steps]
-
-
-def test_what_follows_from_constants_is_computed_once():
-    half = f"stablehlo.constant dense<0.5> : {BUFFER}"
-    text = loop(
-        f"""%half = {half}
-        %more = stablehlo.add %half, %half : {BUFFER}
-        %n = stablehlo.add %b0, %more : {BUFFER}""",
-        "%n, %b1",
-    )
-    check(text)
-    runner = Runner(parse(text))
-    runner.run(buffers())
-    plans = session(runner.interpreter).plans.values()
-    left = {name for plan in plans for name in names(plan)}
-    assert "stablehlo.constant" not in left
-    body = max(plans, key=lambda plan: len(plan.steps) if plan.repeats else 0)
-    assert names(body).count("stablehlo.add") == 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +10,6 @@ from jax import lax
 
 import ttxdsl
 from tests.interpreters.arrays import (
-    ALL,
     BF16,
     BOOL,
     C64,
@@ -26,7 +23,6 @@ from tests.interpreters.arrays import (
 )
 from tests.interpreters.reference import (
     body,
-    each_same_as_jax,
     same_as_jax,
     same_as_xla,
 )
@@ -35,82 +31,6 @@ pytestmark = pytest.mark.usefixtures("no_warnings")
 
 
 # data movement
-
-
-@pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_movement(dtype):
-    x = array(3, 4, 5, dtype=dtype)
-    calls = {
-        "transpose": lambda x: lax.transpose(x, (2, 0, 1)),
-        "reshape": lambda x: lax.reshape(x, (5, 12)),
-        "turned reshape": lambda x: lax.reshape(x, (5, 12), dimensions=(2, 1, 0)),
-        "rev": lambda x: lax.rev(x, (0, 2)),
-        "slice": lambda x: lax.slice(x, (0, 1, 1), (3, 4, 5), (2, 1, 3)),
-        "broadcast": lambda x: lax.broadcast_in_dim(x, (2, 3, 4, 6, 5), (1, 2, 4)),
-        "concatenate": lambda x: lax.concatenate([x, x[:, :1], x[:, 2:]], 1),
-        "squeeze": lambda x: lax.squeeze(lax.expand_dims(x, (1, 3)), (1,)),
-    }
-    each_same_as_jax({name: (function, x) for name, function in calls.items()})
-
-
-PADS = [
-    [(0, 0, 0), (0, 0, 0)],
-    [(1, 2, 0), (0, 3, 1)],
-    [(-1, 0, 0), (0, -2, 0)],
-    [(-1, -1, 2), (2, -3, 1)],
-    [(-2, 5, 3), (-4, 6, 2)],
-    [(-3, 0, 0), (0, -5, 0)],
-    [(4, -7, 1), (-2, -2, 0)],
-]
-
-
-@pytest.mark.parametrize("shape", [(4, 5), (1, 7), (3, 9)], ids=str)
-def test_pad(shape):
-    x = array(*shape)
-    calls = {
-        str(config): (partial(lax.pad, padding_config=config), x, np.float32(7))
-        for config in PADS
-        if all(
-            low + max(0, n + (n - 1) * gap) + high >= 0
-            for n, (low, high, gap) in zip(shape, config, strict=True)
-        )
-    }
-    each_same_as_jax(calls)
-
-
-def test_pad_of_nothing():
-    same_as_jax(lambda x, v: lax.pad(x, v, [(2, 1, 3)]), array(0), np.float32(7))
-    same_as_jax(lambda x, v: lax.pad(x, v, []), np.float32(1), np.float32(7))
-
-
-@pytest.mark.parametrize("dtype", [F32, BF16, I32, U8, C64], ids=str)
-def test_iota(dtype):
-    for dim in (0, 1):
-        same_as_jax(lambda d=dim: lax.broadcasted_iota(dtype, (3, 4), d))
-
-
-@pytest.mark.parametrize("index", [np.int32, np.int8, np.uint8, np.int64, np.uint64])
-def test_dynamic_slices_clamp(index):
-    x, update = array(5, 6), array(2, 3, seed=1)
-    calls = {}
-    for start in ((0, 0), (1, 2), (-3, 9), (100, -100), (2, 1)):
-        starts = np.array(start).astype(index)
-        calls[f"slice {start}"] = (
-            lambda x, *at: lax.dynamic_slice(x, at, (2, 3)),
-            x,
-            *starts,
-        )
-        calls[f"update {start}"] = (
-            lambda x, u, *at: lax.dynamic_update_slice(x, u, at),
-            x,
-            update,
-            *starts,
-        )
-    each_same_as_jax(calls)
-
-
-def test_concatenate_empty():
-    same_as_jax(lambda x: lax.concatenate([x, x, x[:0]], 0), array(0, 3))
 
 
 def test_dynamic_shapes():

@@ -1,13 +1,10 @@
 """Stage 6: by priorities, or aggressively where devices then send less."""
 
-import numpy as np
 import pytest
 
 import ttxdsl
 from tests.interpreters.reference import parse
-from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 from ttxdsl.transforms.pipeline import Hooks, TTStableHLOPipelinePass
@@ -39,31 +36,6 @@ func.func public @main(
 }}"""
 
 
-def test_the_one_that_sends_less_is_stage_6():
-    given = ttxdsl.load(program())
-    by_priority, aggressive = (
-        bytes_sent(given.partition(propagation=name).module)
-        for name in (BY_PRIORITY, AGGRESSIVE)
-    )
-    partitioned = given.partition()
-    # without optimizing 6,144: what is to send less sends no more than that
-    assert bytes_sent(partitioned.module) == aggressive == 4_608 < by_priority
-    (remark,) = [one for one in partitioned.remarks if "stage 6" in one.message]
-    assert (
-        f"{bytes_text(aggressive)} with it, {bytes_text(by_priority)} with"
-        in remark.message
-    )
-    rng = np.random.default_rng(0)
-    arrays = [rng.integers(64, size=(2, 16), dtype="i4")]
-    arrays += [
-        rng.standard_normal(shape).astype("f4")
-        for shape in ((64, 32), (32, 48), (48, 32))
-    ]
-    (wanted,) = run_module(parse(program()), arrays)
-    (found,) = partitioned.simulate(*arrays)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
-
-
 def test_stages_apart_choose_the_same():
     module = parse(program())
     for first, last in ((1, 6), (7, 13)):
@@ -93,25 +65,6 @@ def test_the_end_of_the_cheaper_way_is_kept(monkeypatch: pytest.MonkeyPatch):
         made[looks] = str(module), [str(one) for one in remarks], len(ended)
     assert made[False][:2] == made[True][:2]
     assert (made[False][2], made[True][2]) == (2, 1)  # which ends trials at stage 11
-
-
-UNRELATED = '%b: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}p1]>}'
-"""An argument of a priority that has nothing to do with the contradiction."""
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        program(table="{}, {}", batch=""),
-        program().replace("%j:", f"{UNRELATED}, %j:", 1),
-    ],
-    ids=["no contradiction", "priorities"],
-)
-def test_priorities_and_agreement_decide_alone(text: str):
-    given = ttxdsl.load(text)
-    partitioned = given.partition()
-    assert partitioned.text == given.partition(propagation=BY_PRIORITY).text
-    assert not any("stage 6" in one.message for one in partitioned.remarks)
 
 
 def test_why_tells_of_the_chosen_one():

@@ -20,10 +20,3 @@ def test_stages_by_name_are_the_stages():
     assert basic.text != given.partition(last_stage=6).text
     with pytest.raises(ttxdsl.CompileError, match="did you mean sdy-basic-propagate"):
         given.partition(propagation="basic-propagate")
-
-
-def test_priorities_are_looked_at_where_the_pass_does():
-    given = ttxdsl.load(programs.PRIORITY)
-    design = given.partition(propagation="sdy-aggressive-propagate")
-    assert any("priority" in one.message for one in design.remarks)
-    assert not any("priority" in one.message for one in given.partition().remarks)

@@ -6,10 +6,8 @@ import pytest
 from xdsl.ir import Operation
 
 from tests.rules.test_supplement import op_of, tensor
-from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
-from ttxdsl.rules import sharding_rule
 from ttxdsl.rules.division import Division, division
-from ttxdsl.sharding.factors import factor_symbol, parse_rule
+from ttxdsl.sharding.factors import factor_symbol
 
 
 def call(target: str, *shape: int) -> Operation:
@@ -76,14 +74,3 @@ def test_nothing_is_known():
     assert division(call("tpu_custom_call", 4)) is None
     dynamic = "tensor<?xf32>"
     assert division(op_of("stablehlo.negate", [dynamic], dynamic)) is None
-
-
-def test_a_written_rule_says_how_shardings_travel_only():
-    op = op_of("stablehlo.negate", [tensor(4)], tensor(4))
-    known = division(op)
-    written = parse_rule("([i])->([j]) {i=4, j=4}, custom")
-    op.attributes[SHARDING_RULE] = OpShardingRuleAttr(written)
-    assert sharding_rule(op) == written
-    found = division(op)
-    assert known is not None and found is not None
-    assert text(found) == text(known) == "([i])->([i]) {i=4} local={i}"

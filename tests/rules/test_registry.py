@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
     IntegerAttr,
-    StringAttr,
     TensorType,
     f32,
     i64,
@@ -110,10 +109,6 @@ def forget() -> Iterator[None]:
     yield
     for op_class in (BaseOp, MatmulOp, RowsOp, stablehlo.AddOp):
         unregister_sharding_rule(op_class)
-
-
-def test_unknown_op_has_no_rule():
-    assert sharding_rule(product()) is None
 
 
 def test_text():
@@ -244,28 +239,6 @@ def test_equal_signatures_are_worked_out_once(monkeypatch: pytest.MonkeyPatch):
     assert rules[0] is rules[2] != rules[1]
 
 
-def test_signature_holds_what_is_around_the_op():
-    """Two concatenations of equal types and properties, one of slices."""
-    whole = value(4, 8)
-    parts = [
-        stablehlo.SliceOp.create(
-            operands=[whole],
-            result_types=[TensorType(f32, (4, 4))],
-            properties={
-                "start_indices": DenseArrayBase.from_list(i64, (0, start)),
-                "limit_indices": DenseArrayBase.from_list(i64, (4, start + 4)),
-                "strides": DenseArrayBase.from_list(i64, (1, 1)),
-            },
-        ).result
-        for start in (0, 4)
-    ]
-    plain = sharding_rule(concatenated([value(4, 4), value(4, 4)]))
-    rolled = sharding_rule(concatenated(parts))
-    assert plain is not None and rolled is not None
-    assert (plain.need_replication, plain.permutation) == ((1,), ())
-    assert (rolled.need_replication, rolled.permutation) == ((), (1,))
-
-
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
     remembered: dict[object, object] = {}
     monkeypatch.setattr(registry, "_remembered", remembered)
@@ -279,10 +252,3 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
 def test_every_stablehlo_op_has_a_rule_or_a_reason():
     ops = StableHLO.operations
     assert not [op.name for op in ops if (op in RULES) == (op in WITHOUT_RULE)]
-
-
-def test_unregistered_attribute_is_ignored():
-    """Only our attribute means a rule; a string of that name is not one."""
-    add = stablehlo.AddOp(value(4), value(4))
-    add.attributes["sdy.sharding_rule"] = StringAttr("([i])->([i])")
-    assert str(sharding_rule(add)) == "([i], [i])->([i]) {i=4}"

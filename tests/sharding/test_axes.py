@@ -5,19 +5,9 @@ from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import (
     AxisRef,
-    append_merged,
-    common_prefix,
-    concatenate_merged,
-    is_prefix,
-    is_strict_prefix,
-    lists_overlap,
-    prefix_without_overlap,
-    sort_and_merge,
-    sort_by_mesh,
     split_mesh_at,
     subtract,
     total_size,
-    truncate_without_overlap,
 )
 from ttxdsl.sharding.devices.mesh import Mesh
 
@@ -33,11 +23,6 @@ def z(pre_size: int, size: int) -> AxisRef:
     return AxisRef("z", pre_size, size)
 
 
-def test_text() -> None:
-    assert str(X) == '"x"'
-    assert str(z(2, 4)) == '"z":(2)4'
-
-
 def test_sizes_need_the_mesh_for_full_axes() -> None:
     assert Y.size_in(MESH) == 24
     assert z(2, 4).size_in(MESH) == 4
@@ -45,72 +30,6 @@ def test_sizes_need_the_mesh_for_full_axes() -> None:
     assert total_size((X, z(2, 4)), MESH) == 8
     with pytest.raises(ValueError, match='unknown axis name: "q"'):
         AxisRef("q").size_in(MESH)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "contains"),
-    [
-        (Z, z(2, 2), True),
-        (z(1, 8), z(1, 4), True),
-        (z(2, 8), z(4, 2), True),
-        (Z, Z, True),
-        (z(1, 4), z(2, 4), False),
-        (z(2, 4), z(1, 2), False),
-        (z(1, 4), Z, False),
-        (Z, y(1, 2), False),
-    ],
-)
-def test_contains(one: AxisRef, other: AxisRef, contains: bool) -> None:
-    assert one.contains(other) is contains
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "prefix"),
-    [
-        (z(1, 2), Z, True),
-        (z(2, 2), z(2, 4), True),
-        (Z, Z, True),
-        (z(1, 4), z(1, 2), False),
-        (z(1, 4), z(2, 8), False),
-        (z(1, 2), Y, False),
-    ],
-)
-def test_is_prefix_of(one: AxisRef, other: AxisRef, prefix: bool) -> None:
-    assert one.is_prefix_of(other) is prefix
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "suffix"),
-    [
-        (Z, Z, True),
-        (z(2, 8), Z, True),
-        (z(2, 4), z(1, 8), True),
-        (Z, z(2, 8), False),
-        (z(1, 2), z(2, 4), False),
-        (z(1, 4), Z, False),
-        (Z, X, False),
-    ],
-)
-def test_is_suffix_of(one: AxisRef, other: AxisRef, suffix: bool) -> None:
-    assert one.is_suffix_of(other, MESH) is suffix
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "can"),
-    [
-        (X, Y, True),
-        (X, y(2, 2), True),
-        (Z, z(2, 2), True),
-        (z(1, 2), z(4, 2), True),
-        (z(1, 4), z(2, 4), True),
-        (y(1, 2), y(1, 3), False),
-        (y(1, 2), y(3, 2), False),
-        (y(1, 3), y(2, 3), False),
-    ],
-)
-def test_can_coexist(one: AxisRef, other: AxisRef, can: bool) -> None:
-    assert one.can_coexist(other) is can
-    assert other.can_coexist(one) is can
 
 
 @pytest.mark.parametrize(
@@ -140,53 +59,6 @@ def test_merge() -> None:
     assert not z(2, 4).can_merge(z(1, 2))
     with pytest.raises(ValueError, match="not consecutive"):
         z(1, 2).merge(z(4, 2), MESH)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "prefix", "strict"),
-    [
-        ((), (), True, False),
-        ((), (X,), True, True),
-        ((X,), (), False, False),
-        ((X, z(1, 2)), (X, Z), True, True),
-        ((X, z(1, 2)), (X, Z, Y), True, True),
-        ((X, Z), (X, Z), True, False),
-        ((X, Z), (X, z(1, 2)), False, False),
-        ((z(1, 2), X), (Z, X), False, False),
-    ],
-)
-def test_list_prefix(
-    first: tuple[AxisRef, ...], second: tuple[AxisRef, ...], prefix: bool, strict: bool
-) -> None:
-    assert is_prefix(first, second) is prefix
-    assert is_strict_prefix(first, second) is strict
-
-
-def test_common_prefix_of_lists() -> None:
-    assert common_prefix((X, Y), (X, Z)) == (X,)
-    assert common_prefix((X, z(1, 4)), (X, Z)) == (X, z(1, 4))
-    assert common_prefix((X, z(1, 4), Y), (X, Z, Y)) == (X, z(1, 4))
-    assert common_prefix((X,), (Y,)) == ()
-
-
-def test_truncate_without_overlap() -> None:
-    assert truncate_without_overlap((X, Z, Y), (z(4, 2),)) == (X, z(1, 4))
-    assert truncate_without_overlap((X, Z, Y), (Z,)) == (X,)
-    assert truncate_without_overlap((X, Z), (Y,)) == (X, Z)
-    assert prefix_without_overlap(Z, (z(8, 2), z(2, 2))) == z(1, 2)
-    assert lists_overlap((X, z(1, 2)), (Y, Z))
-    assert not lists_overlap((X, z(1, 2)), (Y, z(2, 2)))
-
-
-def test_append_and_concatenate_merge_neighbours() -> None:
-    assert append_merged((X, z(1, 2)), z(2, 8), MESH) == (X, Z)
-    assert append_merged((X, z(1, 2)), z(4, 2), MESH) == (X, z(1, 2), z(4, 2))
-    assert concatenate_merged((z(1, 2),), (z(2, 2), z(4, 2), X), MESH) == (z(1, 8), X)
-
-
-def test_mesh_order() -> None:
-    assert sort_by_mesh((z(4, 2), Y, z(1, 2), X), MESH) == (X, Y, z(1, 2), z(4, 2))
-    assert sort_and_merge((z(2, 8), Y, z(1, 2)), MESH) == (Y, Z)
 
 
 def test_subtract() -> None:

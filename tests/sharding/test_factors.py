@@ -4,7 +4,6 @@ import pytest
 
 from ttxdsl.sharding.factors import (
     OpShardingRule,
-    factor_symbol,
     parse_dim_mapping,
     parse_rule,
 )
@@ -15,13 +14,6 @@ DOT = OpShardingRule(
     results=(((0,), (1,)),),
     reduction=(2,),
 )
-
-
-def test_symbols() -> None:
-    assert [factor_symbol(f) for f in (0, 17, 18, 27)] == ["i", "z", "z_1", "z_10"]
-    assert parse_dim_mapping("zz_1") == (17, 18)
-    assert parse_dim_mapping("z_8z_9z_10") == (25, 26, 27)
-    assert parse_dim_mapping("z_2i") == (19, 0)
 
 
 @pytest.mark.parametrize(
@@ -101,15 +93,6 @@ def test_factor_kinds() -> None:
     assert batched.is_batching(0) and batched.is_batching(1)
     assert not DOT.has_compound_dims
     assert parse_rule("([ij])->([i, j]) {i=2, j=4}").has_compound_dims
-
-
-def test_identity() -> None:
-    rule = OpShardingRule.identity((4, 8), operands=2)
-    assert str(rule) == "([i, j], [i, j])->([i, j]) {i=4, j=8}"
-
-
-def test_check_accepts() -> None:
-    DOT.check([(8, 4), (4, 16)], [(8, 16)])
 
 
 @pytest.mark.parametrize(

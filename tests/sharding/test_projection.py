@@ -6,12 +6,11 @@ from ttxdsl.sharding.axes import AxisRef, is_prefix
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule
 from ttxdsl.sharding.projection import (
-    FactorSharding,
     project,
     project_tensor,
     unproject_tensor,
 )
-from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 X, Y, Z = AxisRef("x"), AxisRef("y"), AxisRef("z")
 
@@ -37,42 +36,6 @@ def factor_axes(
     return {factor: s.axes for factor, s in projected.factors.items()}
 
 
-def test_dot_of_the_talk() -> None:
-    """Each dimension is one factor: its axes are the factor's axes."""
-    mesh = Mesh((("a", 2), ("b", 2)))
-    rule = parse_rule("([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}")
-    a, b = AxisRef("a"), AxisRef("b")
-    projection = project(mesh, rule, [closed((a,), (b,)), opened((b,), ()), None])
-    lhs, rhs, result = projection.tensors
-    assert lhs.factors == {
-        0: FactorSharding((a,), True, True),
-        2: FactorSharding((b,), True, True),
-    }
-    assert rhs.factors[2] == FactorSharding((b,), False, True)
-    assert rhs.factors[1] == FactorSharding((), False, True)
-    assert result.factors[0] == FactorSharding((), False, True)
-    assert projection.operands == [lhs, rhs] and projection.results == [result]
-
-
-def test_reshape_of_the_talk_splits_an_axis() -> None:
-    """`[ij, k]->[i, jk]`, i=8, j=2, k=4: "x", "y" of size 4 on ij split "y"."""
-    mesh = Mesh((("x", 4), ("y", 4)))
-    rule = parse_rule("([ij, k])->([i, jk]) {i=8, j=2, k=4}")
-    assert factor_axes(mesh, rule, 0, opened((X, Y), ())) == {
-        0: (X, sub("y", 1, 2)),
-        1: (sub("y", 2, 2),),
-        2: (),
-    }
-
-
-def test_projecting_back_merges_sub_axes_at_factor_boundaries() -> None:
-    mesh = Mesh((("x", 4), ("y", 4)))
-    rule = parse_rule("([ij, k])->([i, jk]) {i=8, j=2, k=4}")
-    sharding = opened((X, Y), ())
-    projected = project_tensor(mesh, rule, rule.operands[0], sharding)
-    assert unproject_tensor("mesh", mesh, rule, rule.operands[0], projected) == sharding
-
-
 def test_example_of_the_projection() -> None:
     """`([ij])->([i, j])`, i=2, j=4, "x"=4, "y"=2: {"x", "y"} and back on both sides."""
     mesh = Mesh((("x", 4), ("y", 2)))
@@ -85,68 +48,6 @@ def test_example_of_the_projection() -> None:
     assert unproject_tensor("mesh", mesh, rule, rule.results[0], result) == opened(
         (sub("x", 1, 2),), (sub("x", 2, 2), Y)
     )
-
-
-def test_relatively_prime_sizes_overflow_and_close_the_next_factor() -> None:
-    mesh = Mesh((("x", 3), ("y", 2)))
-    rule = parse_rule("([ijk])->([i, j, k]) {i=4, j=3, k=2}")
-    projected = project_tensor(mesh, rule, rule.operands[0], opened((Y, X)))
-    assert projected.factors == {
-        0: FactorSharding((Y,), False, False, overflow=(X,)),
-        1: FactorSharding((), True, False),
-    }
-    back = unproject_tensor("mesh", mesh, rule, rule.operands[0], projected)
-    assert back.axes_per_dim == ((Y, X),)
-
-
-def test_overflow_keeps_the_common_divisor() -> None:
-    """An axis of 6 on a factor of 4 gives it a 2; the 3 overflows."""
-    mesh = Mesh((("x", 6),))
-    rule = parse_rule("([ij])->([i, j]) {i=4, j=3}")
-    projected = project_tensor(mesh, rule, rule.operands[0], opened((X,)))
-    assert projected.factors[0] == FactorSharding(
-        (sub("x", 1, 2),), False, False, overflow=(sub("x", 2, 3),)
-    )
-
-
-def test_minor_most_factor_may_be_uneven() -> None:
-    mesh = Mesh((("x", 4), ("y", 3)))
-    rule = parse_rule("([ij])->([i, j]) {i=4, j=2}")
-    assert factor_axes(mesh, rule, 0, opened((X, Y))) == {0: (X,), 1: (Y,)}
-
-
-def test_axes_of_size_one_stay_with_the_factor_they_follow() -> None:
-    mesh = Mesh((("x", 2), ("one", 1), ("y", 2)))
-    rule = parse_rule("([ij])->([i, j]) {i=2, j=4}")
-    one = AxisRef("one")
-    assert factor_axes(mesh, rule, 0, opened((X, one, Y))) == {0: (X, one), 1: (Y,)}
-
-
-def test_strided_axes_are_dropped_when_projecting_back() -> None:
-    """An axis on j alone would shard ij with a stride."""
-    mesh = Mesh((("x", 2),))
-    rule = parse_rule("([ij])->([i, j]) {i=2, j=4}")
-    projected = project_tensor(mesh, rule, rule.operands[0], None)
-    assert projected.expand(1, (X,))
-    back = unproject_tensor("mesh", mesh, rule, rule.operands[0], projected)
-    assert back == opened(())
-
-
-def test_missing_shardings_are_open_or_closed() -> None:
-    mesh = Mesh((("x", 2),))
-    rule = parse_rule("([i])->([i]) {i=2}")
-    assert not project(mesh, rule, [None, None]).tensors[0].factors[0].closed
-    replicated = project(mesh, rule, [None, None], closed_if_missing=True)
-    assert replicated.tensors[0].factors[0].closed
-
-
-def test_replicated_and_unreduced_axes_are_kept_and_priorities_dropped() -> None:
-    mesh = Mesh((("x", 2), ("y", 2), ("z", 2)))
-    rule = parse_rule("([i])->([i]) {i=8}")
-    sharding = TensorSharding("mesh", (DimSharding((X,), False, 3),), (Y,), (Z,))
-    projected = project_tensor(mesh, rule, rule.operands[0], sharding)
-    back = unproject_tensor("mesh", mesh, rule, rule.operands[0], projected)
-    assert back == sharding.without_priorities()
 
 
 def test_common_axes() -> None:
@@ -189,12 +90,3 @@ def test_projecting_there_and_back_keeps_a_sharding(
     sharded = back.dims[0].axes
     assert sharded == sharding.dims[0].axes or is_prefix(sharded, sharding.dims[0].axes)
     assert back.dims[0].closed == sharding.dims[0].closed
-
-
-def test_closed_dimension_has_closed_factors() -> None:
-    mesh = Mesh((("x", 2),))
-    rule = parse_rule("([ij])->([i, j]) {i=2, j=4}")
-    projected = project_tensor(
-        mesh, rule, rule.operands[0], TensorSharding("m", (CLOSED_DIM,))
-    )
-    assert all(sharding.closed for sharding in projected.factors.values())

@@ -7,7 +7,7 @@ import pytest
 
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh, mesh_positions
-from ttxdsl.sharding.spec import CLOSED_DIM, OPEN_DIM, DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 4)))
 X, Y = AxisRef("x"), AxisRef("y")
@@ -45,53 +45,6 @@ def test_device_ids_order_the_positions() -> None:
     assert mesh.same_axes(Mesh((("x", 2), ("y", 2))))
     assert mesh.without_device_ids() == Mesh((("x", 2), ("y", 2)))
     assert str(mesh) == '<["x"=2, "y"=2], device_ids=[0, 2, 1, 3]>'
-
-
-def test_dimension_text() -> None:
-    assert str(DimSharding((X, AxisRef("y", 1, 2)), False, 1)) == '{"x", "y":(1)2, ?}p1'
-    assert str(OPEN_DIM) == "{?}"
-    assert str(CLOSED_DIM) == "{}"
-
-
-def test_sharding_text() -> None:
-    sharding = TensorSharding("mesh", (dim(X), OPEN_DIM), replicated=(Y,))
-    assert str(sharding) == '<@mesh, [{"x"}, {?}], replicated={"y"}>'
-    inlined = TensorSharding(Mesh((("x", 2),)), (), unreduced=(X,))
-    assert str(inlined) == '<mesh<["x"=2]>, [], unreduced={"x"}>'
-
-
-def test_constructors_and_predicates() -> None:
-    opened = TensorSharding.fully_open("m", 2)
-    closed = TensorSharding.fully_closed("m", 2)
-    assert opened.dims == (OPEN_DIM, OPEN_DIM)
-    assert closed.is_fully_closed and not opened.is_fully_closed
-    assert opened.names_no_axes and opened.is_replicated
-    assert opened.with_replicated((X,)).is_replicated
-    assert not opened.with_replicated((X,)).names_no_axes
-    assert not opened.with_unreduced((X,)).is_replicated
-    sharded = TensorSharding.closed("m", [(X,), (Y,)])
-    assert sharded.sharding_axes == (X, Y)
-    assert sharded.sharded_size(MESH) == 8
-
-
-def test_same_layout_ignores_openness_priorities_and_replicated() -> None:
-    one = TensorSharding("m", (DimSharding((X,), False, 1), CLOSED_DIM), (Y,))
-    assert one.same_layout(TensorSharding.closed("m", [(X,), ()]))
-    assert not one.same_layout(TensorSharding.closed("m", [(), (X,)]))
-    assert not one.same_layout(TensorSharding.closed("other", [(X,), ()]))
-    assert not one.same_layout(None)
-    assert TensorSharding.fully_open("m", 1).same_layout(None)
-    assert TensorSharding.fully_open("m", 1).same_layout(
-        TensorSharding.fully_closed("n", 1)
-    )
-
-
-def test_local_shape() -> None:
-    sharding = TensorSharding.closed("m", [(X, Y), (), (AxisRef("y", 1, 2),)])
-    sharding = sharding.with_dim(2, CLOSED_DIM)
-    assert sharding.local_shape((16, 3, 5), MESH) == (2, 3, 5)
-    assert sharding.local_shape((-1, 3, 5), MESH) == (-1, 3, 5)
-    assert sharding.local_shape((17, 3, 5), MESH, pad=True) == (3, 3, 5)
 
 
 def test_uneven_dimension_names_dimension_axes_and_sizes() -> None:
@@ -135,16 +88,6 @@ def test_shards_tile_the_tensor(axes_per_dim: list[tuple[AxisRef, ...]]) -> None
         assert tensor[part].shape == sharding.local_shape(tensor.shape, MESH)
         copies[part] += 1
     assert (copies == MESH.total_size // sharding.sharded_size(MESH)).all()
-
-
-def test_shard_index_of_sub_axes() -> None:
-    """Device 5 of eight along "x" is 0b101; `"x":(2)2` is its middle bit."""
-    mesh = Mesh((("x", 8),))
-    sharding = TensorSharding.closed(
-        "m", [(AxisRef("x", 2, 2),), (AxisRef("x", 4, 2), AxisRef("x", 1, 2))]
-    )
-    assert sharding.shard_index((5,), mesh) == (0, 0b11)
-    assert sharding.shard_index((6,), mesh) == (1, 0b01)
 
 
 def test_uneven_shards_are_cut_at_the_end() -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.text import quoted, symbol
 
 
@@ -39,10 +36,3 @@ def test_quoted(text: str, expected: str):
 )
 def test_symbol(name: str, expected: str):
     assert symbol(name) == expected
-
-
-def test_shardings_quote_their_names():
-    axis = AxisRef('a"b')
-    assert str(Mesh((('a"b', 2),))) == r'<["a\22b"=2]>'
-    sharding = TensorSharding("a mesh", (DimSharding((axis,)),))
-    assert str(sharding) == r'<@"a mesh", [{"a\22b"}]>'

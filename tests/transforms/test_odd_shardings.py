@@ -65,19 +65,3 @@ def test_what_passes_leave_is_valid(oracle: Oracle, made: type[ModulePass]):
     assert len(left) > 10
     read = oracle.run_all([(text, "") for text in left])
     assert not [text for text, out in zip(left, read, strict=True) if out is None]
-
-
-def test_a_scalar_of_a_sort_is_not_made_unreduced():
-    """Nothing holds a sharding for it, so a collective on it would be invalid."""
-    text = """
-    sdy.mesh @mesh = <["a"=2]>
-    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
-      %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
-      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
-        %1 = sdy.reshard %p <@mesh, [], unreduced={"a"}> : tensor<f32>
-        %2 = stablehlo.compare LT, %1, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
-        stablehlo.return %2 : tensor<i1>
-      }) : (tensor<8xf32>) -> tensor<8xf32>
-      return %0 : tensor<8xf32>
-    }"""
-    assert "sdy.reshard" in run_passes(text, "sdy-insert-explicit-reshards")

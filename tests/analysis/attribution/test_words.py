@@ -9,14 +9,12 @@ import pytest
 
 import ttxdsl
 from tests.analysis.attribution.scanned_step import (
-    HANDED,
     carrying,
     handed,
     line_of,
     scanned,
 )
 from tests.sampling import sampled
-from ttxdsl.analysis.attribution.authored import lines_hint
 from ttxdsl.analysis.attribution.variables import variable_at
 from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.cli.main import main
@@ -96,17 +94,6 @@ def test_what_a_library_computes_is_called_by_the_call():
     assert "@" not in texts
 
 
-def test_what_a_layer_hands_to_the_next_is_its_input():
-    module = ttxdsl.load(handed()).partition().module
-    words = Words()
-    values = {
-        words.value(result) or "" for op in module.walk() for result in op.results
-    }
-    # the first one's is an argument, and the last hands on to none
-    inputs = {name for name in values if "'s input" in name}
-    assert inputs == {f"layer {number}'s input" for number in range(1, HANDED)}
-
-
 def test_plan_and_exports_say_the_same(device: ttxdsl.Program):
     largest = [value.name for value in device.plan("v5e").memory.largest]
     # what a scan saves is called by what each turn writes to it
@@ -149,11 +136,6 @@ def test_diff_says_how_to_get_lines(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "lowered.as_text(debug_info=True)" in capsys.readouterr().out
 
 
-def test_a_text_that_is_not_of_jax_is_not_told_so():
-    text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }"
-    assert lines_hint(parse_program(text)) is None
-
-
 def test_only_files_of_python_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     source = "def f(x):\n    y = x + 1\n    return y * 2\n"
@@ -190,12 +172,3 @@ def test_what_a_function_returns_is_the_variable_of_its_caller(
     inner, outer = Frame("f", f"{path}:2:11", "2:16"), Frame("g", f"{path}:5:8", "5:12")
     assert variable_at([inner, outer]) == ("z", outer)
     assert variable_at([inner]) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "is_told"),
-    [("@jit_step", True), ("", True), ("@SyncTensorsGraph.4", False)],
-)
-def test_how_to_get_lines_is_told_of_texts_that_jax_wrote(name: str, is_told: bool):
-    text = f"module {name} attributes {{mhlo.num_partitions = 8 : i32}} {{}}"
-    assert (lines_hint(parse_program(text)) is not None) == is_told

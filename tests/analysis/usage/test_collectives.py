@@ -13,17 +13,13 @@ from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec as
 from xdsl.dialects.builtin import StringAttr
 
 import ttxdsl
-from ttxdsl.analysis.attribution.purposes import purposes
-from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.collectives import counts_of, guesses_text
-from ttxdsl.analysis.usage.work import operations, operations_of
 from ttxdsl.costs.ring import Ring
 from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.calls.custom import Communication, communication_of
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh
 from ttxdsl.interpreters.ops.custom_calls import CUSTOM_CALLS
 from ttxdsl.interpreters.runtime.run import run_module
-from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.custom_call import TARGETS
 
 LAYERS, BATCH, LENGTH, WIDTH, HIDDEN, HEADS = 3, 4, 8, 16, 32, 4
@@ -76,31 +72,6 @@ def transformer(kind: str) -> ttxdsl.Program:
     return ttxdsl.load(
         jax.jit(step).trace(p, x).lower(lowering_platforms=("cpu",)).as_text()
     ).partition(optimize=False)
-
-
-def test_a_scanned_and_an_unrolled_transformer_cost_the_same():
-    scanned, unrolled = (
-        transformer(one).collectives() for one in ("scanned", "unrolled")
-    )
-    assert counts_of(scanned)["all_reduce"] >= 4 * LAYERS
-    sent = [sum(one.bytes_per_device for one in side) for side in (scanned, unrolled)]
-    assert sent[0] == sent[1]
-    assert {one.times.count for one in scanned} >= {1, LAYERS}
-    assert all(one.times.is_known for one in scanned)
-
-
-def test_operations_of_a_scanned_and_an_unrolled_transformer():
-    """The products are the same; the scan also takes its layers from stacks, and back."""
-    products: list[int] = []
-    everything: list[int] = []
-    for kind in ("scanned", "unrolled"):
-        module = transformer(kind).module
-        runs = Runs(module)
-        everything.append(operations_of(module, runs))
-        dots = [op for op in all_ops(module) if op.name == "stablehlo.dot_general"]
-        products.append(sum(runs.of(op).count * operations(op) for op in dots))
-    assert products[0] == products[1] > 0
-    assert everything[1] < everything[0] < 1.2 * everything[1]
 
 
 @pytest.mark.parametrize("kind", ["scanned", "unrolled"])
@@ -158,23 +129,6 @@ def test_a_count_that_nobody_knows_is_said():
     )
 
 
-def test_an_exchange_within_one_dimension_says_its_axes():
-    text = """
-sdy.mesh @mesh = <["x"=4]>
-func.func @main(%a: tensor<4x32xf32>) -> tensor<4x32xf32> {
-  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{}, {"x"}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
-    %1 = "stablehlo.all_to_all"(%b) <{split_dimension = 1 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    sdy.return %1 : tensor<4x8xf32>
-  } : (tensor<4x32xf32>) -> tensor<4x32xf32>
-  return %0 : tensor<4x32xf32>
-}"""
-    (exchange,) = ttxdsl.load(text).collectives()
-    assert exchange.reason == (
-        "written in the program: the result needs dimension 1 of an argument split by"
-        " x:(2)2 in another order"
-    )
-
-
 # custom calls
 
 
@@ -228,66 +182,6 @@ def test_rows_that_go_where_numbers_say(ops: str, sent: int, why: str):
     assert guesses_text([found]) is None
     assert found.axes_text == ("e" if found.group_size == 4 else "e:(2)2")
     assert found.ring is Ring.ALL_TO_ALL
-
-
-def one_call(target: str, config: str = "") -> str:
-    return (
-        f"%r = stablehlo.custom_call @{target}(%a) {config}"
-        " : (tensor<2x3xf32>) -> tensor<2x3xf32>"
-    )
-
-
-@pytest.mark.parametrize(
-    ("target", "config", "known"),
-    [
-        ("mystery", "", False),
-        ("tt.all_to_all_dispatch", "", False),
-        ("ragged_all_to_all", "", False),
-        (
-            "tpu_custom_call",
-            '{backend_config = "{\\22config\\22: {\\22has_communication\\22: true}}"}',
-            False,
-        ),
-        ("tpu_custom_call", '{backend_config = "{\\22config\\22: {}}"}', True),
-        (
-            "mosaic_gpu_v2",
-            "{api_version = 4 : i32, backend_config = {uses_xla_collective_metadata = true}}",
-            False,
-        ),
-        (
-            "mosaic_gpu_v2",
-            "{api_version = 4 : i32, backend_config = {uses_xla_collective_metadata = false}}",
-            True,
-        ),
-        ("__cudnn$fmhaSoftmax", "", True),
-        ("__cudnn$fmhaScaleBiasSoftmaxDropoutBackward", "", True),
-        ("CustomSPMDPartitioning", "", True),
-        ("lapack_spotrf_ffi", "", True),
-        ("AllocateBuffer", "", True),
-    ],
-)
-def test_whether_a_target_communicates(target: str, config: str, known: bool):
-    call = one_call(f'"{target}"' if "$" in target else target, config)
-    program = ttxdsl.load(in_devices(call)).partition()
-    found = program.collectives()
-    assert [one.kind for one in found] == ([] if known else [f"@{target}"])
-    if not known:
-        (row,) = found
-        assert not row.is_priced and row.bytes_per_device == 0
-        assert f"1 call of @{target}: " in (guesses_text(found) or "")
-        assert not purposes(program.module, found)
-
-
-def test_a_call_of_whole_values_needs_nothing_of_others():
-    """Devices have all of what it reads; the gather of that is counted."""
-    before = (
-        "%y = stablehlo.custom_call @mystery(%x) : (tensor<8x3xf32>) -> tensor<8x3xf32>"
-    )
-    outside = ttxdsl.load(
-        in_devices("%r = stablehlo.abs %a : tensor<2x3xf32>", before, "%y")
-    ).partition()
-    assert "@mystery" in outside.text
-    assert not [one for one in outside.collectives() if not one.is_priced]
 
 
 def test_targets_with_rules_and_kernels_are_known():

@@ -12,7 +12,6 @@ from tests.attack.bombs.deep import nested_regions
 from tests.insight.budget.test_check import loop
 from ttxdsl.analysis.usage import timeline as timelines
 from ttxdsl.analysis.usage.timeline import Event, Timeline, timeline
-from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import GENERIC, Convolving, Machine
 from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.loading.program import parse_program
@@ -52,32 +51,6 @@ def names(found: Timeline) -> list[str]:
     return [one.name for one in found.events]
 
 
-def test_neighbours_are_one():
-    assert names(reduces(["x", "y", "x"])) == ["3 all_reduce"]
-
-
-def test_what_needs_another_is_not_joined_with_it():
-    assert names(reduces(["x", "r0", "y"])) == ["2 all_reduce", "all_reduce"]
-
-
-def test_too_many_bytes_are_two():
-    assert (
-        names(reduces(["x", "y"], size=GENERIC.combine_bytes // 4))
-        == ["all_reduce"] * 2
-    )
-
-
-def test_a_loop_takes_all_its_turns():
-    program = ttxdsl.load(loop("i32", "0", "12", "1")).partition()
-    once = ttxdsl.load(loop("i32", "0", "1", "1")).partition()
-    found, one = (timeline(each.module, ALONE) for each in (program, once))
-    assert found.link_seconds == pytest.approx(12 * one.link_seconds)
-    assert found.compute_seconds == pytest.approx(12 * one.compute_seconds)
-    assert found.seconds == pytest.approx(12 * one.seconds)
-    assert "while x12" in names(found)
-    assert {each.times for each in found.events if each.name == "dot_general"} == {12}
-
-
 def test_an_unknown_count_is_taken_as_said():
     program = ttxdsl.load(loop("f32", "0.0", "12.0", "1.0")).partition()
     one = timeline(program.module, ALONE)
@@ -91,21 +64,6 @@ func.func public @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@me
   return %a, %0 : tensor<512x512xf32>, tensor<512x512xf32>
 }
 """
-
-
-def test_computing_hides_a_collective_that_it_does_not_need():
-    module = ttxdsl.load(OVERLAP).partition().module
-    slow = Machine(link=Link(1e-6, 1e12))
-    found = timeline(module, slow)
-    assert found.seconds == max(found.compute_seconds, found.link_seconds)
-    assert found.hidden_seconds == pytest.approx(
-        min(found.compute_seconds, found.link_seconds)
-    )
-    little = timeline(module, replace(slow, overlap=0.25))
-    assert little.hidden_seconds == pytest.approx(found.hidden_seconds / 4)
-    blocking = timeline(module, replace(slow, overlap=0.0))
-    assert blocking.hidden_seconds == 0
-    assert blocking.seconds == found.compute_seconds + found.link_seconds
 
 
 def test_a_trace_for_chrome():
@@ -124,38 +82,6 @@ def test_a_trace_for_chrome():
     assert sends and {event["args"]["why"] for event in sends} <= {*reasons}
 
 
-def test_work_that_devices_repeat_is_paid_on_each():
-    """The same product, split over four devices and not."""
-    split = OVERLAP.replace(
-        "%b: tensor<512x512xf32>)",
-        "%b: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})",
-    )
-    halves = OVERLAP.replace(
-        "%0 = stablehlo.dot_general %b, %b", "%0 = stablehlo.dot_general %a, %b"
-    )
-    slow = Machine(operations_per_second=1e9)
-    whole, part = (
-        timeline(ttxdsl.load(one).partition().module, slow) for one in (split, halves)
-    )
-    assert whole.compute_seconds == pytest.approx(512**3 / 1e9, rel=0.1)
-    assert part.compute_seconds < 0.5 * whole.compute_seconds
-
-
-def test_exponentials_take_their_own_time():
-    def program(name: str) -> Timeline:
-        text = f"""\
-func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {{
-  %0 = stablehlo.{name} %x : tensor<1024xf32>
-  return %0 : tensor<1024xf32>
-}}
-"""
-        slow = Machine(functions_per_second=1e6, op_seconds=1e-3)
-        return timeline(parse_program(text), slow)
-
-    assert program("exponential").seconds == pytest.approx(1024e-6 + 1e-3)
-    assert program("negate").seconds == pytest.approx(1e-3, rel=0.01)
-
-
 def test_convolutions_of_few_features_take_their_own_time():
     text = """\
 func.func public @main(%x: tensor<1x8x8x4xf32>, %w: tensor<1x1x4x4xf32>) -> tensor<1x8x8x4xf32> {
@@ -167,19 +93,6 @@ func.func public @main(%x: tensor<1x8x8x4xf32>, %w: tensor<1x1x4x4xf32>) -> tens
     machine = Machine(convolutions=(few, many))
     seconds = timeline(parse_program(text), machine).seconds
     assert seconds == pytest.approx(64 * 4 * 4 / 1e6)
-
-
-def test_what_is_joined_is_in_no_memory():
-    """Two elementwise ops in a row read and write as one does."""
-    text = """\
-func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
-  %0 = stablehlo.negate %x : tensor<1024xf32>
-  %1 = stablehlo.abs %0 : tensor<1024xf32>
-  return %1 : tensor<1024xf32>
-}
-"""
-    found = timeline(parse_program(text), Machine(memory_bytes_per_second=4096.0))
-    assert found.seconds == pytest.approx(2)
 
 
 def test_events_of_a_nest_are_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.analysis.usage.work import (
-    bytes_touched,
-    features,
     flops,
     multiply_adds,
     operations,
@@ -57,31 +55,6 @@ func.func @main(%x: tensor<12x8x8xf32>, %i: tensor<i32>) -> tensor<12x8x8xf32> {
 def test_operations(text: str, kind: type, expected: int):
     op = first(text, kind)
     assert operations(op) == expected  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize(
-    ("groups", "kernel", "expected"),
-    [(1, "3x3x4x16", (4, 16)), (2, "3x3x2x16", (2, 8)), (4, "3x3x1x4", (1, 1))],
-)
-def test_features_are_those_of_a_group(
-    groups: int, kernel: str, expected: tuple[int, int]
-):
-    out = f"2x8x8x{kernel.rpartition('x')[2]}"
-    text = CONVOLUTION.replace("3x3x4x16", kernel).replace("2x8x8x16", out)
-    text = text.replace("feature_group_count = 1", f"feature_group_count = {groups}")
-    op = ops_of_type(parse_program(text), stablehlo.ConvolutionOp)[0]
-    assert features(op) == expected
-    assert (
-        features(ops_of_type(parse_program(LAYER), stablehlo.DynamicSliceOp)[0]) is None
-    )
-
-
-@pytest.mark.parametrize(
-    "kind", [stablehlo.DynamicSliceOp, stablehlo.DynamicUpdateSliceOp]
-)
-def test_a_part_is_read_and_written_alone(kind: type):
-    op = first(LAYER, kind)
-    assert bytes_touched(op) == 2 * 64 * 4  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(

@@ -87,22 +87,6 @@ def test_what_functions_of_an_argument_ask(body: str, within: Interval):
     assert of_body(body, F32)[0].within == within
 
 
-def test_a_second_moment_is_not_negative_and_a_gradient_may_be():
-    v, g = of_body(
-        "%b = stablehlo.constant dense<0.9> : tensor<4xf32>\n"
-        "%c = stablehlo.constant dense<0.1> : tensor<4xf32>\n"
-        "%0 = stablehlo.multiply %b, %a0 : tensor<4xf32>\n"
-        "%1 = stablehlo.multiply %c, %a1 : tensor<4xf32>\n"
-        "%2 = stablehlo.multiply %1, %a1 : tensor<4xf32>\n"
-        "%3 = stablehlo.add %0, %2 : tensor<4xf32>\n"
-        "%r = stablehlo.sqrt %3 : tensor<4xf32>",
-        F32,
-        F32,
-    )
-    assert v.within == NOT_NEGATIVE
-    assert g == NOTHING
-
-
 def test_a_step_that_powers_count_is_at_least_one():
     (step, _) = of_body(
         "%b = stablehlo.constant dense<0.9> : tensor<f32>\n"
@@ -144,45 +128,6 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<
 }""")
     assert x.within == NOT_NEGATIVE
     assert y.within == NOT_NEGATIVE
-
-
-def test_what_one_caller_asks_of_a_function_is_not_asked_of_another():
-    x, y = demands("""\
-func.func public @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %0 = call @half(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = call @half(%y) : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = stablehlo.sqrt %0 : tensor<4xf32>
-  return %2, %1 : tensor<4xf32>, tensor<4xf32>
-}
-func.func private @half(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %c = stablehlo.constant dense<0.5> : tensor<4xf32>
-  %0 = stablehlo.multiply %a, %c : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}""")
-    assert x.within == NOT_NEGATIVE
-    assert y == NOTHING
-
-
-def test_calls_of_calls_of_calls_are_followed_so_far():
-    """Functions that each call the one before twice are 2^40 calls."""
-    functions = "\n".join(
-        f"func.func private @f{at}(%a: tensor<4xf32>) -> tensor<4xf32> {{\n"
-        f"  %0 = call @f{at - 1}(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"
-        f"  %1 = call @f{at - 1}(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
-        "  return %1 : tensor<4xf32>\n}"
-        for at in range(1, 40)
-    )
-    (x,) = demands(f"""\
-func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
-  %0 = stablehlo.sqrt %x : tensor<4xf32>
-  %1 = call @f39(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  return %1 : tensor<4xf32>
-}}
-func.func private @f0(%a: tensor<4xf32>) -> tensor<4xf32> {{
-  return %a : tensor<4xf32>
-}}
-{functions}""")
-    assert x.within == NOT_NEGATIVE
 
 
 def of_jax(function: Any, *arguments: Any) -> list[ValueDemand]:

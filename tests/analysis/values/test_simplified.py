@@ -134,19 +134,6 @@ def test_the_profile_is_of_the_program_that_was_given():
     assert str(module) == text
 
 
-def test_equal_sides_of_different_functions_are_two():
-    """Reductions are equal if what they apply is."""
-    summed = """
-  %m{n} = stablehlo.reduce(%s{n} init: %none) applies stablehlo.{op} across dimensions = [1] : (tensor<1024x2048xf32>, tensor<f32>) -> tensor<1024xf32>"""
-    none = "  %none = stablehlo.constant dense<0.0> : tensor<f32>\n"
-    for op, count in (("add", 1), ("maximum", 2)):
-        body = AGAIN + none + summed.format(n=0, op="add") + summed.format(n=1, op=op)
-        used = "  %both = stablehlo.add %m0, %m1 : tensor<1024xf32>\n  %lost = stablehlo.custom_call @keep(%both) {has_side_effect = true} : (tensor<1024xf32>) -> tensor<1024xf32>"  # fmt: skip
-        program = simplified(parsed(body + "\n" + used))
-        assert program is not None
-        assert ops_in(program.module)["stablehlo.reduce"] == count
-
-
 def test_transposes_there_and_back_are_none():
     """Each alone stays, and so do two that are something else together."""
     text = """

@@ -6,8 +6,6 @@ import pytest
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.budget.directives import (
-    Budget,
-    has_budget,
     parse_budget,
     parse_limits,
 )
@@ -16,45 +14,6 @@ from ttxdsl.insight.budget.directives import (
 def limits(text: str) -> list[tuple[str, str, int, tuple[str, ...]]]:
     found = parse_limits(text).limits
     return [(one.quantity, one.comparator, one.value, one.axes) for one in found]
-
-
-def test_the_line_of_the_issue():
-    assert limits("all_gather<=2, all_reduce==3, bytes<=4MiB, axis=model") == [
-        ("all_gather", "<=", 2, ("model",)),
-        ("all_reduce", "==", 3, ("model",)),
-        ("bytes", "<=", 4 << 20, ("model",)),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("count < 7", ("count", "<", 7, ())),
-        ("all_to_all!=0", ("all_to_all", "!=", 0, ())),
-        ("reduce_scatter >=1", ("reduce_scatter", ">=", 1, ())),
-        ("collective_permute>0", ("collective_permute", ">", 0, ())),
-        ("all_gather.bytes<= 1.5 KiB", ("all_gather.bytes", "<=", 1536, ())),
-        ("memory<1GB", ("memory", "<", 10**9, ())),
-        ("peak<=512", ("peak", "<=", 512, ())),
-        ('count==0, axis="x"', ("count", "==", 0, ("x",))),
-        ("axis=x, axis=y, count==0", ("count", "==", 0, ("x", "y"))),
-    ],
-)
-def test_limits(text: str, expected: tuple[str, str, int, tuple[str, ...]]):
-    assert limits(text) == [expected]
-
-
-@pytest.mark.parametrize(
-    ("text", "mesh"),
-    [
-        ("mesh=8", (8,)),
-        ("mesh=2,4, count<=1", (2, 4)),
-        ("count<=1, mesh = 2x4", (2, 4)),
-        ("mesh=2 , 2, 2", (2, 2, 2)),
-    ],
-)
-def test_meshes(text: str, mesh: tuple[int, ...]):
-    assert parse_limits(text).mesh == mesh
 
 
 TEXT = """\
@@ -71,12 +30,6 @@ def test_lines_of_a_program():
     assert budget.mesh == (1, 8)
     found = [(one.line, one.column, str(one)) for one in budget.limits]
     assert found == [(1, 10, "all_gather<=2"), (4, 19, "bytes<=4KiB, axis=batch")]
-
-
-def test_no_budget():
-    assert parse_budget("// CHECK: all_gather\n") == Budget(())
-    assert not has_budget("// the COMM: of a sentence")
-    assert has_budget("%0 = x // COMM: count<=0")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,15 @@ from tests.sampling import sampled
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
-from ttxdsl.diagnostics.display import plain_text
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.doctor import (
     Diagnosis,
     Row,
-    default_limit,
     diagnose,
-    mesh_shapes,
 )
 from ttxdsl.insight.doctor.groups import Analysis, Family, analyze
-from ttxdsl.insight.doctor.jax_code import jax_code, partition_specs
+from ttxdsl.insight.doctor.jax_code import jax_code
 from ttxdsl.insight.doctor.measure import Measurement, compile_candidate, measure
 from ttxdsl.insight.doctor.meshes import (
     BATCH_KEPT,
@@ -44,7 +40,6 @@ from ttxdsl.insight.doctor.meshes import (
     remove_shardings,
 )
 from ttxdsl.insight.doctor.schemes import FULLY_SHARDED
-from ttxdsl.insight.doctor.view import print_diagnosis
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.inline import InlinePass
@@ -235,22 +230,6 @@ func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"dat
 """
 
 
-def test_shardings_are_kept_on_other_sizes():
-    diagnosis = diagnose(parse_program(SHARDED), 16)
-    assert diagnosis.keeps_shardings
-    rows = {row.candidate.axes: row.measurement for row in diagnosis.rows}
-    tried = {(("data", 16 // size), ("model", size)) for size in (2, 4, 8, 16)}
-    assert set(rows) == tried
-    for axes, found in rows.items():
-        text = SHARDED
-        for (name, size), old in zip(axes, (2, 4), strict=True):
-            text = text.replace(f'"{name}"={old}', f'"{name}"={size}')
-        assert compiled(text) == found
-    (refusal,) = diagnosis.refused
-    assert str(refusal.candidate) == "data=16, model=1"
-    assert "not divisible by 16" in refusal.reason
-
-
 def test_several_meshes_are_made_one_first():
     line = 'sdy.mesh @line = <["line"=8]>\nsdy.mesh @none = <[]>\n'
     two = line + SHARDED.replace('<@mesh, [{"data"}', '<@line, [{"line":(1)2}')
@@ -278,16 +257,6 @@ def test_a_manual_computation_takes_other_sizes_of_its_axes():
     sizes = [tuple(dict(row.candidate.axes).values()) for row in diagnosis.rows]
     assert sorted(sizes) == [(1, 8), (2, 4), (4, 2), (8, 1)]
     assert not diagnosis.refused
-
-
-def test_shardings_can_be_ignored():
-    plain = SHARDED.split("\n", 1)[1]
-    for dims in ('{"data"}, {}', '{"model"}, {}'):
-        plain = plain.replace(f" {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}", "")
-    assert "sdy" not in plain
-    ignored = diagnose(parse_program(SHARDED), 8, ignore_shardings=True)
-    assert ignored == diagnose(parse_program(plain), 8)
-    assert not ignored.keeps_shardings
 
 
 def test_megatrons_mesh_is_a_candidate():
@@ -322,25 +291,6 @@ def test_other_processes_find_the_same(monkeypatch: pytest.MonkeyPatch):
     assert steps == [(at, 4) for at in range(1, 5)]
 
 
-def test_what_is_left_out_is_said():
-    diagnosis = diagnose(parse_program(text_of("layers")), 4, limit=2)
-    assert len(diagnosis.rows) == 2
-    # batch=4 and fsdp=4, which everybody tries, are compiled first
-    assert [str(row.candidate) for row in diagnosis.rows] == ["batch=4", "fsdp=4"]
-    assert len(diagnosis.untried) == 17
-    assert not {r.candidate for r in diagnosis.rows} & set(diagnosis.untried)
-    assert (default_limit(10), default_limit(4000), default_limit(10**6)) == (48, 8, 8)
-
-
-def test_shapes():
-    assert mesh_shapes(8) == ((8,), (4, 2), (2, 2, 2))
-    assert mesh_shapes(6) == ((6,), (3, 2))
-    assert all(prod(shape) == 16 for shape in mesh_shapes(16))
-    assert mesh_shapes(7) == ((7,),)
-    assert mesh_shapes(1) == ((),)
-    assert len(mesh_shapes(2**20)) == 627  # the partitions of 20; ordered: 137 billion
-
-
 def test_too_many_devices_or_sizes():
     module = parse_program(meshes.on_mesh(meshes.axes([2] + [1] * 200), "[{}, {}]"))
     with pytest.raises(CompileError, match="1073741824 devices: at most 1048576"):
@@ -350,30 +300,6 @@ def test_too_many_devices_or_sizes():
     ) as raised:
         diagnose(module, 4, all_axes=True)
     assert raised.value.hint == "leave out --all-axes"
-
-
-def test_axes_of_size_one_keep_their_size():
-    """As of MaxText's meshes, which have ten of them beside two others."""
-    ones = ", ".join(f'"one{at}"=1' for at in range(10))
-    text = SHARDED.replace('"data"=2', f'"data"=2, {ones}')
-    diagnosis = diagnose(parse_program(text), 16)
-    assert diagnosis.rows == diagnose(parse_program(SHARDED), 16).rows
-    assert diagnosis.shapes == ((16,), (8, 2), (4, 4))
-    table = plain_text(lambda console: print_diagnosis(console, diagnosis, "x"))
-    assert "data=4 model=4" in table
-    assert "one0" not in table
-
-    few = SHARDED.replace('"data"=2', '"data"=2, "one"=1')
-    rows = diagnose(parse_program(few), 16, all_axes=True).rows
-    assert {"data=4, one=1, model=4", "data=1, one=8, model=2"} <= {
-        str(row.candidate) for row in rows
-    }
-
-
-def test_sizes_near_to_the_programs_own_come_first():
-    """So its own mesh is compiled, however few are."""
-    rows = diagnose(parse_program(SHARDED), 8, limit=1).rows
-    assert [dict(row.candidate.axes) for row in rows] == [{"data": 2, "model": 4}]
 
 
 @pytest.mark.parametrize(
@@ -478,17 +404,6 @@ def test_what_a_loop_goes_through_is_not_split(scanned: Diagnosis):
     split = {str(d) for one in tried for dims in one.splits or () for d in dims}
     assert split == {"x.0", "x.1"} | {
         f"p['{name}'].{dim}" for name in ("up", "down") for dim in (1, 2)
-    }
-
-
-def test_two_axes_split_the_batch(scanned: Diagnosis):
-    """Parameters are split along one of the axes only."""
-    candidate = row_of(scanned, "batch=2, fsdp=4").candidate
-    specs = partition_specs(candidate, scanned.arguments)
-    assert specs == {
-        "x": (("batch", "fsdp"), ()),
-        "p['up']": ((), (), ("fsdp",)),
-        "p['down']": ((), ("fsdp",), ()),
     }
 
 

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.insight.doctor.jax_models import MODELS, jax, jnp, text_of
-from tests.sampling import sampled
-from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.insight.doctor.doctor import diagnose
-from ttxdsl.insight.doctor.groups import analyze
 from ttxdsl.insight.doctor.jax_code import axis_names, partition_specs
-from ttxdsl.insight.doctor.meshes import bundles, candidate_of
-from ttxdsl.insight.doctor.schemes import Axis
 from ttxdsl.insight.doctor.solving.candidates import SOLVED
-from ttxdsl.loading.program import make_context, parse_program
-from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
+from ttxdsl.loading.program import parse_program
 
 DEVICES = 8
 
@@ -115,27 +107,3 @@ def test_experts_are_split_by_the_axis_of_the_batch():
         "mean['up']": split,
         "mean['down']": split,
     }
-
-
-UNUSED = """
-func.func public @main(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>, %key: tensor<32x4xui32>)
-    -> (tensor<8x16xf32>, tensor<32x4xui32>) {
-  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
-    : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
-  return %y, %key : tensor<8x16xf32>, tensor<32x4xui32>
-}
-"""
-
-
-@pytest.mark.parametrize("size", sampled([2, 4], 1))
-def test_an_axis_splits_an_argument_once(size: int):
-    """Also one that no op uses, whose dimensions nothing else keeps apart."""
-    module = parse_program(UNUSED)
-    SupplyShardingRulesPass().apply(make_context(), module)
-    analysis = analyze(entry_function(module))
-    for families in bundles(analysis, size):
-        splits = candidate_of(analysis, [Axis(families, size)]).splits
-        assert splits is not None
-        arguments = [dim.argument for dims in splits for dim in dims]
-        assert len(arguments) == len(set(arguments))
-    assert not diagnose(parse_program(UNUSED), 4).refused

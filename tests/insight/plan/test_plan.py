@@ -256,19 +256,3 @@ def test_a_plan_without_a_chip_says_which_there_are(capsys: pytest.CaptureFixtur
     assert main(["plan", str(STEP)]) == 1
     err = capsys.readouterr().err
     assert "a plan is for a chip" in err and "--chip v5p" in err and "h100" in err
-
-
-TESTS = Path(__file__).parents[2]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "bridges/jax/jax_0_12/psum_scatter.mlir",  # groups are said by axes
-        "bridges/jax/jax_0_12/psum_scatter_of_both.mlir",
-        "filecheck/transforms/sdy-add-data-flow-edges/owners.mlir",  # takes a token
-    ],
-)
-def test_programs_of_the_newest_jax_and_tokens(path: str):
-    plan = ttxdsl.load(TESTS / path).plan("v5e", variants=False)
-    assert plan.memory.fits

@@ -20,11 +20,6 @@ def plan() -> StepPlan:
     return ttxdsl.load(STEP).plan(CHIP, variants=False)
 
 
-def test_fusion_is_seen(plan: StepPlan):
-    unfused = ttxdsl.load(STEP).memory().peak_bytes
-    assert plan.memory.peak_bytes != unfused
-
-
 def test_run(plan: StepPlan):
     outcome = ttxdsl.load(STEP).run(chip=CHIP)
     assert outcome.peak_bytes == plan.memory.peak_bytes
@@ -61,10 +56,6 @@ def test_commands(command: str, plan: StepPlan, capsys: pytest.CaptureFixture[st
     main([command, *files, "--chip", CHIP, "--json"])
     text = capsys.readouterr().out
     assert f'"peak_bytes": {plan.memory.peak_bytes}' in json.dumps(json.loads(text))
-
-
-def test_memory(plan: StepPlan):
-    assert ttxdsl.load(STEP).memory(CHIP).peak_bytes == plan.memory.peak_bytes
 
 
 def test_budget(plan: StepPlan):

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from rich.console import Console
 
 from ttxdsl.analysis.boundary import TensorLayout
-from ttxdsl.insight.show.grid import axes_text, sharding_grid, shards_of, summary
+from ttxdsl.insight.show.grid import sharding_grid, shards_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 
@@ -32,48 +32,6 @@ def drawn(one: TensorLayout, shape: tuple[int, ...], *, color: bool = False) -> 
     return stream.getvalue()
 
 
-def test_two_dimensions():
-    assert (
-        drawn(layout("x", "y"), (8, 16))
-        == """\
-┌───────────┬─────┬─────┬──────┬───────┐
-│ dim 0 \\ 1 │ 0:4 │ 4:8 │ 8:12 │ 12:16 │
-├───────────┼─────┼─────┼──────┼───────┤
-│       0:4 │  0  │  1  │   2  │   3   │
-├───────────┼─────┼─────┼──────┼───────┤
-│       4:8 │  4  │  5  │   6  │   7   │
-└───────────┴─────┴─────┴──────┴───────┘
-"""
-    )
-
-
-def test_one_dimension_of_three_split_by_two_axes_the_minor_first():
-    assert (
-        drawn(layout("", "yx", ""), (3, 8, 5))
-        == """\
-┌───────┬─────┬─────┬─────┬─────┬─────┬─────┬─────┬─────┐
-│ dim 1 │ 0:1 │ 1:2 │ 2:3 │ 3:4 │ 4:5 │ 5:6 │ 6:7 │ 7:8 │
-├───────┼─────┼─────┼─────┼─────┼─────┼─────┼─────┼─────┤
-│       │  0  │  4  │  1  │  5  │  2  │  6  │  3  │  7  │
-└───────┴─────┴─────┴─────┴─────┴─────┴─────┴─────┴─────┘
-"""
-    )
-
-
-def test_whole_and_scalar():
-    whole = "┌───────┐\n│  0-7  │\n└───────┘\n"
-    assert drawn(layout("", ""), (4, 4)) == whole
-    assert drawn(layout(), ()) == whole
-
-
-def test_three_dimensions_are_several_grids():
-    mesh = Mesh((("a", 2), ("b", 2), ("c", 2)))
-    text = drawn(layout("a", "b", "c", mesh=mesh), (4, 4, 4))
-    first, second = text.split("dim 0 2:4\n")
-    assert first.startswith("dim 0 0:2\n")
-    assert "│  0  │  1  │" in first and "│  6  │  7  │" in second
-
-
 def test_what_is_too_large_is_counted():
     mesh = Mesh((("a", 40), ("b", 30)))
     text = drawn(layout("a", "b", mesh=mesh), (40, 30))
@@ -84,16 +42,6 @@ def test_colours_only_on_terminals():
     assert "\x1b[" not in drawn(layout("x", "y"), (8, 16))
     colored = drawn(layout("x", "y"), (8, 16), color=True)
     assert len({part.split("m")[0] for part in colored.split("48;2;")[1:]}) == 8
-
-
-def test_texts():
-    assert axes_text(layout("", "yx")) == "[-, y+x]"
-    assert summary(layout("", "y"), (3, 8)) == "4 shards of 3x2, each on 2 devices"
-    assert summary(layout("xy"), (8,)) == "8 shards of 1, each on 1 device"
-    assert summary(layout("", ""), (3, 8)) == "whole on each of 8 devices"
-    assert summary(layout("y"), (6,)) == (
-        "4 shards of 2, the last ones shorter, each on 2 devices"
-    )
 
 
 def test_ranks_must_agree():

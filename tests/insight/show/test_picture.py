@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import pytest
-
 import ttxdsl
 from ttxdsl.analysis.boundary import TensorLayout
-from ttxdsl.costs.units import number_ranges
 from ttxdsl.insight.show.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
@@ -29,20 +26,6 @@ def cells(layout: TensorLayout) -> dict[tuple[int, int], str]:
         place = int(box.attrib["y"]) // 26, int(box.attrib["x"]) // 66
         found[place] = (title.text or "").removeprefix("devices ")
     return found
-
-
-@pytest.mark.parametrize(
-    ("devices", "text"),
-    [
-        ([0, 1, 2, 3], "0-3"),
-        ([4, 0], "0,4"),
-        ([5], "5"),
-        ([], ""),
-        ([3, 1, 2, 7], "1-3,7"),
-    ],
-)
-def test_number_ranges(devices: list[int], text: str):
-    assert number_ranges(devices) == text
 
 
 def test_rows_and_columns():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from ttxdsl.insight.why.explain import Explainer
+from ttxdsl.loading.program import parse_program
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
 MESH = 'sdy.mesh @mesh = <["a"=2, "b"=4]>\n'
 
 
@@ -319,3 +323,15 @@ ALL = {
     for name, value in list(globals().items())
     if name.isupper() and isinstance(value, str) and name not in ("MESH",)
 }
+
+
+def ask(text: str, propagation: str | None = None, tries: int = 0) -> Explainer:
+    """Return who answers questions about a program."""
+    module = parse_program(text, "p.mlir")
+    return Explainer(
+        module,
+        text,
+        source="p.mlir",
+        pipeline=TTStableHLOPipelinePass(propagation=propagation),
+        tries=tries,
+    )

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError, asdict, replace
-from typing import Any, cast
 
-import jax
-import jax.numpy as jnp
 import pytest
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 import ttxdsl
 from tests.insight.why import programs
-from ttxdsl import from_jax
-from ttxdsl.costs.links import Link
-from ttxdsl.costs.machines import Machine
 from ttxdsl.insight.why.answers import (
     Origin,
     Site,
@@ -75,14 +68,6 @@ def test_answers_are_frozen_data():
     assert json.loads(json.dumps(asdict(answer)))["kind"] == "all_reduce"
 
 
-def test_the_link_is_a_choice():
-    program = ttxdsl.load(programs.CONTRACTED)
-    answer = program.why(collective=0, machine=Machine(link=Link(1.0, 1.0)), tries=0)
-    assert isinstance(answer, WhyCollective)
-    assert answer.seconds == 6 + answer.bytes
-    assert answer.tried is None
-
-
 def test_of_many_operands_some_are_named():
     """A person reads no thousand votes, and looking at each for each takes long."""
     names = [f"%a{at}" for at in range(80)]
@@ -106,30 +91,6 @@ def test_one_thing_at_a_time():
     with pytest.raises(ttxdsl.CompileError, match="lowered already"):
         program = ttxdsl.load(programs.CONTRACTED).lower("ttir")
         ttxdsl.load(program.text).why()
-
-
-def test_lines_of_a_jax_function():
-    mesh = cast(Any, jax).make_mesh(
-        (2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2
-    )
-
-    def array(*axes: str | None) -> jax.ShapeDtypeStruct:
-        sharding = NamedSharding(mesh, P(*axes))
-        return jax.ShapeDtypeStruct((16, 16), jnp.float32, sharding=sharding)
-
-    def layer(x: jax.Array, weights: jax.Array) -> jax.Array:
-        return jax.nn.relu(x @ weights)
-
-    program = from_jax(layer, array("data", "model"), array("model", None))
-    answer = program.why(collective=0)
-    assert isinstance(answer, WhyCollective)
-    assert answer.cause == "reduction"
-    line = layer.__code__.co_firstlineno + 1
-    assert answer.op.position is not None
-    assert f"test_program.py:{line}:" in answer.op.position
-    assert answer.op.scope is not None and "dot_general" in answer.op.scope
-    shown = {cause.origin.name for side in answer.sides for cause in side.causes}
-    assert shown == {"x", "weights"}
 
 
 def test_a_shard_map_is_called_by_its_line():

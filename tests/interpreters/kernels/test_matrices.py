@@ -20,12 +20,12 @@ from xdsl.interpreter import (
 from tests.interpreters.reference import parse
 from ttxdsl.dialects import stablehlo
 from ttxdsl.interpreters.kernels import matrices
-from ttxdsl.interpreters.kernels.contraction import Contraction, apart
+from ttxdsl.interpreters.kernels.contraction import Contraction
 from ttxdsl.interpreters.kernels.matrices import Summands
 from ttxdsl.interpreters.kernels.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh
 from ttxdsl.interpreters.runtime import threads
-from ttxdsl.interpreters.runtime.run import Runner, register_implementations
+from ttxdsl.interpreters.runtime.run import Runner
 
 
 @pytest.fixture
@@ -79,17 +79,6 @@ def test_they_are_combined_in_the_order_of_one_array(data: st.DataObject):
             np.testing.assert_array_equal(
                 over(later.reshape(shape), axes), over(plain.reshape(shape), axes)
             )
-
-
-@pytest.mark.usefixtures("small_is_large")
-def test_where_numbers_are_a_devices_own_they_are_made_at_once():
-    x = np.ones((3, 2, 4), np.float32)
-    y = np.ones((3, 4, 2), np.float32)
-    assert isinstance(MATRICES.deferred(x, y), Summands)
-    with apart():
-        assert isinstance(MATRICES.deferred(x, y), np.ndarray)
-    # narrow floats are rounded before they are added
-    assert isinstance(MATRICES.deferred(x.astype(np.float16), y), np.ndarray)
 
 
 def summed(value: str, shape: str) -> str:
@@ -199,12 +188,3 @@ class _OtherSum(InterpreterFunctions):
         (x,) = args
         assert isinstance(x, np.ndarray)
         return (x.sum(axis=1, keepdims=True),)
-
-
-@pytest.mark.usefixtures("small_is_large")
-def test_collectives_of_others_get_arrays():
-    interpreter = Interpreter(program(SUM))
-    register_implementations(interpreter)
-    interpreter.register_implementations(_OtherSum(), override=True)
-    (found,) = interpreter.call_op("main", (A, B))
-    np.testing.assert_allclose(found, A @ B, rtol=1e-5, atol=1e-5)

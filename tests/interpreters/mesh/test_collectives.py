@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import strategies as st
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.interpreters.mesh.collectives import DeviceMesh, ReplicaMismatchError
@@ -61,46 +61,6 @@ def shardings(draw):
     return mesh, dims
 
 
-def local_slice(mesh, dims, array, coordinates):
-    """What one device holds, by index arithmetic."""
-    sizes = dict(mesh.axes)
-    for dim, refs in enumerate(dims):
-        index, parts = 0, 1
-        for ref in refs:
-            n = sizes[ref.name]
-            size = n if ref.size is None else ref.size
-            post = n // (ref.pre_size * size)
-            index = index * size + coordinates[ref.name] // post % size
-            parts *= size
-        step = array.shape[dim] // parts
-        cut = slice(index * step, (index + 1) * step)
-        array = array[(slice(None),) * dim + (cut,)]
-    return array
-
-
-@given(shardings())
-@settings(max_examples=100)
-def test_shards_are_the_slices_and_unshard_undoes(case):
-    mesh, dims = case
-    array = np.arange(24 ** len(dims)).reshape((24,) * len(dims))
-    value = mesh.shard(array, dims)
-    for position, local in enumerate(per_device(mesh, value, len(dims))):
-        wanted = local_slice(mesh, dims, array, mesh.coordinates(position))
-        np.testing.assert_array_equal(local, wanted)
-    back = mesh.unshard(value, dims)
-    assert back.shape == (1,) * mesh.rank + array.shape
-    np.testing.assert_array_equal(back.reshape(array.shape), array)
-    # the same with every device's value made explicit
-    full = mesh.spread(value, len(dims), range(mesh.rank)).copy()
-    np.testing.assert_array_equal(mesh.unshard(full, dims).reshape(array.shape), array)
-
-
-def test_axes_that_shard_nothing_keep_extent_one():
-    mesh = MESHES[1]
-    value = mesh.shard(np.arange(8), [[AxisRef("y")]])
-    assert value.shape == (1, 4, 2)
-
-
 def test_a_differing_replica_is_named():
     mesh = MESHES[1]
     value = np.zeros((2, 4, 2, 3), np.float32)
@@ -114,12 +74,6 @@ def test_a_differing_replica_is_named():
     assert "(x=1, y=3) holds 5.0 at local index [1, 2]" in str(error.value)
 
 
-def test_signed_zeros_are_the_same_value():
-    mesh = MESHES[0]
-    value = np.array([[0.0], [-0.0]])
-    assert mesh.unshard(value, [[]]).tolist() == [[0.0]]
-
-
 def test_uneven_sharding_is_refused():
     with pytest.raises(InterpretationError, match=r"size 6 is not divisible by the 4"):
         MESHES[1].shard(np.arange(6), [[AxisRef("y")]])
@@ -131,25 +85,6 @@ def test_unknown_axis_and_overlapping_sub_axes_are_refused():
     mesh = DeviceMesh((("x", 12),))
     with pytest.raises(InterpretationError, match="do not nest"):
         mesh.shard(np.zeros((12, 12)), [[AxisRef("x", 1, 3)], [AxisRef("x", 2, 2)]])
-
-
-def test_unreduced_axes_sum_to_the_value():
-    mesh = MESHES[1]
-    array = np.arange(6.0)
-    value = mesh.shard(array, [[]], unreduced=[AxisRef("y")])
-    assert value.shape == (1, 4, 6)
-    back = mesh.unshard(value, [[]], unreduced=[AxisRef("y")])
-    np.testing.assert_array_equal(back.reshape(6), array)
-
-
-def test_partial_unshard_keeps_free_axes():
-    mesh = MESHES[1]
-    array = np.arange(16).reshape(2, 8)
-    outer = mesh.shard(array, [[AxisRef("x")], []])
-    inner = mesh.shard(outer, [[], [AxisRef("y")]])
-    assert inner.shape == (2, 4, 1, 2)
-    back = mesh.unshard(inner, [[], [AxisRef("y")]], axes=["y"])
-    np.testing.assert_array_equal(back, outer)
 
 
 def test_sharding_a_value_that_differs_takes_each_devices_own_part():
@@ -227,43 +162,6 @@ def part_of(array, size, index):
     return np.split(array, size, 1)[index]
 
 
-def test_groups_along_whole_axes_leave_extent_one():
-    mesh = MESHES[1]
-    x = np.ones((2, 4, 3))
-    assert mesh.all_reduce(x, 1, mesh.axis_groups([1]), add).shape == (2, 1, 3)
-    assert mesh.all_gather(x, 1, 0, mesh.axis_groups([0])).shape == (1, 4, 6)
-
-
-@given(st.data())
-@settings(max_examples=100)
-def test_collective_permute(data):
-    mesh = data.draw(st.sampled_from(MESHES))
-    n = mesh.num_devices
-    count = data.draw(st.integers(0, n))
-    sources = data.draw(st.permutations(range(n)))[:count]
-    targets = data.draw(st.permutations(range(n)))[:count]
-    shape = data.draw(st.sampled_from([(2, 3), (2, 0)]))  # also of no elements
-    x = random_value(np.random.default_rng(count), mesh, shape)
-    each = per_device(mesh, x, 2)
-    wanted = [np.zeros(shape, np.float32) for _ in range(n)]
-    pairs = list(zip(sources, targets, strict=True))
-    for source, target in pairs:
-        wanted[target] = each[source]
-    check(mesh, mesh.collective_permute(x, 2, pairs), 2, wanted)
-
-
-def test_a_ring_along_one_axis_leaves_the_others():
-    mesh = MESHES[1]
-    x = np.arange(4.0).reshape(1, 4, 1)
-    pairs = [(r * 4 + i, r * 4 + (i + 1) % 4) for r in range(2) for i in range(4)]
-    shifted = mesh.collective_permute(x, 1, pairs)
-    assert shifted.shape == (1, 4, 1)
-    assert shifted.ravel().tolist() == [3, 0, 1, 2]
-    # all devices hold the same value: after a full permutation they still do
-    same = mesh.collective_permute(np.ones((1, 1, 1)), 1, pairs)
-    assert same.ravel().tolist() == [1] * same.size
-
-
 def test_all_reduce_takes_groups_of_several_sizes():
     mesh = DeviceMesh((("x", 5),))
     x = np.arange(5.0).reshape(5, 1)
@@ -282,24 +180,10 @@ def test_groups_that_leave_a_device_out_are_refused():
 GRID = DeviceMesh((("replica", 4), ("partition", 2)), num_partitions=2)
 
 
-def test_replica_and_partition_ids():
-    assert GRID.replica_id().shape == (4, 1)
-    assert GRID.partition_id().ravel().tolist() == [0, 1] * 4
-    assert MESHES[4].partition_id().ravel().tolist() == [7, 0, 3, 4, 1, 2, 6, 5]
-    assert MESHES[4].partition_id().dtype == np.uint32
-    assert MESHES[4].replica_id().ravel().tolist() == [0]
-
-
 def test_groups_name_processes_not_positions():
     assert MESHES[4].positions_of(((7, 0),)) == ((0, 1),)
     with pytest.raises(InterpretationError, match="process 8 is not one of the 8"):
         MESHES[4].positions_of(((7, 8),))
-
-
-def test_compress_drops_needless_extents():
-    x = np.array([[0, 0], [1, 1], [2, 2], [3, 3]])
-    assert GRID.compress(x, 0).shape == (4, 1)
-    assert GRID.compress(np.zeros((4, 2, 3)), 1).shape == (1, 1, 3)
 
 
 def test_an_array_of_another_mesh_is_refused():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.interpreters.reference import body, parse, run
+from tests.interpreters.reference import body, run
 from ttxdsl.interpreters.ops.check import CheckError
 from ttxdsl.interpreters.runtime.regions import LocatedError
 
@@ -52,24 +52,6 @@ def test_assertions(line, good, bad):
     holds(line, good, zero)
     with pytest.raises(CheckError):
         holds(line, bad, zero)
-
-
-def test_assertions_print_as_they_parse():
-    text = f"""func.func @main(%a: {F}, %b: {F}) {{
-      check.expect_eq %a, %b : {F}
-      check.expect_eq_const %a, dense<1.0> : {F}
-      check.expect_almost_eq %a, %b, tolerance = 0.25 : {F}
-      check.expect_almost_eq_const %a, dense<1.0> : {F}, tolerance = 0.25
-      check.expect_close %a, %b, max_ulp_difference = 3, min_ulp_difference = 1 : {F}, {F}
-      check.expect_close %a, %b, min_ulp_difference = 1 : {F}, {F}
-      check.expect_serialized_eq %a, probe_id = "p", iter = 1 : {F}
-      interpreter.print %a : {F}
-      %c = interpreter.probe %a, probe_id = "p" : {F}
-      return
-    }}"""
-    once = str(parse(text))
-    assert str(parse(once)) == once
-    assert once.count("check.expect") == 7 and "tolerance = 2.5" in once
 
 
 GRID = """

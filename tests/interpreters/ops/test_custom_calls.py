@@ -367,17 +367,6 @@ func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {
         run(broken, np.zeros((2, 4), np.float32))
 
 
-def test_top_k_as_xla_calls_it():
-    text = """
-func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {
-  %0:2 = stablehlo.custom_call @TopK(%x) : (tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>)
-  func.return %0#0, %0#1 : tensor<2x2xf32>, tensor<2x2xi32>
-}"""
-    x = np.array([[1, -4, 3, 0], [2, 2, -5, 4]], np.float32)
-    for one, other in zip(run(text, x), lax.top_k(x, 2), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 def test_memory_that_is_allocated_is_split_without_communication():
     def function(x: jax.Array) -> jax.Array:
         room = lax.empty((8, 6), jnp.float32)

@@ -33,16 +33,6 @@ UPLO = "mhlo.backend_config = {uplo = 76 : ui8}"
 ONE = np.eye(3, dtype=np.float32)
 
 
-def test_options_are_read_where_either_dialect_has_them():
-    typed = "api_version = 4 : i32, backend_config = {uplo = 85 : ui8}"
-    a = np.array([[4, 2], [7, 5]], np.float32)
-    types = "(tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>)"
-    factor, info = run("lapack_spotrf_ffi", typed, types, a)
-    # the triangle that is not asked for stays as it is
-    np.testing.assert_allclose(factor, [[2, 1], [7, 2]])
-    assert info == 0
-
-
 def test_info_and_pivots_are_lapacks():
     a = np.array([[0, 0], [2, 0]], np.float32)
     types = "(tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2xi32>, tensor<i32>)"

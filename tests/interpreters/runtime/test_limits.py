@@ -131,8 +131,6 @@ def test_what_is_there_already_is_not_asked_for_again(monkeypatch: pytest.Monkey
     assert len(program.random_inputs()) == 1
 
 
-ROW = 1 << 18
-
 CASES = {
     "a chain keeps one value beside its argument": (
         """%0 = stablehlo.exponential %a : tensor<ROWxf32>
@@ -192,23 +190,6 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_what_is_held_is_added_up(name: str):
-    body, values = CASES[name]
-    text = f"""func.func @main(%a: tensor<ROWxf32>) -> tensor<ROWxf32> {{
-      {body}
-    }}
-    func.func private @f(%x: tensor<ROWxf32>) -> tensor<ROWxf32> {{
-      %0 = stablehlo.tanh %x : tensor<ROWxf32>
-      %1 = stablehlo.sine %x : tensor<ROWxf32>
-      %2 = stablehlo.add %0, %1 : tensor<ROWxf32>
-      return %2 : tensor<ROWxf32>
-    }}""".replace("ROW", str(ROW))
-    run = runner(text)
-    assert run.footprint.bytes == values * 4 * ROW
-    assert run.footprint.bytes <= most_held(run.interpreter.module)
-
-
 @pytest.mark.parametrize("name", ["mlp_train_step", "transformer_block"])
 @pytest.mark.parametrize("form", ["global", "device", "ttnn"])
 def test_no_run_takes_less_than_was_added_up(name: str, form: str):
@@ -226,44 +207,6 @@ def test_no_run_takes_less_than_was_added_up(name: str, form: str):
     finally:
         tracemalloc.stop()
     assert bytes_of(inputs) < needed <= peak + bytes_of(inputs) < 3 * needed
-
-
-def test_shards_count_as_often_as_they_differ():
-    text = """sdy.mesh @mesh = <["x"=4, "y"=2]>
-    func.func @main(%a: tensor<8x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
-        -> tensor<8x1024xf32> {
-      %0 = stablehlo.exponential %a : tensor<8x1024xf32>
-      %1 = stablehlo.tanh %a : tensor<8x1024xf32>
-      %2 = stablehlo.add %0, %1 : tensor<8x1024xf32>
-      return %2 : tensor<8x1024xf32>
-    }"""
-    program, size = ttxdsl.load(text), 4 * 8 * 1024
-    for one in (program, program.partition(), program.lower("ttnn")):
-        module = one._module  # pyright: ignore[reportPrivateUsage]
-        assert Runner(module).footprint.bytes == 3 * size
-
-
-def test_functions_that_call_twice_are_looked_into_once():
-    """Sixty functions, each of which calls the next one twice: 2^60 calls."""
-    functions = "".join(
-        f"""func.func private @f{at}(%x: tensor<4xf32>) -> tensor<4xf32> {{
-          %0 = call @f{at + 1}(%x) : (tensor<4xf32>) -> tensor<4xf32>
-          %1 = call @f{at + 1}(%0) : (tensor<4xf32>) -> tensor<4xf32>
-          return %1 : tensor<4xf32>
-        }}
-        """
-        for at in range(60)
-    )
-    text = f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
-      %0 = call @f0(%x) : (tensor<4xf32>) -> tensor<4xf32>
-      return %0 : tensor<4xf32>
-    }}
-    {functions}
-    func.func private @f60(%x: tensor<4xf32>) -> tensor<4xf32> {{
-      %0 = stablehlo.tanh %x : tensor<4xf32>
-      return %0 : tensor<4xf32>
-    }}"""
-    assert 32 <= runner(text).footprint.bytes <= 16 * 70
 
 
 LOOP = """func.func @main(%n: tensor<i32>) -> tensor<i32> {

@@ -12,12 +12,11 @@ from xdsl.dialects import test
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
-    OpCounter,
     PythonValues,
     impl,
     register_impls,
 )
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 import ttxdsl
 from tests.interpreters.reference import parse, run
@@ -36,16 +35,6 @@ func.func private @g(%a: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.add %a, %a : tensor<2xf32>
   return %0 : tensor<2xf32>
 }"""
-
-
-def test_the_only_public_function_is_the_entry():
-    assert run(TWO, np.ones(2, np.float32))[0].tolist() == [2, 2]
-    assert run(TWO, np.ones(2, np.float32), entry="g")[0].tolist() == [2, 2]
-
-
-def test_a_declaration_is_no_entry():
-    declared = TWO + "\nfunc.func public @h(tensor<2xf32>) -> tensor<2xf32>"
-    assert run(declared, np.ones(2, np.float32))[0].tolist() == [2, 2]
 
 
 def test_which_entry_is_asked_for():
@@ -115,7 +104,6 @@ def test_results_are_held_against_their_types():
     text = str(module)
     assert "tensor<2xf32>" in text
     from xdsl.dialects.builtin import TensorType, f32
-    from xdsl.rewriter import Rewriter
 
     add = next(op for op in module.walk() if op.name == "stablehlo.add")
     Rewriter.replace_value_with_new_type(add.results[0], TensorType(f32, [3]))
@@ -151,16 +139,6 @@ def test_values_die_after_their_last_use():
     assert max(alive) == 1
 
 
-def test_an_ordinary_interpreter_can_be_taught():
-    module = parse(TWO)
-    counter = OpCounter()
-    interpreter = Interpreter(module, listeners=(counter,))
-    register_implementations(interpreter)
-    (found,) = interpreter.call_op("f", (np.ones(2, np.float32),))
-    assert found.tolist() == [2, 2]
-    assert counter.ops["stablehlo.add"] == 1
-
-
 @register_impls
 class _OtherAdd(InterpreterFunctions):
     """Somebody else's stablehlo.add, and an op that only they know."""
@@ -176,60 +154,6 @@ class _OtherAdd(InterpreterFunctions):
         self, interpreter: Interpreter, op: test.TestOp, args: PythonValues
     ) -> PythonValues:
         return (args[0] + 1,)
-
-
-def test_implementations_of_others_stand_beside_ours():
-    """Ops that only they know are theirs; of the others the last one registered wins."""
-    module = parse(TWO)
-    add = next(op for op in module.walk() if isinstance(op, stablehlo.AddOp))
-    more = test.TestOp([add.result], [add.result.type])
-    Rewriter.insert_op(more, InsertPoint.after(add))
-    add.result.replace_uses_with_if(more.res[0], lambda use: use.operation is not more)
-    wanted = {False: [3.0, 3.0], True: [11.0, 11.0]}
-    for theirs_last, numbers in wanted.items():
-        interpreter = Interpreter(module)
-        if not theirs_last:
-            interpreter.register_implementations(_OtherAdd())
-        register_implementations(interpreter)
-        if theirs_last:
-            interpreter.register_implementations(_OtherAdd(), override=True)
-        (found,) = interpreter.call_op("f", (np.ones(2, np.float32),))
-        assert found.tolist() == numbers
-
-
-def test_constants_of_every_type():
-    kinds = [
-        "f16",
-        "bf16",
-        "f32",
-        "f64",
-        "i8",
-        "ui8",
-        "i16",
-        "i64",
-        "f8E4M3FN",
-        "f8E5M2",
-        "i4",
-        "ui4",
-    ]
-    for kind in kinds:
-        text = f"""func.func @main() -> tensor<3x{kind}> {{
-          %0 = stablehlo.constant dense<[1, 2, 3]> : tensor<3x{kind}>
-          return %0 : tensor<3x{kind}>
-        }}"""
-        if "f" in kind:
-            text = text.replace("[1, 2, 3]", "[1.0, 2.0, 3.0]")
-        assert run(text)[0].astype(np.float32).tolist() == [1, 2, 3], kind
-    text = """func.func @main() -> (tensor<2xi1>, tensor<2xcomplex<f32>>, tensor<2x2xi1>, tensor<f32>, tensor<0xf32>) {
-      %0 = stablehlo.constant dense<[true, false]> : tensor<2xi1>
-      %1 = stablehlo.constant dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f32>>
-      %2 = stablehlo.constant dense<true> : tensor<2x2xi1>
-      %3 = stablehlo.constant dense<0xFF800000> : tensor<f32>
-      %4 = stablehlo.constant dense<> : tensor<0xf32>
-      return %0, %1, %2, %3, %4 : tensor<2xi1>, tensor<2xcomplex<f32>>, tensor<2x2xi1>, tensor<f32>, tensor<0xf32>
-    }"""
-    found = [x.tolist() for x in run(text)]
-    assert found == [[True, False], [1 + 2j, 3 - 4j], [[True] * 2] * 2, -np.inf, []]
 
 
 @pytest.mark.parametrize(
@@ -256,35 +180,6 @@ def test_types_without_values_are_refused():
     text = "func.func @main(%a: tensor<2xf80>) -> tensor<2xf80> { return %a : tensor<2xf80> }"
     with pytest.raises(UnsupportedError, match="element type f80"):
         run(text, np.ones(2))
-
-
-KEPT = """
-func.func @main(%a: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %c = "ttnn.constant"() <{value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> :
-    tensor<2x3xf32>}> : () -> tensor<2x3xf32>
-  %0 = "ttnn.multiply"(%a, %c) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = "ttnn.reshape"(%0) <{shape = [2 : i32, 3 : i32]}> :
-    (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %2 = "ttnn.add"(%0, %0) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  %3 = "ttnn.subtract"(%2, %c) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
-}
-"""
-
-
-def test_a_runner_runs_again_and_overwrites_nothing_of_others():
-    """Results may go where operands die, but not into arguments, constants, views."""
-    runner = Runner(parse_program(KEPT))
-    x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    given = x.copy()
-    wanted = given * np.arange(1, 7, dtype=np.float32).reshape(2, 3)
-    for _ in range(2):
-        product, rest = runner.run([x])
-        np.testing.assert_array_equal(product, wanted)
-        np.testing.assert_array_equal(
-            rest, 2 * wanted - np.arange(1, 7, dtype=np.float32).reshape(2, 3)
-        )
-        np.testing.assert_array_equal(x, given)
 
 
 def test_a_result_goes_where_an_operand_dies():

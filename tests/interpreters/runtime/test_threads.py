@@ -7,22 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from ttxdsl.interpreters.kernels import matrices, reduction
 from ttxdsl.interpreters.kernels.reduction import AllReducer, Reducer, reduce_named
 from ttxdsl.interpreters.runtime import threads
-from ttxdsl.interpreters.runtime.threads import blas_alone, share, stretches
-
-
-def blas_threads() -> set[int]:
-    pools: list[dict[str, Any]] = threadpool_info()
-    return {
-        one["num_threads"]
-        for one in pools
-        # that of SciPy may come later, and multiplies nothing here
-        if one["user_api"] == "blas" and "numpy" in one["filepath"]
-    }
+from ttxdsl.interpreters.runtime.threads import share, stretches
 
 
 @pytest.fixture
@@ -35,17 +25,6 @@ def two_threads(monkeypatch: pytest.MonkeyPatch):
         yield
     threads.threads.cache_clear()
     threads._pool.cache_clear()  # pyright: ignore[reportPrivateUsage]
-
-
-@pytest.mark.usefixtures("two_threads")
-def test_blas_takes_one_thread_until_the_last_has_left():
-    assert blas_threads() == {2}
-    with blas_alone():
-        assert blas_threads() == {1}
-        with blas_alone():
-            assert blas_threads() == {1}
-        assert blas_threads() == {1}
-    assert blas_threads() == {2}
 
 
 @given(st.lists(st.integers(0, 7), max_size=4), st.integers(0, 50))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 import tracemalloc
@@ -11,16 +10,13 @@ from io import StringIO
 import pytest
 from xdsl.context import Context
 from xdsl.dialects import builtin, func, test
-from xdsl.dialects.builtin import ComplexType, DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.hints import isa
 
 from tests.differential.oracle import Oracle
-from ttxdsl.diagnostics.errors import source_position
 from ttxdsl.ir.compat import mend_xdsl
-from ttxdsl.ir.compat.faults.locations import FileLineColRange, ParsedLoc
 
 
 @pytest.fixture(autouse=True)
@@ -47,92 +43,9 @@ def dense(literal: str, type: str) -> DenseIntOrFPElementsAttr:
     return value
 
 
-@pytest.mark.parametrize(
-    ("bits", "type", "expected"),
-    [
-        ("0xFF800000", "f32", -math.inf),
-        ("0x7F800000", "f32", math.inf),
-        ("0x3F800000", "f32", 1.0),
-        ("0xFC00", "f16", -math.inf),
-        ("0xFF80", "bf16", -math.inf),
-        ("0xFFF0000000000000", "f64", -math.inf),
-    ],
-)
-def test_hexadecimal_float_is_a_bit_pattern(bits: str, type: str, expected: float):
-    assert dense(bits, f"tensor<{type}>").get_values() == (expected,)
-    assert dense(f"[{bits}, 2.0]", f"tensor<2x{type}>").get_values() == (expected, 2.0)
-
-
-@pytest.mark.parametrize("type", ["f16", "bf16", "f32", "f64"])
-def test_hexadecimal_nan(type: str):
-    bits = {"f16": "7E00", "bf16": "7FC0", "f32": "7FC00000", "f64": "7FF8" + "0" * 12}
-    (value,) = dense("0x" + bits[type], f"tensor<{type}>").get_values()
-    assert math.isnan(value)
-
-
-def test_integers_keep_their_hexadecimal_value():
-    assert dense("0xFF", "tensor<i32>").get_values() == (255,)
-
-
-def test_complex_parts_may_be_hexadecimal():
-    value = dense("(0x7F800000, 1.0)", "tensor<complex<f32>>")
-    assert isinstance(value.get_element_type(), ComplexType)
-    assert value.get_values() == ((math.inf, 1.0),)
-    assert dense("(1, 2)", "tensor<complex<i8>>").get_values() == ((1, 2),)
-    several = dense("[(1.0, 2.0), (3.0, 4.0)]", "tensor<2xcomplex<f32>>")
-    assert several.get_values() == ((1.0, 2.0), (3.0, 4.0))
-
-
 def test_too_many_bits_are_refused():
     with pytest.raises(ParseError, match="out of range for its type 'f16'"):
         dense("0xFF80000", "tensor<f16>")
-
-
-LOCATIONS = """\
-#loc1 = loc("x")
-module {
-  func.func @f(%arg0: tensor<2xf32> loc("x")) -> tensor<2xf32> {
-    %0 = "test.op"(%arg0) : (tensor<2xf32>) -> tensor<2xf32> loc(#loc6)
-    %1 = "test.op"(%0) : (tensor<2xf32>) -> tensor<2xf32> loc(#loc7)
-    return %1 : tensor<2xf32> loc(#loc3)
-  } loc(#loc)
-} loc(#loc)
-#loc = loc(unknown)
-#loc2 = loc("a.py":4:8 to :18)
-#loc3 = loc("a.py":4:8 to 6:2)
-#loc4 = loc("f"(#loc2))
-#loc5 = loc(callsite(#loc4 at #loc3))
-#loc6 = loc("jit(f)/sin"(#loc5))
-#loc7 = loc(fused<"why">[#loc6, "b.py":1:2])
-"""
-
-
-def with_locations(module: ModuleOp) -> str:
-    stream = StringIO()
-    Printer(stream=stream, print_debuginfo=True).print_op(module)
-    return stream.getvalue()
-
-
-def test_locations_as_mlir_prints_them(oracle: Oracle):
-    printed = with_locations(parse(LOCATIONS))
-    assert oracle.run(printed, debug=True) == oracle.run(LOCATIONS, debug=True)
-
-
-def test_position_of_a_jax_location_is_the_users_line():
-    module = parse(LOCATIONS)
-    first, second = (op for op in module.walk() if op.name == "test.op")
-    assert source_position(first.location) == "a.py:4:8"
-    assert source_position(second.location) == "a.py:4:8"
-    ret = next(op for op in module.walk() if op.name == "func.return")
-    assert isinstance(ret.location, FileLineColRange)
-
-
-def test_op_without_location_knows_its_own_line():
-    module = parse('\n  "test.op"() : () -> ()')
-    (op,) = module.ops
-    assert isinstance(op.location, ParsedLoc)
-    assert source_position(op.location) == "in.mlir:2:3"
-    assert '"test.op"() : () -> () loc(unknown)' in with_locations(module)
 
 
 def test_undefined_location_alias():
@@ -143,16 +56,6 @@ def test_undefined_location_alias():
 def test_redefined_location_alias():
     with pytest.raises(ParseError, match="re-declaration of alias '#loc1'"):
         parse('#loc1 = loc("x")\n#loc1 = loc("y")\n"test.op"() : () -> ()')
-
-
-def test_constraints_of_hints_are_built_once():
-    import xdsl.irdl
-
-    hint = builtin.ArrayAttr[builtin.IntAttr]
-    assert isa(builtin.ArrayAttr([builtin.IntAttr(1)]), hint)
-    assert not isa(builtin.ArrayAttr([builtin.StringAttr("a")]), hint)
-    build = xdsl.irdl.irdl_to_attr_constraint
-    assert build(hint) is build(hint)
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
-from tests.differential.oracle import Oracle
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.loading.program import make_context, parse_program, program_text
-
-CHARACTERS = st.characters(codec="utf-8")
-ODD = st.sampled_from(list('"\\\n\t\r\0\x1b\x7fé日😀{}[]()<>=:,%@#/ x1\u2028'))
-NAMES = st.text(CHARACTERS | ODD, min_size=1, max_size=8)
+from ttxdsl.loading.program import parse_program, program_text
 
 PROGRAM = """\
 module @{0} attributes {{x.a = {1}, {2} = 1 : i32}} {{
@@ -41,24 +35,6 @@ def raw(name: str) -> str:
     """A string as somebody may type it."""
     text = name.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     return '"' + "".join(escaped(c)[1:-1] if c < " " else c for c in text) + '"'
-
-
-@settings(max_examples=8)
-@given(names=st.lists(NAMES, min_size=3, max_size=3, unique=True))
-def test_names_are_read_as_they_are_printed(oracle: Oracle, names: list[str]):
-    # the last one is also an attribute's name, which begins with a dialect's
-    first, second, third = names[0], names[1], f"x.{names[2]}"
-    text = PROGRAM.format(*map(escaped, (first, second, third)))
-    context = make_context()
-    module = parse_program(text, context=context)
-    printed = program_text(module)
-    assert parse_program(printed, context=context).is_structurally_equivalent(module)
-    assert program_text(parse_program(printed, context=context)) == printed
-    expected = oracle.run(text)
-    assert oracle.run(printed) == expected
-    assert parse_program(expected, context=context).is_structurally_equivalent(module)
-    typed = PROGRAM.format(*map(raw, (first, second, third)))
-    assert parse_program(typed, context=context).is_structurally_equivalent(module)
 
 
 def test_string_that_is_no_text():

@@ -85,15 +85,6 @@ def of_all(*meshes: Mesh) -> CommonMesh:
     return common_mesh({mesh: mesh.axis_names for mesh in meshes})
 
 
-@pytest.mark.parametrize("meshes", [(XY, Z), (Z, XY)])
-def test_one_of_them_if_it_will_do(meshes: tuple[Mesh, Mesh]):
-    common = of_all(*meshes)
-    assert common.mesh == XY
-    assert common.axes_of(AxisRef("z"), Z) == (AxisRef("x"), AxisRef("y"))
-    middle = common.axes_of(AxisRef("z", 2, 2), Z)
-    assert middle == (AxisRef("y", 1, 2),)
-
-
 def test_axes_are_called_as_in_the_first_mesh_that_has_them():
     other = Mesh((("y", 4), ("x", 2)))
     assert of_all(XY, other).mesh.axes == (("x", 2), ("y_part", 2), ("x_0", 2))

@@ -10,9 +10,7 @@ from tests.sharding.random_shardings import random_reshard
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.reshard.cheapest import cheapest_reshard, plan_bytes
-from ttxdsl.sharding.reshard.collectives import AllToAll, AllToAllParam
 from ttxdsl.sharding.reshard.plan import plan_reshard, reaches
-from ttxdsl.sharding.spec import TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 4)))
 X, Y = (AxisRef("x"),), (AxisRef("y"),)
@@ -36,15 +34,3 @@ def test_they_arrive_and_send_no_more(sizes: tuple[int, ...]):
         assert new <= old
         less += new < old
     assert less > 5
-
-
-def test_two_exchanges_instead_of_a_permute_and_two_exchanges():
-    """`y` goes from the third dimension to the second, `x` from the first to the third."""
-    source = TensorSharding.closed("mesh", (X, (), Y))
-    target = TensorSharding.closed("mesh", ((), Y, X))
-    arguments = source, target, (MESH, MESH), (8, 8, 8)
-    assert len(plan_reshard(*arguments)) == 3
-    assert cheapest_reshard(*arguments) == (
-        AllToAll((AllToAllParam(Y, 2, 1),)),
-        AllToAll((AllToAllParam(X, 0, 2),)),
-    )

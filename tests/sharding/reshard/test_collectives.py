@@ -7,13 +7,11 @@ import pytest
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.reshard.collectives import (
-    AllGather,
     AllReduce,
     AllSlice,
     AllToAll,
     AllToAllParam,
     CollectivePermute,
-    ReduceScatter,
     without_suffix,
 )
 from ttxdsl.sharding.spec import TensorSharding
@@ -37,16 +35,6 @@ def test_suffix_inside_an_axis():
         without_suffix((x,), (x_major,), MESH)
     with pytest.raises(ValueError, match="not a suffix"):
         without_suffix((), (x,), MESH)
-
-
-def test_all_gather():
-    before = sharding((x, y), (z,))
-    assert AllGather(((y,), (z,))).after(before, MESH) == sharding((x,), ())
-
-
-def test_all_slice_merges_sub_axes():
-    after = AllSlice(((x_minor,), ())).after(sharding((x_major,), ()), MESH)
-    assert after == sharding((x,), ())
 
 
 def test_all_slice_along_a_used_axis():
@@ -80,10 +68,3 @@ def test_all_reduce_ends_unreduced():
     assert after == sharding((x,), ()).with_unreduced((z,))
     with pytest.raises(ValueError, match="shard the tensor"):
         AllReduce((x_minor,)).after(before, MESH)
-
-
-def test_reduce_scatter_is_all_reduce_then_all_slice():
-    before = sharding((x,), ()).with_unreduced((y,))
-    axes = ((), (y,))
-    both = AllSlice(axes).after(AllReduce((y,)).after(before, MESH), MESH)
-    assert ReduceScatter(axes).after(before, MESH) == both == sharding((x,), (y,))

@@ -17,9 +17,8 @@ from ttxdsl.sharding.reshard.compatible import (
     common_factor_axes,
     compatible_axes,
     reshard_dot_result,
-    shared_reduction_axes,
 )
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.spec import TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 2), ("z", 4)))
 x, y, z = (AxisRef(name) for name in "xyz")
@@ -62,80 +61,6 @@ def resharded(
     ).shardings
 
 
-def test_compatible_shardings_stay():
-    same = sharding((x,), (y,))
-    assert compatible_axes(projection(ADD, same, same, same), ADD) == ((x,), (y,))
-    assert resharded(ADD, same, same, same) == (None, None, None)
-    assert resharded(ADD, None, None, None) == (None, None, None)
-
-
-def test_incompatible_shardings():
-    one, other = sharding((x,), ()), sharding((y,), ())
-    assert compatible_axes(projection(ADD, one, other, one), ADD) is None
-    # one axis on two factors
-    assert compatible_axes(projection(DOT, one, sharding((), (x,)), None), DOT) is None
-    # a factor that has to be replicated
-    last = sharding((), (x,))
-    assert compatible_axes(projection(SORT, last, last), SORT) is None
-
-
-def test_the_majority_by_size_wins():
-    one, other = sharding((x,), ()), sharding((y,), ())
-    assert choose(ADD, one, one, other) == ((x,), ())
-    assert choose(ADD, other, one, other) == ((y,), ())
-
-
-def test_longer_axes_win_if_they_agree():
-    short, long = sharding((x,), ()), sharding((x, y), ())
-    # x counts for all three tensors, x and y for two
-    assert choose(ADD, long, long, short) == ((x, y), ())
-
-
-def test_axis_on_two_dimensions_of_a_dot():
-    # the rhs has the larger dimension
-    chosen = choose(DOT, sharding((x,), ()), sharding((), (x,)), None)
-    assert chosen == ((), (x,), ())
-    assert resharded(DOT, sharding((x,), ()), sharding((), (x,)), None) == (
-        sharding((), ()),
-        None,
-        sharding((), (x,)),
-    )
-
-
-def test_reductions_are_told():
-    result = agree(
-        DOT,
-        (sharding((), (x,)), sharding((x,), ()), sharding((), ())),
-        sizes(DOT),
-        "mesh",
-        MESH,
-        (False,) * 3,
-    )
-    assert result.shardings == (None, None, None)
-    assert result.reduction == (x,)
-
-
-def test_unary_ops_keep_one_of_the_two():
-    # same size: the more sharded
-    assert choose(NEGATE, sharding((x,), ()), sharding((), (z,))) == ((), (z,))
-    assert choose(NEGATE, sharding((x, y), ()), sharding((), (y,))) == ((x, y), ())
-    # the operand on a tie
-    assert choose(NEGATE, sharding((x,), ()), sharding((), (y,))) == ((x,), ())
-
-
-def test_permutation_factors_are_avoided():
-    assert choose(REVERSE, sharding((), (z,)), sharding((x,), ())) == ((x,), ())
-
-
-def test_replicated_factors_hand_their_axes_to_batching_ones():
-    assert choose(SORT, sharding((x,), (y,)), sharding((x,), (y,))) == ((x, y), ())
-    # no room for both: 8 rows are in 8 shards already
-    assert choose(SORT, sharding((x, z), (y,)), sharding((x, z), (y,))) == (
-        (x, z),
-        (),
-    )
-
-
 def test_reduction_factors_lose_against_equal_pass_through_ones():
     square = parse_rule("([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}")
     lhs, rhs, result = sharding((), (x,)), sharding((), ()), sharding((x,), ())
@@ -151,13 +76,6 @@ def test_sub_axes_are_cut_where_they_overlap():
     assert chosen == ((z_minor,), (z_major,), ())
 
 
-def test_dimensions_of_several_factors_are_filled_in_order():
-    merge = parse_rule("([i, j])->([ij]) {i=4, j=4}")
-    # j may not be sharded while i is not
-    assert choose(merge, sharding((), (x,)), None) == ((), ())
-    assert choose(merge, sharding((z,), (x,)), sharding((z, x))) == ((z,), (x,))
-
-
 def test_axes_across_the_border_of_factors():
     mesh = Mesh((("x", 2), ("y", 3)))
     before, after = sharding((y, x)), sharding((x,), (y,))
@@ -167,58 +85,16 @@ def test_axes_across_the_border_of_factors():
     )
 
 
-def test_explicitly_replicated_axes_give_way():
-    stays = TensorSharding("mesh", (DimSharding(), DimSharding()), (x, y))
-    one = sharding((x,), ())
-    assert resharded(ADD, stays, one, one)[0] == TensorSharding(
-        "mesh", (DimSharding((x,)), DimSharding()), (y,)
-    )
-
-
 def test_unreduced_axes_cannot_shard():
     partial = sharding((), ()).with_unreduced((x,))
     with pytest.raises(ValueError, match="unreduced axis"):
         resharded(ADD, partial, sharding((x,), ()), sharding((x,), ()))
 
 
-def test_tensors_on_another_order_of_devices_are_resharded():
-    same = sharding((x,), ())
-    other = same.with_mesh("other")
-    result = agree(
-        ADD, (other, same, same), sizes(ADD), "mesh", MESH, (True, False, False)
-    )
-    assert result.shardings == (same, None, None)
-
-
 def test_dot_result_instead_of_operand():
     lhs, rhs, result = sharding((), (x,)), sharding((x,), (y,)), sharding((), (x,))
     better = reshard_dot_result(DOT, (lhs, rhs, result), sizes(DOT), "mesh", MESH)
     assert better == sharding((), (y,))
-
-
-@pytest.mark.parametrize(
-    ("lhs", "rhs", "result"),
-    [
-        (((), (x,)), ((y,), ()), ((), (x,))),  # lhs and rhs disagree
-        (((), (x,)), ((x,), ()), ((), (x,))),  # a reduce-scatter: nothing to gain
-        (((), (x,)), ((x,), (y,)), ((), (y,))),  # no conflict
-        (((), (x,)), ((x,), (y,)), ((), (z,))),  # not the contraction's axes
-        (((z,), (x,)), ((x,), (y,)), ((), (x,))),  # two conflicts
-        (((y,), (x,)), ((x,), (y,)), ((y,), (x,))),  # an axis in both operands
-    ],
-)
-def test_dots_that_are_left_alone(
-    lhs: tuple[Axes, ...], rhs: tuple[Axes, ...], result: tuple[Axes, ...]
-):
-    shardings = (sharding(*lhs), sharding(*rhs), sharding(*result))
-    assert reshard_dot_result(DOT, shardings, sizes(DOT), "mesh", MESH) is None
-
-
-def test_reduction_axes_of_shardings_as_they_are():
-    agreed = projection(DOT, sharding((), (x,)), sharding((x,), ()), None)
-    assert shared_reduction_axes(agreed, DOT) == (x,)
-    differing = projection(DOT, sharding((), (x,)), sharding((y,), ()), None)
-    assert shared_reduction_axes(differing, DOT) is None
 
 
 RULES = (

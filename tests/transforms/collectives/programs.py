@@ -268,18 +268,6 @@ def gradient(samples: int, features: int, *split: str) -> str:
     )
 
 
-MOVED_PRODUCT = _function(
-    [_t("8x2", "", "x"), _t("8x2", "", "x")],
-    "tensor<2x16xf32>",
-    "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1]"
-    f" : (tensor<8x2xf32>, tensor<8x2xf32>) -> {S}",
-    f"%1 = stablehlo.reshape %0 : ({S}) -> tensor<4x16xf32>",
-    "%2 = stablehlo.slice %1 [0:2, 0:16] : (tensor<4x16xf32>) -> tensor<2x16xf32>",
-    "%3 = stablehlo.negate %2 : tensor<2x16xf32>",
-    "return %3 : tensor<2x16xf32>",
-)
-"""Of an outer product, half is read: its sum behind the slice is small, operands smaller."""
-
 PRODUCT_OF_PRODUCT = _function(
     [_t("4x8", "y", "x"), _t("4x8", "y", ""), _t("64x8", "", "x")],
     "tensor<64x8xf32>",
@@ -291,30 +279,6 @@ PRODUCT_OF_PRODUCT = _function(
 )
 """A sum of products is itself what products are made of that are summed."""
 
-_MAXIMA = range(32)
-MANY_PARTS = _function(
-    [_t("8x32", "y", "")],
-    "tensor<8x33xf32>",
-    "%zero = stablehlo.constant dense<0.0> : tensor<f32>",
-    "%ones = stablehlo.constant dense<1.0> : tensor<8xf32>",
-    *(
-        line
-        for at in _MAXIMA
-        for line in (
-            f"%c{at} = stablehlo.slice %a [0:8, {at}:{at + 1}]"
-            " : (tensor<8x32xf32>) -> tensor<8x1xf32>",
-            f"%m{at} = stablehlo.reduce(%c{at} init: %zero) applies stablehlo.maximum"
-            " across dimensions = [1] : (tensor<8x1xf32>, tensor<f32>) -> tensor<8xf32>",
-            f"%r{at} = stablehlo.reshape %m{at} : (tensor<8xf32>) -> tensor<8x1xf32>",
-        )
-    ),
-    "%r32 = stablehlo.reshape %ones : (tensor<8xf32>) -> tensor<8x1xf32>",
-    f"%0 = stablehlo.concatenate {', '.join(f'%r{at}' for at in range(33))}, dim = 1"
-    f" : ({', '.join(['tensor<8x1xf32>'] * 33)}) -> tensor<8x33xf32>",
-    "%1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<8x33xf32>",
-    "return %1 : tensor<8x33xf32>",
-)
-"""One column of 33 is a constant, which nobody has to send."""
 
 JOINED_PERMUTES = _function(
     [_t("8x8", "y", "")],
@@ -549,20 +513,6 @@ ROWS_TRANSFORMED = _function(
 )
 """Waves are more than what they are made of, and than what is made of them."""
 
-CUT_AND_GATHERED = _function(
-    [_t("8x8", "y", ""), WHOLE],
-    f"{WHOLE}, {WHOLE}",
-    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
-    f"%1 = stablehlo.dot_general %0, %0, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}",
-    f"%2 = stablehlo.multiply %0, %b : {S}",
-    f"%3 = sdy.sharding_constraint %2 <@mesh, [{{}}, {{}}]> : {S}",
-    f'%4 = sdy.sharding_constraint %3 <@mesh, [{{"y"}}, {{}}]> : {S}',
-    f"%5 = stablehlo.add %4, %a : {S}",
-    f"%6 = sdy.sharding_constraint %5 <@mesh, [{{}}, {{}}]> : {S}",
-    f"%7 = stablehlo.dot_general %6, %6, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}",
-    f"return %1, %7 : {S}, {S}",
-)
-"""What is gathered, cut, and gathered again."""
 
 CHEAPER = {
     "an operand of two products": (TWO_WEIGHTS, 768, 576),

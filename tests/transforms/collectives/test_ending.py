@@ -12,14 +12,12 @@ from xdsl.ir import Block, Operation
 from tests.differential.corpus import Program, programs
 from tests.differential.partitioning import MESHES, sharded_program
 from tests.transforms.collectives.optimized import (
-    computes_the_same,
     local,
     optimized,
-    sent,
 )
 from tests.transforms.collectives.programs import PROGRAMS
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import collect_remarks, rounds
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import stablehlo
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.collectives import optimize_collectives
@@ -27,24 +25,6 @@ from ttxdsl.transforms.collectives.optimize_collectives import OptimizeCollectiv
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
-
-BACK_AND_FORTH = """sdy.mesh @mesh = <["d"=8]>
-func.func @main(
-    %x: tensor<32x32xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>},
-    %m: tensor<32x32xi1>) -> tensor<i32> {
-  %z = stablehlo.constant dense<0> : tensor<i32>
-  %zs = stablehlo.constant dense<0> : tensor<32x32xi32>
-  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<32x32xi32>) -> tensor<32x32xi32>
-  %s = stablehlo.select %m, %t, %zs : tensor<32x32xi1>, tensor<32x32xi32>
-  %a = stablehlo.add %s, %x : tensor<32x32xi32>
-  %b = stablehlo.transpose %a, dims = [1, 0] : (tensor<32x32xi32>) -> tensor<32x32xi32>
-  %c = stablehlo.add %a, %b : tensor<32x32xi32>
-  %p = stablehlo.multiply %c, %x : tensor<32x32xi32>
-  %r = stablehlo.reduce(%p init: %z) applies stablehlo.add across dimensions = [0, 1]
-    : (tensor<32x32xi32>, tensor<i32>) -> tensor<i32>
-  return %r : tensor<i32>
-}"""
-"""Of a value and its transpose: each is behind a move of the one and ahead of the other's."""
 
 
 class Steps:
@@ -152,14 +132,6 @@ def test_the_corpus_as_the_newest_jax_writes_it(steps: Steps, newest_python: str
     assert not wrong_steps(steps, programs(python=newest_python))
 
 
-def test_moves_that_undo_each_other(steps: Steps):
-    assert check(steps, parse_program(BACK_AND_FORTH)) is None
-    module = local(BACK_AND_FORTH)
-    before = sent(module)
-    assert sent(optimized(module)) < before
-    computes_the_same(module, BACK_AND_FORTH)
-
-
 def _send_twice(program: DeviceProgram, block: Block) -> bool:
     """A wrong optimization: combine again what was combined."""
     for op in program.sending(block):
@@ -189,15 +161,3 @@ def test_what_would_send_more_is_left_as_it_was(
     (warning,) = remarks
     assert "it is left as it was" in warning.message
     assert str(module) == str(before)
-
-
-def test_a_loop_that_does_not_end_is_stopped():
-    with collect_remarks() as remarks:
-        assert list(rounds(3, "walking in circles")) == [0, 1, 2]
-    assert [one.message.split(",")[0] for one in remarks] == [
-        "walking in circles was stopped after 3 rounds"
-    ]
-    with collect_remarks() as remarks:
-        for _ in rounds(3, "walking"):
-            break
-    assert not remarks

@@ -8,10 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e5m2
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, f32, i64
 
 import ttxdsl
-from tests.differential.oracle import Oracle
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from tests.sampling import sampled
 from tests.transforms.collectives.optimized import (
@@ -23,19 +21,12 @@ from tests.transforms.collectives.optimized import (
 )
 from tests.transforms.collectives.programs import (
     CHEAPER,
-    CUT_AND_GATHERED,
-    MANY_PARTS,
     MESH,
-    MOVED_PRODUCT,
     PROGRAMS,
-    TWO_WEIGHTS,
-    S,
-    gradient,
     typed,
 )
 from tests.work import calls
 from ttxdsl.analysis.attribution.origins import optimizations
-from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.costs.machines import GENERIC
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
@@ -84,16 +75,6 @@ def test_an_optimization_sends_less_and_changes_no_number(name: str):
     computes_the_same(module, text)
 
 
-def test_collectives_that_do_not_wait_for_each_other_are_one(oracle: Oracle):
-    module = local(PROGRAMS["combine-collectives"])
-    assert launches(module) == {"all_gather": 2, "all_reduce": 3}
-    optimized(module, "combine-collectives")
-    assert launches(module) == {"all_gather": 1, "all_reduce": 2}
-    first, second = ops_of_type(module, stablehlo.AllReduceOp)
-    assert (len(first.operands), len(second.operands)) == (2, 1)
-    oracle.run(str(module).replace("builtin.module", "module"))
-
-
 def test_what_is_joined_is_no_more_than_xla_joins(monkeypatch: pytest.MonkeyPatch):
     few = replace(GENERIC, combine_bytes=63)
     monkeypatch.setattr(combine_collectives, "GENERIC", few)
@@ -115,43 +96,6 @@ def test_large_gathers_stay_where_they_are(rows: int, count: int):
     }}"""
     module = optimized(local(text), "combine-collectives")
     assert launches(module) == {"all_gather": count}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_any_order_of_sums_can_be_joined(seed: int):
-    """Random chains: each sum is of what some of those before it made."""
-    random, lines, known = Random(seed), list[str](), ["a", "b"]
-    for at in range(12):
-        one, other = random.choice(known), random.choice(known)
-        kind = random.choice(["maximum", "minimum"])
-        init = "m" if kind == "maximum" else "n"
-        lines += [
-            f"%p{at} = stablehlo.subtract %{one}, %{other} : {S}",
-            f"%q{at} = stablehlo.reduce(%p{at} init: %{init}) applies stablehlo.{kind}"
-            f" across dimensions = [{random.randrange(2)}] : ({S}, tensor<f32>)"
-            " -> tensor<8xf32>",
-            f"%r{at} = stablehlo.broadcast_in_dim %q{at}, dims = [1]"
-            f" : (tensor<8xf32>) -> {S}",
-        ]
-        known.append(f"r{at}")
-    last = known[-1]
-    for at, name in enumerate(known[:-1]):
-        lines.append(f"%s{at} = stablehlo.add %{last}, %{name} : {S}")
-        last = f"s{at}"
-    text = f"""{MESH}func.func @main(
-        %a: {typed("8x8", "y", "")}, %b: {typed("8x8", "", "x")}) -> {S} {{
-      %m = stablehlo.constant dense<-1.0e6> : tensor<f32>
-      %n = stablehlo.constant dense<1.0e6> : tensor<f32>
-      {chr(10).join(lines)}
-      return %{last} : {S}
-    }}"""
-    module = local(text)
-    before = launches(module)
-    bytes_before = sent(module)
-    optimized(module, "combine-collectives")
-    assert sum(launches(module).values()) <= sum(before.values())
-    assert sent(module) == bytes_before
-    computes_the_same(module, text)
 
 
 @pytest.mark.parametrize(
@@ -184,39 +128,6 @@ def test_what_needs_no_sending_is_not_sent(name: str):
     computes_the_same(module, text)
 
 
-def test_a_part_of_what_moves_is_its_first_form():
-    module = local(CUT_AND_GATHERED)
-    assert sent(module) == 384
-    assert sent(optimized(module, "move-all-gathers")) == 192
-    computes_the_same(module, CUT_AND_GATHERED)
-
-
-def test_an_operand_is_shared_where_the_first_sum_is_of_the_second_product():
-    module = local(TWO_WEIGHTS)
-    first_sum, second_sum = ops_of_type(module, stablehlo.AllReduceOp)
-    block = first_sum.parent
-    assert block is not None
-    first_sum.detach()
-    block.insert_op_after(first_sum, second_sum)
-    assert sent(optimized(module, "gather-product-operands")) == 576
-    computes_the_same(module, TWO_WEIGHTS)
-
-
-def test_what_is_between_a_product_and_its_sum_may_move_elements():
-    module = optimized(local(MOVED_PRODUCT), "sink-all-reduces")
-    assert sent(module) == 128
-    assert sent(optimized(module, "gather-product-operands")) == 64
-    computes_the_same(module, MOVED_PRODUCT)
-
-
-def test_few_bytes_are_not_worth_many_collectives():
-    """Not 32 gathers of 24 bytes instead of one."""
-    module = local(MANY_PARTS, optimize=True)
-    (gather,) = list_collectives(module)
-    assert gather.bytes_per_device == 33 * 24
-    computes_the_same(module, MANY_PARTS)
-
-
 @pytest.mark.parametrize("text", sampled(PROGRAMS.values(), 5), ids=PROGRAMS)
 def test_all_together_send_no_more_than_one(text: str):
     alone = min(sent(optimized(local(text), name)) for name in OPTIMIZATIONS)
@@ -238,36 +149,9 @@ def test_an_optimization_answers_to_its_old_name(old: str, name: str):
         assert found[0] == found[1] != str(program)
 
 
-def test_no_optimization_is_left():
-    text = PROGRAMS["sink-all-reduces"]
-    module = parse_program(text)
-    stages = TTStableHLOPipelinePass(without=tuple(OPTIMIZATIONS), last_stage=11)
-    with collect_remarks():
-        stages.apply(make_context(), module)
-    assert sent(module) == sent(local(text)) == 768
-
-
 def test_an_unknown_name_is_refused():
     with pytest.raises(CompileError, match="no optimization 'faster'"):
         optimized(local(PROGRAMS["sink-all-reduces"]), "faster")
-
-
-MULTIPLIED = PROGRAMS["sink-all-reduces"].replace(
-    "stablehlo.add %1, %2", "stablehlo.multiply %1, %2"
-)
-
-
-def test_a_gradient_of_many_samples_is_summed():
-    # 1,536 bytes less would take 184,320 multiply-adds more
-    module = local(gradient(60, 64, "", ""))
-    before = sent(module)
-    assert sent(optimized(module)) == before == 24576
-
-
-def test_a_product_of_partial_sums_is_left_alone():
-    module = local(MULTIPLIED)
-    before = sent(module)
-    assert sent(optimized(module, "sink-all-reduces")) == before
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -295,21 +179,6 @@ def test_slices_of_what_is_gathered(seed: int):
         return {names} : {types}
       }}""")
     assert partition_and_compare(module, seed)[0] == EQUAL
-
-
-def test_a_slice_of_nothing_beside_one_of_a_row():
-    module = local(PROGRAMS["narrow-all-gathers"])
-    (row, _) = ops_of_type(module, stablehlo.SliceOp)
-    limits = DenseArrayBase.from_list(i64, [0, 8])
-    nothing = stablehlo.SliceOp.create(
-        operands=row.operands,
-        result_types=[TensorType(f32, [0, 8])],
-        properties=row.properties | {"limit_indices": limits},
-    )
-    assert row.parent is not None
-    row.parent.insert_op_after(nothing, row)
-    before = sent(module)
-    assert sent(optimized(module, "narrow-all-gathers")) == before
 
 
 @pytest.mark.parametrize(
@@ -436,18 +305,6 @@ def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():
         return %2 : tensor<8x18xf32>
       }""")
     assert partition_and_compare(module, 0)[0] == EQUAL
-
-
-def test_what_goes_through_a_reverse_stays_gathered():
-    """The parts of a reversed tensor are on other devices."""
-    text = PROGRAMS["move-all-gathers"].replace(
-        "%2 = stablehlo.multiply %0, %1",
-        "%3 = stablehlo.reverse %0, dims = [0] : tensor<8x8xf32>\n"
-        "  %2 = stablehlo.multiply %3, %1",
-    )
-    module = local(text)
-    before = sent(module)
-    assert sent(optimized(module, "move-all-gathers")) == before
 
 
 def diamond(middle: int) -> VertexGraph:

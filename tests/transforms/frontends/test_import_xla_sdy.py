@@ -85,20 +85,6 @@ def test_tensors_that_are_sharded_alike(group: str):
     assert "return %a" in found
 
 
-def test_a_sharding_in_frontend_attributes_may_be_xlas():
-    said = 'mhlo.frontend_attributes = {mhlo.sharding = "{devices=[2,1]<=[2]}"}'
-    found = imported(f"%r = stablehlo.negate %a : {T}", said, "")
-    assert 'sdy.mesh @mesh = <["_axis_0"=2]>' in found
-    assert 'sdy.sharding = #sdy.sharding<@mesh, [{"_axis_0"}, {}]>' in found
-
-
-def test_a_program_for_one_device_says_nothing():
-    found = imported(
-        f"%r = stablehlo.negate %a : {T}", 'mhlo.sharding = "{replicated}"', ""
-    )
-    assert "sdy" not in found and "mhlo" not in found
-
-
 @pytest.mark.parametrize(
     ("name", "options", "version"),
     [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.loading.program import make_context, parse_program
@@ -40,64 +38,6 @@ def partitioned_bytes(text: str) -> int:
     with collect_remarks():
         TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
     return bytes_sent(module)
-
-
-WHOLE, OPEN = "{}, {}, {}", "{?}, {?}, {?}"
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "result", "sent"),
-    [
-        ('{"b"}, {}, {}', WHOLE, OPEN, 0),
-        (WHOLE, '{"b"}, {}, {}', OPEN, 0),
-        ('{"a", "b"}, {}, {}', WHOLE, OPEN, 0),
-        ('{"a"}, {}, {}', '{"a", "b"}, {}, {}', OPEN, 0),
-        (WHOLE, WHOLE, '{"b"}, {}, {}', 0),
-        # solutions are fewer than matrices
-        ('{"b"}, {}, {}', WHOLE, WHOLE, 3 * 2 * 18 * 4),
-        ('{"b"}, {}, {}', '{"a"}, {}, {}', OPEN, 2 * 4 * 18 * 4),
-    ],
-)
-def test_a_batch_is_split_where_that_sends_least(
-    left: str, right: str, result: str, sent: int
-):
-    text = solve(left, right, result)
-    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
-    assert partitioned_bytes(text) == sent
-
-
-@pytest.mark.parametrize("split", ['{"b"}, {}', '{}, {"b"}', '{"b"}, {"a"}'])
-@pytest.mark.parametrize("whole", [0, 1])
-def test_an_authors_rule(split: str, whole: int):
-    dims = [split, split]
-    dims[whole] = "{}, {}"
-    text = f"""
-sdy.mesh @mesh = <["a"=2, "b"=4]>
-func.func @main(
-    %a: tensor<64x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{dims[0]}]>}},
-    %b: tensor<64x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{dims[1]}]>}}
-) -> tensor<64x32xf32> {{
-  %0 = stablehlo.custom_call @tt.tt_lang_op(%a, %b) {{mhlo.frontend_attributes = {{
-      xla.sdy.custom_sharding_rule = "#sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {{i=64, j=32}}>"
-    }}}} : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
-  return %0 : tensor<64x32xf32>
-}}"""
-    assert partitioned_bytes(text) == 0
-
-
-@pytest.mark.parametrize("axes", ['{"a"}, {}', '{}, {"b"}', '{"b"}, {"a"}'])
-def test_an_op_of_chlo(axes: str):
-    text = f"""
-sdy.mesh @mesh = <["a"=2, "b"=4]>
-func.func @main(
-    %a: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
-    %b: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{axes}]>}}
-) -> tensor<8x4xf32> {{
-  %0 = chlo.next_after %a, %b : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>
-  return %0 : tensor<8x4xf32>
-}}"""
-    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
-    assert partitioned_bytes(text) == 0
 
 
 def test_ops_that_read_one_value_move_it_once():

@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 import pytest
-from xdsl.dialects import func
 
 from tests.differential.campaign import run_campaign
 from tests.differential.partitioning import (
@@ -22,8 +21,6 @@ from tests.differential.partitioning import (
 from tests.sampling import sampled
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.dialects import sdy
-from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
@@ -87,40 +84,6 @@ def compiled(text: str):
     with collect_remarks():
         TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
     return module
-
-
-@pytest.mark.parametrize(
-    ("size", "element"),
-    [(1032, "bf16"), (4104, "f16"), (520, "f8E4M3FN"), (520, "f8E5M2"), (520, "i8"),
-     (520, "ui8"), (24, "complex<f32>")],
-)  # fmt: skip
-def test_positions_are_rounded_once(size: int, element: str):
-    """Positions beyond what a type can hold: the sum of two of them is another one."""
-    text = f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @main() -> (tensor<{size}x{element}> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x", "y"}}]>}}) {{
-  %0 = stablehlo.iota dim = 0 : tensor<{size}x{element}>
-  return %0 : tensor<{size}x{element}>
-}}"""
-    (wanted,) = run_module(parse_program(text), [])
-    (found,) = run_module(compiled(text), [])
-    assert found.tobytes() == wanted.tobytes()
-
-
-def test_tokens_cross_the_border():
-    text = """sdy.mesh @mesh = <["x"=2]>
-func.func @main(%t: !stablehlo.token, %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, !stablehlo.token) {
-  %0 = stablehlo.abs %a : tensor<8xf32>
-  %u = stablehlo.after_all %t : !stablehlo.token
-  return %0, %u : tensor<8xf32>, !stablehlo.token
-}"""
-    (function,) = (op for op in compiled(text).ops if isinstance(op, func.FuncOp))
-    (wrapper,) = (
-        op for op in function.walk() if isinstance(op, sdy.ManualComputationOp)
-    )
-    assert [str(a.type) for a in wrapper.body.block.args] == [
-        "!stablehlo.token",
-        "tensor<4xf32>",
-    ]
 
 
 PLAIN = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'

@@ -89,12 +89,3 @@ FULL = f"sdy-insert-explicit-reshards{{enable-full-version=true {MARK}}}"
 )
 def test_partial_results_and_pipelines(newest: Oracle, ours: str, theirs: str):
     assert newest.run(run_passes(REDUCED, ours)) == newest.run(REDUCED, theirs)
-
-
-def test_only_sums_maxima_and_minima_are_said():
-    """C++ calls a product of parts a sum of parts."""
-    assert "unreduced=max" in run_passes(REDUCED, FULL)
-    product = REDUCED.replace("stablehlo.maximum", "stablehlo.multiply")
-    after = run_passes(product, FULL)
-    assert after.count("unreduced=") == 1  # the dot's
-    assert after.count("sdy.all_reduce") == 2

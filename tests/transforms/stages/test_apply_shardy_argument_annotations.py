@@ -33,24 +33,6 @@ def told(text: str, **options: tuple[int, ...]) -> list[Remark]:
     return [one for one in remarks if "nothing is sharded" in one.message]
 
 
-@pytest.mark.parametrize(
-    ("text", "severity", "devices"),
-    [
-        (product(), "remark", "one device"),
-        (product('"x"=1', '{"x"}, {}'), "remark", "one device"),
-        (product('"x"=2'), "warning", "each of the 2 devices"),
-        (product('"x"=2, "y"=1', '{"y"}, {?}'), "warning", "each of the 2 devices"),
-    ],
-)
-def test_nothing_is_sharded(text: str, severity: str, devices: str):
-    (remark,) = told(text)
-    assert remark.severity == severity
-    assert f"nothing is sharded: {devices}" in remark.message
-    for way in ("in_shardings", "sdy.sharding", "ttxdsl doctor --devices"):
-        assert way in remark.message
-    assert ("mesh-shape" in remark.message) == (severity == "remark")
-
-
 SOLVED = """\
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -61,12 +43,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
-
-
-def test_something_is_sharded():
-    assert not told(product('"x"=2', '{"x"}, {}'))
-    assert not told(product(), mesh=(1, 8))
-    assert not told(SOLVED)
 
 
 COMMANDS = (

@@ -188,22 +188,3 @@ def test_rows_that_count_otherwise(rows: str):
 )
 def test_gather_of_torch(shape: tuple[int, ...], dim: int, split: int):
     assert check(torch_gather(shape, dim, split)) == 0
-
-
-def test_index_vectors_keep_an_entry():
-    text = """
-func.func @main(%x: tensor<4x4xf32>) -> tensor<4xf32> {
-  %r = stablehlo.iota dim = 0 : tensor<4x2xi32>
-  %0 = "stablehlo.gather"(%x, %r) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1],
-      start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}>
-    : (tensor<4x4xf32>, tensor<4x2xi32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}"""
-    batched = run_passes(text, "batch-counting-indices")
-    assert (
-        "operand_batching_dims = [0]" in batched and "start_index_map = [1]" in batched
-    )
-    x = np.arange(16, dtype=np.float32).reshape(4, 4)
-    np.testing.assert_array_equal(
-        run_module(parse_program(batched), [x])[0], x.diagonal()
-    )

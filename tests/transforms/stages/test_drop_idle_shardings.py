@@ -46,40 +46,6 @@ def test_ops_in_the_body_of_a_sort(op: str):
     )
 
 
-def test_ops_of_tensors_stay():
-    text = """
-    sdy.mesh @mesh = <["a"=2]>
-    func.func @main(%x: tensor<8xf32>, %i: tensor<i32>) -> (tensor<8xf32>, tensor<i32>) {
-      %0 = sdy.sharding_constraint %i <@mesh, []> : tensor<i32>
-      %1 = "stablehlo.case"(%i) ({
-        %2 = sdy.sharding_constraint %x <@mesh, [{"a"}]> : tensor<8xf32>
-        stablehlo.return %2 : tensor<8xf32>
-      }) : (tensor<i32>) -> tensor<8xf32>
-      return %1, %0 : tensor<8xf32>, tensor<i32>
-    }"""
-    assert run_passes(text, "drop-idle-shardings").count("constraint") == 2
-
-
-@pytest.mark.parametrize("open_", ["", ", ?"])
-def test_a_program_that_is_manual_on_all_axes(open_: str):
-    text = f"""
-    sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
-    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {{
-      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{"x"{open_}}}, {{}}]>] out_shardings=[<@mesh, [{{"x"{open_}}}, {{}}]>] manual_axes={{"x", "y"}} (%i: tensor<4x8xf32>) {{
-        %1 = sdy.all_gather [{{}}, {{}}] %i out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x8xf32>
-        sdy.sharding_group %1 group_id = 0 : tensor<4x8xf32>
-        %2 = sdy.sharding_constraint %1 <@mesh, [{{}}, {{}}]> : tensor<4x8xf32>
-        %3 = stablehlo.negate %2 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{?}}, {{}}]>]>}} : tensor<4x8xf32>
-        sdy.return %3 : tensor<4x8xf32>
-      }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
-      return %0 : tensor<8x8xf32>
-    }}"""
-    x = np.arange(64, dtype=np.float32).reshape(8, 8)
-    program = ttxdsl.load(text).partition()
-    assert "sdy.all_gather" not in program.text
-    np.testing.assert_array_equal(program.lower("ttnn").simulate(x)[0], -x)
-
-
 def test_what_a_body_of_scalars_says_is_dropped():
     text = """
     sdy.mesh @mesh = <["a"=2]>

@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.diagnostics.errors import UnsupportedError
-from ttxdsl.diagnostics.remarks import Remark, collect_remarks
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.runtime.run import run_module
-from ttxdsl.loading.program import make_context, parse_program, program_text
+from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
     even_out_shardings,
-    leading_axes_that_divide,
 )
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
@@ -34,32 +31,6 @@ PADDED = (
 }"""
 )
 """A constraint that does not fit sizes of 6 and 10."""
-
-
-def test_leading_axes_that_divide():
-    mesh = Mesh((("x", 2), ("y", 4)))
-    assert leading_axes_that_divide((X, Y), 8, mesh) == (X, Y)
-    assert leading_axes_that_divide((X, Y), 6, mesh) == (X,)
-    assert leading_axes_that_divide((Y, X), 6, mesh) == ()
-    assert leading_axes_that_divide((AxisRef("y", 1, 2), X), 6, mesh) == (
-        AxisRef("y", 1, 2),
-    )
-
-
-def test_what_propagation_or_a_constraint_chose_is_evened_with_one_warning():
-    module = parse_program(PADDED)
-    before = parse_program(PADDED)
-    rng = np.random.default_rng(0)
-    arguments = [rng.standard_normal(s).astype("f4") for s in ((8, 6), (8, 10))]
-    with collect_remarks() as remarks:
-        TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
-    warnings = [str(one) for one in remarks if one.severity == "warning"]
-    tens = [text for text in warnings if "size 10 is not divisible by 4" in text]
-    assert len(tens) == 1 and "like it" in tens[0] and "bytes a device" in tens[0]
-    for one, other in zip(
-        run_module(module, arguments), run_module(before, arguments), strict=True
-    ):
-        np.testing.assert_allclose(one, other)
 
 
 def test_what_has_a_scale_for_each_slice_stays_whole():
@@ -100,15 +71,6 @@ func.func @main(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>
 """Stage 8 has two slices whole, stage 11 sends three elements and needs neither."""
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_what_is_not_whole_in_the_end_is_not_spoken_of(strict: bool):
-    module = parse_program(ROLL)
-    with collect_remarks() as remarks:
-        TTStableHLOPipelinePass(strict=strict).apply(make_context(), module)
-    assert not remarks
-    assert sum(one.bytes_per_device for one in list_collectives(module)) == 12
-
-
 def test_a_pipeline_that_ends_before_speaks_of_what_it_leaves_whole():
     with collect_remarks() as remarks:
         stages = TTStableHLOPipelinePass(last_stage=10)
@@ -118,21 +80,6 @@ def test_a_pipeline_that_ends_before_speaks_of_what_it_leaves_whole():
     TTStableHLOPipelinePass(last_stage=7).apply(make_context(), module)
     with pytest.raises(UnsupportedError, match="dimension 0 of size 3"):
         EvenOutShardingsPass(strict=True).apply(make_context(), module)
-
-
-def test_an_argument_that_nobody_reads_costs_nothing():
-    text = (
-        MESH
-        + """func.func @main(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<6xf32>) -> tensor<8xf32> {
-  %0 = sdy.sharding_constraint %b <@mesh, [{"y"}]> : tensor<6xf32>
-  return %a : tensor<8xf32>
-}"""
-    )
-    with collect_remarks() as remarks:
-        module = parse_program(text)
-        TTStableHLOPipelinePass(strict=True).apply(make_context(), module)
-    assert not remarks
 
 
 @pytest.mark.parametrize("which", ["argument", "result"])
@@ -152,56 +99,6 @@ def test_uneven_shards_at_the_border_are_refused_before_anything_is_done(which: 
         match=rf"dimension 0 of {which} 0 has size 10.*\"y\"=4.*\n.*8 or 12",
     ):
         TTStableHLOPipelinePass(last_stage=5).apply(make_context(), module)
-
-
-def evened(text: str) -> tuple[str, list[Remark]]:
-    module = parse_program(text)
-    with collect_remarks() as remarks:
-        even_out_shardings(module)
-    module.verify()
-    return str(module), remarks
-
-
-def test_every_place_of_a_sharding_is_looked_at():
-    body = """
-  %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : tensor<6xf32>
-  %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<6xf32>
-  %3 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"x", "y"}]>] out_shardings=[<@mesh, [{"x", "y"}]>] manual_axes={"x"} (%i: tensor<3xf32>) {
-    %n = stablehlo.negate %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<3xf32>
-    sdy.return %n : tensor<3xf32>
-  } : (tensor<6xf32>) -> tensor<6xf32>
-  return %3 : tensor<6xf32>"""
-    border = '{sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}'
-    text, remarks = evened(
-        f"{MESH}func.func @main(%a: tensor<6xf32> {border}) -> (tensor<6xf32> {border}) {{{body}\n}}"
-    )
-    assert '"y"}]' not in text and text.count('[{"x"}]') == 5
-    assert [one.severity for one in remarks] == ["warning"] * 3
-
-
-def test_even_shardings_stay_as_they_are():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}]>}) -> tensor<8xf32> {
-  %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}"""
-    )
-    assert evened(text) == (str(parse_program(text)), [])
-
-
-def test_closed_dimension_without_axes_loses_its_priority():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}p1, {"x"}p2]>}) -> tensor<6x8xf32> {
-  return %a : tensor<6x8xf32>
-}"""
-    )
-    module = parse_program(text)
-    with collect_remarks():
-        even_out_shardings(module)
-    module.verify()
-    assert '[{}, {"x"}p2]' in program_text(module)
 
 
 @pytest.mark.parametrize("side", ["operand", "result"])

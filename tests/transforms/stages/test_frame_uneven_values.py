@@ -9,9 +9,9 @@ from tests.differential.test_shifts import sent
 from tests.transforms.stages import shift_programs as programs
 from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
@@ -64,30 +64,6 @@ def test_a_shift_is_one_pad():
     (pad,) = ops_of_type(module, stablehlo.PadOp)
     assert pad.edge_padding_low.get_values() == (1, 0)
     assert pad.edge_padding_high.get_values() == (-1, 0)
-
-
-def test_what_is_written_is_even():
-    module = propagated(programs.SMOOTHNESS)
-    FrameUnevenValuesPass().apply(make_context(), module)
-    module.verify()
-    shapes = {
-        shape_of(result)
-        for op in all_ops(module)
-        for result in op.results
-        if sdy.get_sharding(result)
-    }
-    assert (63, 4) not in shapes and (64, 4) in shapes
-
-
-def test_frames_are_left_alone_where_the_value_is_needed_whole():
-    text = programs.SHIFT.replace("return %1 :", "return %1, %0 :")
-    text = text.replace("64x4xf32>\n}", "64x4xf32>, tensor<63x4xf32>\n}")
-    text = text.replace("{}]>}) {", "{}]>}, tensor<63x4xf32>) {")
-    assert sent(text)[0] == 896  # gathered, and shifted there
-    module = propagated(text)
-    before = str(module)
-    FrameUnevenValuesPass().apply(make_context(), module)
-    assert str(module) == before
 
 
 @pytest.mark.parametrize("start", [62, -1])

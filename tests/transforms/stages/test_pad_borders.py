@@ -126,27 +126,6 @@ def test_jax_takes_and_gives_the_shapes_of_the_program():
         np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
-def test_what_it_writes():
-    text = f"""{MESH}
-    func.func @main(%x: tensor<6xf32> {_sharded('[{"x"}]')}, %y: tensor<8xf32> {_sharded('[{"x"}]')})
-        -> (tensor<6xf32> {_sharded('[{"x"}]')}) {{
-      return %x : tensor<6xf32>
-    }}"""
-    with collect_remarks() as remarks:
-        after = run_passes(text, "pad-borders")
-    assert "%x: tensor<8xf32>" in after
-    assert after.count("ttxdsl.unpadded_shape = array<i64: 6>") == 2
-    assert "stablehlo.slice %x [0:6] : (tensor<8xf32>) -> tensor<6xf32>" in after
-    assert "low = [0], high = [2], interior = [0]" in after
-    assert [one.message.split(" comes")[0] for one in remarks] == [
-        "'func.func' op argument 0 of type tensor<6xf32>",
-        "'func.func' op result 0 of type tensor<6xf32>",
-    ]
-    with collect_remarks() as remarks:
-        assert run_passes(after, "pad-borders") == after
-    assert not remarks
-
-
 @pytest.mark.parametrize("options", [{"pad_borders": False}, {"strict": True}])
 def test_refused_where_asked(options: dict[str, bool]):
     with pytest.raises(UnsupportedError, match="not divisible by 4"):

@@ -122,8 +122,3 @@ def test_some_are_calls_with_a_rule_of_the_whole(name: str, gathers: int):
     assert "stablehlo.custom_call @tenstorrent." in text
     assert "tt.has_custom_sharding" in text and "tt.composite_attributes" in text
     assert text.count("stablehlo.all_gather") == gathers
-
-
-def test_without_several_devices_they_stay():
-    text = re.sub(r'<\["x"=2, "y"=4\]>', '<["x"=1, "y"=1]>', COMPOSITES["gelu"])
-    assert "@body" in partition(text)

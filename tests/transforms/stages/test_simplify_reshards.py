@@ -105,22 +105,6 @@ func.func @main(
     assert bytes_sent(module) == 0
 
 
-def test_vectors_that_are_whole_are_joined_whole():
-    """No other dimension has room, so operands are split along this one."""
-    module = parse_program(f"""
-sdy.mesh @mesh = <{AB}>
-func.func @main(
-    %x: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}},
-    %y: tensor<16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}}
-) -> (tensor<24xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"b"}}]>}}) {{
-  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<8xf32>, tensor<16xf32>) -> tensor<24xf32>
-  %1 = stablehlo.sine %0 : tensor<24xf32>
-  return %1 : tensor<24xf32>
-}}""")
-    assert partition_and_compare(module, 0)[0] == EQUAL
-    assert bytes_sent(module) == 0
-
-
 def test_many_reshards_of_one_user_are_set_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.transforms.run_pass import run_passes
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
@@ -113,18 +112,3 @@ func.func @main(%x: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"
 )
 def test_slices_in_a_loop(turns: int, expected: int):
     assert sent(LOOP.replace("TURNS", str(turns)), []) == expected
-
-
-def test_a_loop_of_unknown_length_is_left_alone():
-    text = LOOP.replace("TURNS", "3").replace("%i, %end", "%i, %i")
-    assert "gather" not in run_passes(text, "sum-dynamic-slices")
-
-
-def test_a_slice_of_a_scalar_has_no_start():
-    text = """
-      sdy.mesh @mesh = <["x"=2]>
-      func.func @main(%x: tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>}) -> tensor<f32> {
-        %0 = "stablehlo.dynamic_slice"(%x) <{slice_sizes = array<i64>}> : (tensor<f32>) -> tensor<f32>
-        return %0 : tensor<f32>
-      }"""
-    assert "dynamic_slice" in run_passes(text, "sum-dynamic-slices")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.bridges.tt_mlir.call_programs import CALLS, call
+from tests.bridges.tt_mlir.call_programs import CALLS
 from ttxdsl.loading.doors import PIPELINES
 
 COLLECTIVE = re.compile(
@@ -68,17 +68,3 @@ def test_a_call_on_each_device(name: str):
 def test_both_versions_know_the_rules(version: str):
     made = ttxdsl.load(CALLS["attention, users and heads"]).partition(version=version)
     assert result_of_call(str(made)) == "2x2x32x16xf32"
-
-
-RULE = "#sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=16}, custom>"
-
-
-@pytest.mark.parametrize(
-    ("rule", "local"), [(RULE, "4x16xf32"), (" ", "8x16xf32")], ids=["a rule", "blank"]
-)
-def test_the_author_of_a_kernel_says_its_rule(rule: str, local: str):
-    options = {"kernel_id": "add", "xla.sdy.custom_sharding_rule": rule}
-    shapes = [("8x16xf32", "x|"), ("8x16xf32", "x|")]
-    made = ttxdsl.load(call("tt.tt_lang_op", options, shapes, "8x16xf32")).partition()
-    assert result_of_call(str(made)) == local
-    assert "xla.sdy" not in str(made)

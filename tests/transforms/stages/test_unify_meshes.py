@@ -139,11 +139,6 @@ def test_what_it_writes():
     assert 'manual_axes={"x", "y_part"}' in text
 
 
-def test_one_mesh_stays_as_it_is():
-    text = program(TWO, SPLIT, f"%r = stablehlo.negate %a : {T}")
-    assert run_passes(text, "unify-meshes") == run_passes(text, "")
-
-
 def test_a_program_without_a_mesh_can_be_split_along_its_batch():
     """The empty mesh says no more than nothing."""
     text = FITTING["on the empty mesh, and nothing else"]

@@ -179,86 +179,6 @@ def test_what_works_on_shards_sends_nothing(name: str):
     assert not COMMUNICATION & set(names_of(localized(PROGRAMS[name])))
 
 
-def test_a_loop_that_carries_shards_sends_nothing():
-    split = 'sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"x"}, {"y"}]>]>'
-    one = split.replace("<@mesh, []>, ", "")
-    text = main(
-        f"""  %c = stablehlo.constant dense<0> : tensor<i32>
-  %n = stablehlo.constant dense<3> : tensor<i32>
-  %k = stablehlo.iota dim = 1 {{sdy.sharding = #{one}}} : tensor<8x8xf32>
-  %0:2 = stablehlo.while(%i = %c, %v = %a) : tensor<i32>, tensor<8x8xf32> attributes {{sdy.sharding = #{split}}}
-    cond {{
-      %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-      stablehlo.return %p : tensor<i1>
-    }} do {{
-      %o = stablehlo.constant dense<1> : tensor<i32>
-      %q = stablehlo.add %i, %o : tensor<i32>
-      %r = stablehlo.add %v, %k {{sdy.sharding = #{one}}} : tensor<8x8xf32>
-      stablehlo.return %q, %r : tensor<i32>, tensor<8x8xf32>
-    }}
-  return %0#1 : tensor<8x8xf32>""",
-        results='tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}',
-    )
-    module = stage_11(text)
-    assert not COMMUNICATION & set(names_of(module))
-    arguments = inputs(module, "random")
-    np.testing.assert_allclose(
-        run_module(module, arguments)[0],
-        run_module(parse_program(text), arguments)[0],
-        rtol=1e-6,
-    )
-
-
-@pytest.mark.parametrize(
-    ("program", "combiners"),
-    [
-        ("maximum", ["stablehlo.maximum"]),
-        ("init_add", ["stablehlo.add"] + ["stablehlo.multiply"] * 2 + ["stablehlo.minimum"]),
-        ("logic", ["stablehlo.and", "stablehlo.or", "stablehlo.xor"]),
-        ("two_reduces", []),
-    ],
-)  # fmt: skip
-def test_an_all_reduce_combines_as_its_reduction_did(
-    program: str, combiners: list[str]
-):
-    """Two reduces have no single function: gathered before, nothing to combine."""
-    found = [
-        next(iter(op.computation.block.ops)).name
-        for op in localized(PROGRAMS[program]).walk()
-        if isinstance(op, stablehlo.AllReduceOp)
-    ]
-    assert found == combiners
-
-
-def test_an_argmax_gathers_candidates_only():
-    gathers = [
-        tensor_of(op.operands[0].type)[0]
-        for op in localized(PROGRAMS["argmax"]).walk()
-        if isinstance(op, stablehlo.AllGatherOp)
-    ]
-    # one row of candidates of either argmax, by x after y and by y
-    assert set(gathers) == {(1, 4), (2, 4)}
-
-
-def test_all_slices_are_composites_that_share_their_functions():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> (
-    tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>},
-    tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
-  %0 = sdy.all_slice [{"y"}, {}] %a out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
-  %1 = sdy.all_slice [{"y"}, {}] %b out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
-  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
-}"""
-    )
-    module = stage_11(text)
-    slices = [op for op in module.walk() if isinstance(op, stablehlo.CompositeOp)]
-    assert [op.composite_name.data for op in slices] == ["sdy.all_slice"] * 2
-    assert len({op.decomposition for op in slices}) == 1
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    assert [str(f.sym_visibility) for f in functions[1:]] == ['"private"']
-
-
 def test_random_bits_are_those_of_the_whole():
     """Every device makes all of them, for they follow from the state, and cuts."""
     text = (
@@ -276,25 +196,6 @@ def test_random_bits_are_those_of_the_whole():
     assert tensor_of(bits.output.type)[0] == (8, 16)
     (xor,) = (op for op in module.walk() if isinstance(op, stablehlo.XorOp))
     assert tensor_of(xor.result.type)[0] == (4, 4)
-
-
-def test_ops_keep_their_locations():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<16xf32> {
-  %c = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32> loc("model.py":7:3)
-  return %0 : tensor<16xf32>
-}"""
-    )
-    module = localized(text)
-    located = {
-        op.name: str(op.location)
-        for op in module.walk()
-        if op.name.startswith("stable")
-    }
-    assert "model.py" in located["stablehlo.reduce"]
-    assert "model.py" in located["stablehlo.all_reduce"]
 
 
 def test_a_second_run_changes_nothing():
@@ -376,38 +277,12 @@ UNKNOWN = main(
 )
 
 
-def test_unknown_ops_are_computed_whole_with_a_warning():
-    with collect_remarks() as remarks:
-        module = stage_11(UNKNOWN)
-    (remark,) = remarks
-    assert remark.severity == "warning"
-    assert "receives up to 256 bytes" in remark.message
-    (call,) = (op for op in module.walk() if isinstance(op, stablehlo.CustomCallOp))
-    assert tensor_of(call.operands[0].type)[0] == (8, 8)
-
-
 def test_strict_refuses_unknown_ops():
     with pytest.raises(UnsupportedError, match="256 bytes"):
         stage_11(UNKNOWN, strict=True)
     with pytest.raises(UnsupportedError, match="256 bytes"):
         stages = TTStableHLOPipelinePass(strict=True)
         stages.apply(make_context(), parse_program(UNKNOWN))
-
-
-def test_of_an_unknown_op_that_receives_nothing_is_told_what_it_makes_too_much():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-  %0 = stablehlo.custom_call @mystery(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  return %0 : tensor<8x8xf32>
-}"""
-    )
-    with collect_remarks() as remarks:
-        TTStableHLOPipelinePass().apply(make_context(), parse_program(text))
-    (warning,) = remarks
-    assert "whole, which takes 128 bytes a device more than shards would" in str(
-        warning
-    )
 
 
 POPULATED = (
@@ -424,25 +299,6 @@ def test_only_a_users_rule_says_what_a_custom_call_computes():
     assert "all_gather" in str(stage_11(POPULATED))
     custom = POPULATED.replace("{i=8, j=8}>", "{i=8, j=8}, custom>")
     assert "all_gather" not in str(stage_11(custom))
-
-
-BETWEEN = (
-    'sdy.mesh @mesh = <["a"=2, "b"=8]>\n'
-    + """func.func @main(%x: tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> (tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b":(1)2}]>}) {
-  %0 = sdy.all_to_all [{"b":(2)4}: 1->0] %x out_sharding=<@mesh, [{"a", "b":(2)4}, {"b":(1)2}]> : tensor<12x64xf32>
-  %1 = sdy.all_gather [{"b":(2)4}, {}] %0 out_sharding=<@mesh, [{"a"}, {"b":(1)2}]> : tensor<12x64xf32>
-  return %1 : tensor<12x64xf32>
-}"""
-)
-
-
-def test_a_way_over_uneven_shards_is_taken_otherwise():
-    module = stage_11(BETWEEN)
-    assert [name for name in names_of(module) if name in COMMUNICATION] == [
-        "all_gather"
-    ]
-    arguments = inputs(module, "tagged")
-    np.testing.assert_array_equal(run_module(module, arguments)[0], arguments[0])
 
 
 def test_the_comparator_of_a_custom_call_is_no_program():
@@ -467,25 +323,6 @@ func.func public @main(%x: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, 
     ] == [2, 2]
 
 
-def test_shardings_in_the_body_of_a_custom_call_mean_nothing():
-    module = localized(
-        MESH
-        + """func.func @gt(%a: tensor<4xf32>, %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<4xi1> {
-  %0 = stablehlo.negate %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
-  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<4xf32>
-  %2 = stablehlo.compare GT, %a, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
-  stablehlo.return %2 : tensor<4xi1>
-}
-func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x2xf32> {
-  %0 = stablehlo.custom_call @sort(%x) {called_computations = [@gt]} : (tensor<4x4xf32>) -> tensor<4x2xf32>
-  return %0 : tensor<4x2xf32>
-}"""
-    )
-    body = next(op for op in module.ops if isinstance(op, FuncOp))
-    assert "sdy" not in str(body)
-    assert "tensor<4xi1>" in str(body)
-
-
 def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
     """Shardy splits its operand along a dimension that the reshape takes apart."""
     text = (
@@ -505,68 +342,6 @@ def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
         run_module(module, arguments)[0],
         run_module(parse_program(text), arguments)[0],
     )
-
-
-def test_slices_of_slices_that_are_gathered_again_are_all_removed():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
-  %2 = sdy.all_gather [{}, {"y"}] %1 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  %3 = sdy.all_gather [{"x"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
-  return %3 : tensor<8x8xf32>
-}"""
-    )
-    assert names_of(stage_11(text)) == ["sdy.return"]
-
-
-def test_composites_of_the_program_stay_when_their_slices_go():
-    text = (
-        MESH
-        + """func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  %c, %d = stablehlo.composite "my.pair" %a {decomposition = @pair} : (tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)
-  %0 = sdy.all_slice [{"x"}, {}] %c out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  return %d : tensor<8x8xf32>
-}
-func.func private @pair(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
-  return %a, %a : tensor<8x8xf32>, tensor<8x8xf32>
-}"""
-    )
-    assert names_of(stage_11(text)) == ["composite", "sdy.return"]
-
-
-@pytest.mark.parametrize(
-    ("module", "function", "argument", "op"),
-    [
-        ("attributes {sdy.foo}", "", "", ""),
-        ("", "attributes {sdy.foo}", "", ""),
-        ("", "", "{sdy.foo = 1}", ""),
-        ("", "", "", "{sdy.foo}"),
-    ],
-    ids=["module", "function", "argument", "op"],
-)
-def test_attributes_of_sdy_that_nobody_knows_are_not_in_a_local_program(
-    module: str, function: str, argument: str, op: str
-):
-    program = parse_program(
-        f"""module {module} {{ {MESH}
-        func.func @main(%a: tensor<8xf32> {argument}) -> tensor<8xf32> {function} {{
-          %0 = stablehlo.abs %a {op} : tensor<8xf32>
-          return %0 : tensor<8xf32>
-        }} }}"""
-    )
-    TTStableHLOPipelinePass(verify_each=True).apply(make_context(), program)
-    assert "sdy.foo" not in str(program)
-
-
-def test_attributes_of_meshes_are_not_in_a_local_program():
-    program = parse_program(
-        """sdy.mesh @mesh = <["x"=2]> {sdy.foo}
-        func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> { return %a : tensor<8xf32> }"""
-    )
-    TTStableHLOPipelinePass(verify_each=True).apply(make_context(), program)
-    assert "sdy.foo" not in str(program)
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
-from ttxdsl.analysis.usage.work import flops
+from ttxdsl.analysis.usage.traffic import times_computed
 from ttxdsl.costs.compilers import (
     TPU,
     TPU_MEGACORE,
     TPU_V6E,
-    XLA_CPU,
-    XLA_GPU,
     Compiler,
 )
 from ttxdsl.ir.traversal import all_ops
@@ -144,50 +141,6 @@ def test_donated_arguments_hold_their_results():
     assert (kept, given) == (2 * SIZE, SIZE)
 
 
-def test_slices_are_read_in_part():
-    body = f"""
-  %0 = stablehlo.slice %x [0:8, 0:64] : ({T}) -> tensor<8x64xf32>
-  %1 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [0] : (tensor<8x64xf32>, {T}) -> tensor<8x64xf32>
-  return %1 : tensor<8x64xf32>"""
-    module = module_of(body, "tensor<8x64xf32>")
-    fusion = Fusion(COMPILER)
-    (product,) = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
-    # the whole of x as an operand, which has the rows of the slice
-    assert HbmTraffic(module, fusion).bytes(product) == SIZE + 8 * 64 * 4
-    assert flops(product) == 2 * 8 * 64 * 64
-
-
-def test_values_that_are_added_to_themselves_are_walked_once():
-    kind = "tensor<8xf32>"
-    lines = [f"  %{at + 1} = stablehlo.add %{at}, %{at} : {kind}" for at in range(200)]
-    body = "\n".join([*lines, f"  return %200 : {kind}"])
-    module = module_of(body, kind, f"%0: {kind}")
-    # an argument and a result: 2 ** 200 ways lead from one to the other
-    assert memory_profile(module, compiler=COMPILER).peak_bytes == 2 * 32
-    *_, last, _ = all_ops(module)
-    assert HbmTraffic(module, Fusion(COMPILER)).bytes(last) == 2 * 32
-
-
-@pytest.mark.parametrize(
-    ("compiler", "element", "buffers"),
-    [
-        (TPU, "bf16", 0),
-        (TPU_MEGACORE, "bf16", 1),
-        (TPU_MEGACORE, "f32", 0),
-        (XLA_GPU, "f32", 1),
-        (XLA_CPU, "f32", 1),
-    ],
-)
-def test_compilers_store_what_products_share(
-    compiler: Compiler, element: str, buffers: int
-):
-    text = f"func.func @main(%x: {T}, %y: {T}) -> tensor<f32> {{\n{TWO_READ}{reduce('%3')}\n}}"
-    module = parse_program(text.replace("f32", element), make_context())
-    fusion = Fusion(compiler)
-    (shared,) = (op for op in all_ops(module) if op.name == "stablehlo.multiply")
-    assert fusion.is_fused(shared) == (buffers == 0)
-
-
 @pytest.mark.parametrize(
     ("compiler", "is_fused"), [(TPU, True), (TPU_MEGACORE, False), (TPU_V6E, True)]
 )
@@ -216,17 +169,6 @@ GATHERED = """
   return %1 : tensor<64x64xf32>"""
 
 
-@pytest.mark.parametrize(("size", "is_loop"), [(2, False), (4, True), (64, False)])
-def test_products_with_collectives_among_few_are_loops(size: int, is_loop: bool):
-    rows = 8 * size
-    body = GATHERED.format(group=list(range(size)), size=size, rows=rows)
-    arguments = f"%w: tensor<8x64xf32>, %x: tensor<64x{rows}xf32>"
-    module = module_of(body, "tensor<64x64xf32>", arguments)
-    fusion = Fusion(COMPILER)
-    (gather,) = (op for op in all_ops(module) if op.name == "stablehlo.all_gather")
-    assert fusion.is_streamed(gather) == is_loop
-
-
 @pytest.mark.parametrize(("chip", "is_loop"), [("v5e", True), ("v5p", False)])
 def test_four_chips_are_a_ring_if_the_mesh_goes_around(chip: str, is_loop: bool):
     body = GATHERED.format(group=[0, 1, 2, 3], size=4, rows=32)
@@ -240,57 +182,10 @@ def test_four_chips_are_a_ring_if_the_mesh_goes_around(chip: str, is_loop: bool)
     assert Fusion(compiler).is_streamed(gather) == is_loop
 
 
-@pytest.mark.parametrize(("size", "is_finished"), [(2, True), (4, False)])
-def test_a_product_in_windows_of_a_gather_is_stored(size: int, is_finished: bool):
-    rows = 8 * size
-    body = GATHERED.format(group=list(range(size)), size=size, rows=rows)
-    body = body.replace(
-        "return %1", "%2 = stablehlo.negate %1 : tensor<64x64xf32>\n  return %2"
-    )
-    arguments = f"%w: tensor<8x64xf32>, %x: tensor<64x{rows}xf32>"
-    module = module_of(body, "tensor<64x64xf32>", arguments)
-    (product,) = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
-    assert Fusion(COMPILER).is_streamed(product) == is_finished
-
-
 def test_products_are_finished_along_all_ways_that_meet_again():
     module = module_of(MEETS + reduce("%5"))
     product = next(op for op in all_ops(module) if op.name == "stablehlo.dot_general")
     assert Fusion(COMPILER).is_streamed(product)
-
-
-def test_a_kernel_finishes_one_product():
-    body = f"""
-      %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
-      %1 = stablehlo.dot_general %x, %y, {ROWS} : {BINARY}
-      %2 = stablehlo.negate %1 : {T}
-      %3 = stablehlo.add %0, %2 : {T}
-      return %3 : {T}"""
-    module = module_of(body, T, f"%x: {T}, %y: {T}")
-    first, last = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
-    fusion = Fusion(COMPILER)
-    assert fusion.is_streamed(last)
-    assert not fusion.is_streamed(first)
-
-
-def test_a_device_s_part_is_sliced_on_the_way():
-    """What a value is padded to is nowhere whole."""
-    text = f"""
-      func.func @main(%x: {T}) -> {T} {{
-        %z = stablehlo.constant dense<0.0> : tensor<f32>
-        %0 = stablehlo.pad %x, %z, low = [448, 0], high = [0, 0], interior = [0, 0]
-            : ({T}, tensor<f32>) -> tensor<512x64xf32>
-        %1 = stablehlo.composite "sdy.all_slice" %0 {{decomposition = @part}}
-            : (tensor<512x64xf32>) -> {T}
-        return %1 : {T}
-      }}
-      func.func private @part(%0: tensor<512x64xf32>) -> {T} {{
-        %1 = stablehlo.slice %0 [0:64, 0:64] : (tensor<512x64xf32>) -> {T}
-        return %1 : {T}
-      }}"""
-    module = parse_program(text, make_context())
-    (pad,) = (op for op in all_ops(module) if op.name == "stablehlo.pad")
-    assert Fusion(COMPILER).is_fused(pad)
 
 
 def test_what_several_kernels_make_is_computed_in_each():
@@ -382,18 +277,6 @@ def test_scatter_of_one_element_a_row_is_a_comparison():
     assert profile.peak_bytes - profile.argument_bytes < 0.1 * SIZE
 
 
-def test_stable_sorts_take_numbers_along():
-    body = f"""
-  %0 = "stablehlo.sort"(%x) <{{dimension = 1 : i64, is_stable = true}}> ({{
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %c : tensor<i1>
-  }}) : ({T}) -> {T}
-  return %0 : {T}"""
-    profile = memory_profile(module_of(body, T), compiler=COMPILER)
-    assert profile.peak_bytes == (1 + 1 + 2) * SIZE
-
-
 def loop(body: str, end: str) -> str:
     """A loop that carries `%acc` and reads `%s`, a layer of `%w`."""
     stack = "tensor<4x64x64xf32>"
@@ -446,29 +329,6 @@ def test_a_layer_that_several_products_read_is_stored():
         "%a",
     )
     assert (once, twice) == (2, 4)
-
-
-@pytest.mark.parametrize(("made", "is_alone"), [("subtract", True), ("divide", False)])
-def test_what_a_gather_reads_is_made_again_by_others(made: str, is_alone: bool):
-    """A function that is stored anyway is not computed twice."""
-    body = f"""
-      %0 = stablehlo.{made} %x, %x : {T}
-      %1 = "stablehlo.gather"(%0, %i) <{{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>, indices_are_sorted = false}}> : ({T}, tensor<64x2xi32>) -> tensor<64xf32>
-      %2 = stablehlo.dot_general %0, %1, {ROWS} : ({T}, tensor<64xf32>) -> tensor<64xf32>
-      return %2 : tensor<64xf32>"""
-    module = module_of(body, "tensor<64xf32>", f"%x: {T}, %i: tensor<64x2xi32>")
-    shared, gather = (
-        next(op for op in all_ops(module) if op.name == f"stablehlo.{name}")
-        for name in (made, "gather")
-    )
-    fusion = Fusion(COMPILER)
-    assert fusion.is_fused(shared) == is_alone
-    assert len(fusion.beside(gather)) == is_alone
-    # the gather alone is not worth it
-    alone = body.replace("%0, %1, ", "%x, %1, ")
-    module = module_of(alone, "tensor<64xf32>", f"%x: {T}, %i: tensor<64x2xi32>")
-    shared = next(op for op in all_ops(module) if op.name == f"stablehlo.{made}")
-    assert not Fusion(COMPILER).is_fused(shared)
 
 
 def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import TPU, Compiler
 from ttxdsl.dialects import stablehlo
@@ -38,15 +37,6 @@ func.func @main(%w: tensor<256x512xf32>, %x: {T}) -> {T} {{
   return %r : {T}
 }}
 """
-
-
-def test_readers_far_apart_each_have_a_gather():
-    module = parse_program(program(200), make_context())
-    ops = [op for op in all_ops(module) if op.parent and op.results]
-    (transposed,) = (op for op in ops if isinstance(op, stablehlo.TransposeOp))
-    (gather,) = (op for op in ops if isinstance(op, stablehlo.AllGatherOp))
-    assert repeated_gathers(ops, 100) == {transposed: [gather.results[0]]}
-    assert not repeated_gathers(ops, 300)
 
 
 @pytest.mark.parametrize(("between", "held"), [(20, 1), (200, 0)])

@@ -13,7 +13,6 @@ from ttxdsl.analysis.usage.buffers.kernels import scratch_types
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
     splits_features,
-    stored_shape,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs.compilers import TPU
@@ -78,12 +77,6 @@ def test_an_argument_is_copied_to_the_layout_of_its_convolution():
     assert "value" in {copy.kind for copy in copies}
 
 
-def test_without_convolutions_all_dimensions_may_be_columns():
-    module = parse_program(HEADS, make_context())
-    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.DotGeneralOp))
-    assert Layouts(module).columns(op.result) is None
-
-
 @pytest.mark.parametrize("patches", [196, 256])
 def test_scores_have_a_dimension_of_their_matrix_along_columns(patches: int):
     # 128 images would fit the columns without padding
@@ -100,13 +93,6 @@ def test_scores_have_a_dimension_of_their_matrix_along_columns(patches: int):
         """
     )
     assert profile.parts.outputs == 128 * patches * 256 * 4
-
-
-def test_a_product_is_stored_as_a_matrix():
-    module = parse_program(HEADS, make_context())
-    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.DotGeneralOp))
-    assert stored_shape(op.result) == (4 * 128, 4 * 64)
-    assert stored_shape(op.lhs) == (4, 128, 256)
 
 
 def test_parts_of_an_all_to_all_are_contiguous():

@@ -91,12 +91,6 @@ func.func @main(
 """All but a few bytes are summed over `data`."""
 
 
-def other_mesh(text: str) -> str:
-    """Return the text with another mesh of the same devices, which nothing names."""
-    mesh = '"model"=4]>\n'
-    return text.replace(mesh, f'{mesh}sdy.mesh @other = <["all"=8]>\n')
-
-
 @cache
 def search(text: str, seconds: float = 60, **options: Any) -> Prescriptions:
     """Return what is prescribed for a text."""
@@ -215,23 +209,6 @@ def test_changes_are_compiled_with_the_propagation_that_xla_has(
     assert compiled == {"sdy-basic-propagate"}
 
 
-def test_each_is_measured_alone_and_some_together():
-    answer = search(FIGHT)
-    assert answer.together
-    for number, one in enumerate(answer.prescriptions, 1):
-        if one.on_top_of:
-            assert set(one.on_top_of) < set(answer.together)
-            assert number in answer.together
-        else:
-            assert one.before == answer.before
-            assert one.after.bytes == compiled(applied(FIGHT, [one])).bytes
-    assert len(answer.prescriptions) <= 7
-    # the best first: times that are equal are in the order of bytes
-    for equal in answer.equal_in_time:
-        sent = [answer.prescriptions[number - 1].after.bytes for number in equal]
-        assert sent == sorted(sent)
-
-
 def test_processes_find_the_same():
     with processes(1) as executor:
         assert search(FIGHT, executor=executor) == search(FIGHT)
@@ -279,12 +256,6 @@ func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"da
   return %8 : tensor<64x64xf32>
 }
 """
-
-
-def test_repeated_layers_without_lines_are_one_candidate():
-    found = [one for one in candidates(LAYERS) if one.kind == "constraint"]
-    assert max(len(one.places) for one in found) >= 2
-    assert all(len(one.places) == len(one.edits) for one in found)
 
 
 def test_nothing_helps():
@@ -607,14 +578,6 @@ def test_what_costs_no_more_in_anything_dominates():
     assert dominates(less, less)
     assert not dominates(replace(less, peak_bytes=11), more)
     assert dominates(replace(less, peak_bytes=None), more)
-
-
-def test_a_mesh_that_nothing_names_does_not_matter():
-    written = [
-        [prescription.write for prescription in search(text).prescriptions]
-        for text in (FIGHT, other_mesh(FIGHT))
-    ]
-    assert written[0] == written[1] != []
 
 
 def test_several_meshes():

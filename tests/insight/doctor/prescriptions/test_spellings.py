@@ -79,14 +79,6 @@ def test_the_numbers_are_the_same_on_the_mesh(product: str):
         np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-5)
 
 
-def test_a_product_that_is_used_whole_stays():
-    text = GATED.replace("multiply %3, %2", "multiply %3, %1").replace(
-        "  %2 = stablehlo.slice %0 [0:256, 64:128] : (tensor<256x128xf32>) -> tensor<256x64xf32>\n",
-        "",
-    )
-    assert not [one for one in candidates(text) if one.kind == "spelling"]
-
-
 def test_it_is_prescribed():
     answer = search(GATED, 60)
     everything = [*answer.prescriptions, *answer.tried]

@@ -8,13 +8,12 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import GENERIC, Machine
-from ttxdsl.costs.ring import Ring
 from ttxdsl.insight.doctor.doctor import diagnose
 from ttxdsl.insight.doctor.measure import Measurement, compile_candidate
 from ttxdsl.insight.doctor.meshes import Candidate
 from ttxdsl.insight.doctor.solving.candidates import SOLVED, solved_candidates
 from ttxdsl.insight.doctor.solving.graph import Graph, ShardingProblem
-from ttxdsl.insight.doctor.solving.layouts import WHOLE, Axes, layouts_of
+from ttxdsl.insight.doctor.solving.layouts import Axes
 from ttxdsl.insight.doctor.solving.problem import Ints
 from ttxdsl.insight.doctor.solving.solve import solve
 from ttxdsl.loading.program import parse_program
@@ -59,48 +58,6 @@ def layouts(module: ModuleOp, sizes: tuple[int, ...]) -> list[tuple[int, ...] | 
     problem, chosen = solved(module, sizes)
     arguments = entry_function(module).body.block.args
     return [problem.layout(argument, chosen) for argument in arguments]
-
-
-def test_layouts_divide():
-    assert layouts_of((4, 3), (2,)) == ((WHOLE,), (0,))
-    assert (0, 0) not in layouts_of((2, 8), (2, 2))
-    assert layouts_of((), (2, 2)) == ((WHOLE, WHOLE),)
-
-
-def test_reshards_cut_first():
-    axes = Axes.of((2, 4), GENERIC)
-    whole = 1 << 20
-    assert axes.reshard(whole, (WHOLE, WHOLE), (0, 1)) == 0
-    gather = axes.collective(Ring.ALL_GATHER, 0, whole / 2)
-    assert axes.reshard(whole, (0, WHOLE), (WHOLE, WHOLE)) == gather
-    part = axes.collective(Ring.ALL_GATHER, 0, whole / 8)
-    assert axes.reshard(whole, (0, WHOLE), (WHOLE, 1)) == part
-    exchange = axes.collective(Ring.ALL_TO_ALL, 0, whole / 2)
-    assert axes.reshard(whole, (0, WHOLE), (1, WHOLE)) == exchange
-
-
-def test_a_large_batch_is_split():
-    assert layouts(mlp(65536, 64, 64), (8,))[0] == (0,)
-
-
-def test_large_weights_are_split_by_columns_then_rows():
-    x, w, v = layouts(mlp(8, 4096, 16384), (8,))
-    assert (w, v) == ((1,), (0,))
-    assert x is not None
-
-
-def test_two_axes_split_both():
-    x, w, v = layouts(mlp(4096, 4096, 16384), (2, 4))
-    assert x is not None and w is not None and v is not None
-    assert 0 in x
-
-
-def test_layers_are_decided_once():
-    graph = Graph.of(entry_function(mlp(64, 256, 512, layers=40)))
-    assert len(graph.kinds) > 160
-    assert len(set(graph.kinds)) < 90
-    middle = [graph.kinds[graph.arguments[at][0]] for at in range(31, 51, 2)]
-    assert len(set(middle)) == 1
 
 
 def test_memory_is_a_limit():
@@ -156,55 +113,3 @@ def test_what_is_chosen_compiles(sizes: tuple[int, ...]):
     # as the schemes split it: one row, by the names of groups
     names = {name for row in diagnose(module, 4).rows for name, _ in row.candidate.axes}
     assert "batch" in names
-
-
-def test_an_embedding_is_split_where_no_scheme_does():
-    """Rows of a table are looked up: the table is split by features, not by the batch."""
-    module = parse_program("""
-    func.func @main(%t: tensor<65536x64xf32>, %i: tensor<32768x1xi32>) -> tensor<65536x64xf32> {
-      %g = "stablehlo.gather"(%t, %i) <{
-        dimension_numbers = #stablehlo.gather<offset_dims = [1],
-          collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
-        slice_sizes = array<i64: 1, 64>}> :
-        (tensor<65536x64xf32>, tensor<32768x1xi32>) -> tensor<32768x64xf32>
-      %s = "stablehlo.scatter"(%t, %i, %g) <{
-        scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
-          inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
-          index_vector_dim = 1>}> ({
-      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-        %r = stablehlo.add %a, %b : tensor<f32>
-        stablehlo.return %r : tensor<f32>
-      }) : (tensor<65536x64xf32>, tensor<32768x1xi32>, tensor<32768x64xf32>)
-        -> tensor<65536x64xf32>
-      return %s : tensor<65536x64xf32>
-    }""")
-    row = diagnose(module, 8).rows[0]
-    assert row.measurement.bytes_sent == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "func.func @main(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> }",
-        """func.func @main() -> tensor<8xf32> {
-          %0 = stablehlo.constant dense<1.0> : tensor<8xf32>
-          return %0 : tensor<8xf32>
-        }""",
-    ],
-)
-def test_scalars_and_constants_have_nothing_to_choose(text: str):
-    function = entry_function(parse_program(text))
-    assert not list(solved_candidates(function, [(4,)], GENERIC, seconds=1.0))
-    empty = Graph.of(function).problem(Axes.of((4,), GENERIC), GENERIC)
-    assert solve(empty.problem, 0.1).cost == 0
-
-
-def test_an_argument_that_is_only_handed_on():
-    function = entry_function(
-        parse_program(
-            "func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {"
-            " return %a : tensor<8xf32> }"
-        )
-    )
-    first, _ = solved_candidates(function, [(4,)], GENERIC, seconds=1.0)
-    assert first.parts == {(0, 0): 4}

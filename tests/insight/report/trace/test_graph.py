@@ -33,22 +33,6 @@ def mlp() -> dict[str, Any]:
     return ttxdsl.load(ROOT / "examples" / "mlp_train_step.mlir").report_data()
 
 
-def test_edges_are_the_operands(mlp: dict[str, Any]):
-    nodes = mlp["graph"]["nodes"]
-    text = {row[0]: mlp["texts"][row[1]] for row in mlp["stages"][13]["rows"]}
-    checked = 0
-    for node in nodes:
-        if node["op"] not in ("stablehlo.multiply", "stablehlo.dot_general"):
-            continue
-        line = text[node["key"]]
-        for source, result in node["inputs"]:
-            made = nodes[source]
-            if made["kind"] == "op":
-                assert f"{made['outputs'][result]['name']}" in line
-                checked += 1
-    assert checked > 10
-
-
 def test_every_tensor_has_the_layout_that_the_program_says(mlp: dict[str, Any]):
     unknown = 0
     for node in mlp["graph"]["nodes"]:
@@ -80,23 +64,6 @@ def test_partial_sums_are_told(mlp: dict[str, Any]):
     assert ("reduce", ("data",)) in partial
 
 
-def test_collectives_and_memory_belong_to_nodes(mlp: dict[str, Any]):
-    program = ttxdsl.load(ROOT / "examples" / "mlp_train_step.mlir").partition()
-    expected = program.collectives()
-    assert [(c["kind"], c["bytes"], c["reason"]) for c in mlp["collectives"]] == [
-        (c.kind, c.bytes_per_device, c.reason) for c in expected
-    ]
-    nodes = mlp["graph"]["nodes"]
-    made = [(one["kind"], nodes[one["node"]]["name"]) for one in mlp["collectives"]]
-    # the graph is the program that the figures are of
-    assert all(kind == name for kind, name in made)
-    assert len({one["node"] for one in mlp["collectives"]}) == len(made)
-    memory = mlp["memory"]
-    assert max(point[0] for point in memory["points"]) == memory["peak_bytes"]
-    assert memory["points"][memory["peak"]][0] == memory["peak_bytes"]
-    assert mlp["summary"]["peak_bytes"] == memory["peak_bytes"]
-
-
 def test_ops_of_later_stages_belong_to_nodes(mlp: dict[str, Any]):
     nodes = mlp["graph"]["nodes"]
     last = mlp["stages"][-1]["rows"]
@@ -122,22 +89,6 @@ def test_seed_cases(case: int):
     )
 
 
-def test_a_program_that_came_partitioned():
-    data = ttxdsl.load(CASES / "case2" / "00-input.mlir").report_data()
-    assert data["graph"]["stage"] == 13
-    assert [s["skipped"] for s in data["stages"]][5:13] == [True] * 8
-    kinds = [scope["kind"] for scope in data["graph"]["scopes"]]
-    assert "region" in kinds
-    (argument, inner, *_) = data["graph"]["nodes"]
-    assert data["layouts"][argument["outputs"][0]["layout"]]["parts"] != [1, 1]
-    assert inner["inputs"] == [(0, 0)]
-    # what comes in is the part that a device has of the argument
-    (value,) = inner["outputs"]
-    assert value["layout"] == argument["outputs"][0]["layout"]
-    assert value["shape"] == argument["outputs"][0]["shape"]
-    assert value["type"] == f"tensor<{value['local']}>"
-
-
 def test_a_program_in_ttir(tmp_path: Path):
     path = tmp_path / "p.mlir"
     source = ttxdsl.load(ROOT / "examples" / "mlp_data_tensor_parallel.mlir")
@@ -151,34 +102,6 @@ def test_a_program_in_ttir(tmp_path: Path):
     assert data["collectives"] == []
     first = data["graph"]["nodes"][0]["outputs"][0]
     assert data["layouts"][first["layout"]]["dims"] == [["axis1"]]
-
-
-MANUAL = """\
-sdy.mesh @mesh = <["x"=2, "y"=2]>
-func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
-  %0 = stablehlo.negate %a : tensor<8x4xf32>
-  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x", ?}, {?}]>] out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"} (%b: tensor<4x4xf32>) {
-    %2 = stablehlo.tanh %b : tensor<4x4xf32>
-    sdy.return %2 : tensor<4x4xf32>
-  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  %3 = stablehlo.abs %1 : tensor<8x4xf32>
-  return %3 : tensor<8x4xf32>
-}
-"""
-
-
-def test_inside_a_manual_computation_some_axes_are_manual():
-    data = ttxdsl.load(MANUAL).report_data()
-
-    def layout(name: str) -> dict[str, Any]:
-        (node,) = nodes_by_op(data)[name]
-        return data["layouts"][node["outputs"][0]["layout"]]
-
-    assert layout("negate")["text"] == "[x, y]"
-    assert layout("abs")["text"] == "[x, y]"
-    assert layout("tanh")["manual"] == ["x"]
-    assert layout("tanh")["text"] == "[-, y] for each x"
-    assert nodes_by_op(data)["tanh"][0]["outputs"][0]["local"] == "4x2xf32"
 
 
 WHILE = """\
@@ -272,13 +195,6 @@ def test_a_layout_of_any_rank_on_any_mesh():
     assert table.meshes_data()[0]["devices"][0] == 23
 
 
-def test_the_mesh_without_a_name_is_the_one_with_the_same_axes():
-    table = LayoutTable()
-    mesh = Mesh((("x", 2),))
-    assert table.mesh("mesh", mesh) == table.mesh("", mesh) == 0
-    assert table.mesh("other", Mesh((("x", 4),))) == 1
-
-
 # scopes
 
 
@@ -286,30 +202,8 @@ def node(scope: int, *inputs: int, kind: str = "op") -> TraceNode:
     return TraceNode(kind, "stablehlo.x", "x", scope, [(at, 0) for at in inputs], [])
 
 
-def names_of(scopes: Scopes, nodes: list[TraceNode]) -> list[str]:
-    return [scopes.scopes[one.group].name for one in nodes]
-
-
 def path(*names: str) -> tuple[ScopeName, ...]:
     return tuple(map(ScopeName, names))
-
-
-def test_constants_go_to_their_users_and_chains_are_one():
-    scopes = Scopes()
-    inner = scopes.scope(path("f", "g"), "scope")
-    other = scopes.scope(path("h"), "scope")
-    nodes = [node(0), node(inner, 0), node(inner, 1), node(other, 2), node(0, 3)]
-    scopes.settle(nodes)
-    assert names_of(scopes, nodes) == ["f/g", "f/g", "f/g", "h", "program"]
-
-
-def test_the_scope_of_everything_goes():
-    scopes = Scopes()
-    f = scopes.scope(path("jit(f)"), "scope")
-    g = scopes.scope(path("jit(f)", "g"), "scope")
-    nodes = [node(f), node(g, 0), node(f, 0, 1)]
-    scopes.settle(nodes)
-    assert names_of(scopes, nodes) == ["program", "g", "program"]
 
 
 def test_a_scope_in_a_loop_over_layers_is_one_each():
@@ -340,15 +234,6 @@ def test_large_scopes_are_cut_where_little_is_alive():
     assert ends
     assert all(at % 21 == 0 for at in ends)
     assert {scope.kind for scope in scopes.scopes} == {"program", "segment"}
-
-
-def test_of_more_devices_than_are_drawn_nobody_is_listed():
-    table = LayoutTable()
-    mesh = Mesh((("x", 8192),))
-    number = table.layout(mesh, TensorSharding("m", (DimSharding((AxisRef("x"),)),)))
-    assert table.layouts[number]["shards"] == []
-    (data,) = table.meshes_data()
-    assert (data["size"], data["devices"]) == (8192, [])
 
 
 def test_a_mesh_is_compared_with_few_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,38 +94,6 @@ def test_changes_lead_from_each_stage_to_the_next(
         before = rows
 
 
-def test_a_listing_of_few_stages_has_the_same_figures_and_texts(
-    recorded: tuple[ttxdsl.Program, dict[str, Any]],
-):
-    program, data = recorded
-    few = program.report_data(all_stages=False)
-    listed = [stage["number"] for stage in few["stages"]]
-    assert (listed, few["all_stages"]) == ([13], False)
-    assert data["all_stages"]
-    for stage, whole in zip(
-        few["stages"], (data["stages"][at] for at in listed), strict=True
-    ):
-        assert stage["name"] == whole["name"]
-        texts = [
-            text_of(of, of_stage["rows"])
-            for of, of_stage in ((few, stage), (data, whole))
-        ]
-        assert renumbered(texts[0]) == renumbered(texts[1])
-    for key in ("summary", "verdict", "timeline", "memory", "layouts"):
-        assert without_keys(few[key]) == without_keys(data[key]), key
-    collectives = [
-        [{**one, "key": 0} for one in of["collectives"]] for of in (few, data)
-    ]
-    assert collectives[0] == collectives[1]
-
-
-def without_keys(figures: Any) -> Any:
-    """The same without the keys of ops, which count all that ever were."""
-    if isinstance(figures, dict) and "points" in figures:
-        return {**figures, "points": [point[:2] for point in figures["points"]]}
-    return figures
-
-
 @pytest.mark.parametrize(("ops", "all_stages"), [(390, True), (410, False)])
 def test_a_large_program_lists_few_stages_unless_asked(
     monkeypatch: pytest.MonkeyPatch, ops: int, all_stages: bool
@@ -174,20 +142,6 @@ def changes(log: StageLog, stage: StageRecord) -> list[tuple[int, str]]:
     return [(r.change, log.texts[r.text]) for r in stage.rows if r.change != SAME]
 
 
-def test_values_keep_their_names():
-    module = parse_program(SMALL)
-    log = log_of(module)
-    texts = len(log.texts)
-    Rewriter.erase_op(ops(module)["negate"])
-    log.record(1, "dead code", module)
-    assert len(log.texts) == texts
-    assert changes(log, log.stages[1]) == [
-        (REMOVED, "%0 = stablehlo.negate %a : tensor<4xf32>")
-    ]
-    names = [log.names.of[ops(module)[name].results[0]] for name in ("abs", "add")]
-    assert names == ["1", "2"]
-
-
 def test_a_value_gets_a_name_that_none_ever_had():
     module = parse_program(SMALL)
     log = log_of(module)
@@ -202,75 +156,6 @@ def test_a_value_gets_a_name_that_none_ever_had():
     log.record(1, "two more", module)
     added = [text for change, text in changes(log, log.stages[1]) if change == ADDED]
     assert [text.partition(" =")[0] for text in added] == ["%a_0", "%3"]
-
-
-TWO_FUNCTIONS = """\
-func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = stablehlo.negate %a : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = stablehlo.abs %a : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-"""
-
-
-def test_a_value_that_comes_from_another_function_takes_no_name_of_this_one():
-    module = parse_program(TWO_FUNCTIONS)
-    log = log_of(module)
-    moved, user = ops(module)["abs"], ops(module)["negate"]
-    moved.detach()
-    moved.operands[0] = user.operands[0]
-    assert user.parent is not None
-    user.parent.insert_op_before(moved, user)
-    log.record(1, "moved", module)
-    rows = log.stages[1].rows
-    main = [log.texts[row.text] for row in rows if row.change != REMOVED][2:5]
-    assert main == [
-        "%0 = stablehlo.abs %a : tensor<4xf32>",
-        "%1 = stablehlo.negate %a : tensor<4xf32>",
-        "func.return %1 : tensor<4xf32>",
-    ]
-
-
-def test_another_operand_is_a_change():
-    module = parse_program(SMALL)
-    log = log_of(module)
-    op = ops(module)["add"]
-    op.operands[0] = ops(module)["negate"].results[0]
-    log.record(1, "wrong", module)
-    ((change, text),) = changes(log, log.stages[1])
-    assert change == CHANGED
-    assert text == "%2 = stablehlo.add %0, %b : tensor<4xf32>"
-    assert log.texts[log.stages[1].rows[4].before].endswith("%1, %b : tensor<4xf32>")
-
-
-def test_an_op_made_anew_takes_the_place_of_the_old():
-    module = parse_program(SMALL)
-    log = log_of(module)
-    old = ops(module)["abs"]
-    new = old.clone()
-    parent = old.parent
-    assert parent is not None
-    parent.insert_op_before(new, old)
-    old.results[0].replace_all_uses_with(new.results[0])
-    Rewriter.erase_op(old)
-    log.record(1, "again", module)
-    assert log.keys[new] == log.keys[old]
-    # its user has the same operand as before
-    assert changes(log, log.stages[1]) == []
-
-
-def test_lines_know_their_ops():
-    module = parse_program(SMALL)
-    log = log_of(module)
-    (stage,) = log.stages
-    of_key = {key: op for op, key in log.keys.items()}
-    names = [of_key[row.key].name for row in stage.rows]
-    assert names[:3] == ["builtin.module", "func.func", "stablehlo.negate"]
-    assert names[-2:] == ["func.func", "builtin.module"]
-    assert [row.indent for row in stage.rows[:3]] == [0, 2, 4]
 
 
 def test_long_lines_are_cut():

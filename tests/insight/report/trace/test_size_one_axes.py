@@ -26,41 +26,9 @@ def report(**options: Any) -> dict[str, Any]:
     return ttxdsl.load(PROGRAM).report_data(tries=0, **options)
 
 
-def test_the_report_has_axes_above_one():
-    data = report()
-    assert [mesh["axes"] for mesh in data["meshes"]] == [[["fsdp", 4]]]
-    assert data["axes"] == ["stage", "fsdp", "expert"]
-    texts = {layout["text"] for layout in data["layouts"]}
-    assert "[fsdp, -]" in texts
-    assert not any("stage" in text or "expert" in text for text in texts)
-    assert all(len(layout["shards"]) == 4 for layout in data["layouts"])
-
-
-def test_all_of_them_when_asked():
-    text = PROGRAM.replace(
-        '[{"fsdp"}, {"expert"}]', '[{"stage"}, {}]'
-    )  # no contradiction
-    data = ttxdsl.load(text).report_data(tries=0, all_axes=True)
-    (mesh,) = data["meshes"]
-    assert mesh["axes"] == [["stage", 1], ["fsdp", 4], ["expert", 1]]
-    assert any("expert" in layout["text"] for layout in data["layouts"])
-
-
 def test_messages_do_without(tmp_path: Any, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "p.mlir"
     path.write_text(PROGRAM.replace('[{"fsdp", "expert"}', '[{"fdsp"}'))
     assert main(["compile", str(path)]) == 1
     message = capsys.readouterr().err
     assert 'the mesh is <["fsdp"=4]>' in message
-
-
-def test_axes_that_come_and_go_send_nothing():
-    program = ttxdsl.load("""
-    sdy.mesh @mesh = <["one"=1, "x"=4]>
-    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-        -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"one", "x"}]>}) {
-      %0 = stablehlo.negate %a : tensor<8xf32>
-      return %0 : tensor<8xf32>
-    }
-    """)
-    assert program.partition().collectives() == []

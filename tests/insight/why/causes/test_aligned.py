@@ -12,8 +12,6 @@ import pytest
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 from ttxdsl.cli.main import main
-from ttxdsl.insight.why.causes.aligned import aligned_lines
-from ttxdsl.loading.program import parse_program
 
 SOURCE = """import jax.numpy as jnp
 
@@ -46,34 +44,6 @@ def lowered(source: str, *axes: str | None, debug_info: bool = True) -> str:
     p = {"w1": array((64, 256), None, "model"), "w2": array((256, 64), *axes)}
     step = jax.jit(jax.grad(module.loss)).lower(p, array((16, 64), "data"))
     return step.as_text(debug_info=debug_info)
-
-
-@pytest.mark.parametrize("debug_info", [True, False])
-def test_inserted_lines_move_the_others(debug_info: bool):
-    before, after = (
-        lowered(source, "model", debug_info=debug_info) for source in (SOURCE, LONGER)
-    )
-    lines = aligned_lines(
-        parse_program(before, "/src/net.py"), parse_program(after, "/src/net.py")
-    )
-    if debug_info:
-        moved = {one[1]: other[1] for one, other in lines.items()}
-        assert {at: moved[at] for at in (5, 6, 7)} == {5: 7, 6: 8, 7: 9}
-        return
-    texts = before.splitlines(), after.splitlines()
-    for (_, one), (_, other) in lines.items():
-        op, twin = (
-            text[at - 1].partition(" = ")[2].partition(" ")[0]
-            for text, at in zip(texts, (one, other), strict=True)
-        )
-        assert op == twin
-
-
-def test_an_edited_line_is_still_the_same():
-    edited = LONGER.replace("jnp.tanh(h)", "3.0 * jnp.tanh(h)")
-    programs = [parse_program(lowered(one, "model")) for one in (SOURCE, edited)]
-    lines = aligned_lines(*programs)
-    assert lines["/src/net.py", 6] == ("/src/net.py", 8)
 
 
 def test_between_tells_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

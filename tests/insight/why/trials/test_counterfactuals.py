@@ -197,18 +197,6 @@ def test_two_changes_where_one_alone_does_nothing():
     assert all(len(one.changes) == 2 for one in answer.counterfactuals)
 
 
-def test_repeated_work_is_no_advice():
-    """Nothing is sent where every device has the whole batch, and all do the same."""
-    text = (EXAMPLES / "mlp_data_parallel.mlir").read_text()
-    ask = explainer(text, tries=40)
-    base = ask.program().figures
-    for number in range(len(ask.program().collectives)):
-        for one in ask.collective(number).counterfactuals:
-            assert one.repeated <= base.operations / 4
-            faster = one.figures.program_seconds <= base.program_seconds
-            assert faster or one.repeated <= base.operations / 100
-
-
 # --- what a collective hangs on ----------------------------------------------------
 
 NEEDS = {

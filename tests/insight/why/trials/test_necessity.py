@@ -130,34 +130,3 @@ func.func @main(%x: {_X}) -> {_X} {{
     rest = necessities._others(frozenset("de"), [], None)
     assert [one.edit.change.kind for one in rest] == ["remove constraint"]
     assert necessities._moved(rest) is not None
-
-
-@pytest.mark.parametrize("order", ["de", "ed"])
-def test_an_argument_loses_all_the_axes_that_are_taken_away(order: str):
-    """Each change says what the argument has without its own axis alone."""
-    text = f"""
-sdy.mesh @m = <["d"=4, "e"=2]>
-func.func @main(%x: {_sharded(_X, '{"d"}, {"e"}')}) -> tensor<f32> {{
-  %c = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0, 1]
-    : ({_X}, tensor<f32>) -> tensor<f32>
-  return %0 : tensor<f32>
-}}"""
-    necessities = explain.Explainer(parse_program(text))._necessities
-    without = [
-        Annotation(axis, name, edit)
-        for axis in order
-        for name, edit in necessities.annotations.with_axis(axis)
-    ]
-    assert len(without) == 2
-    whole, base = necessities._moved(without), necessities._moved(())
-    assert whole is not None and base is not None
-    assert {axis for _, axis in base.chosen} == {"d", "e"}
-    assert not whole.chosen
-
-
-def test_arguments_without_names_are_leaves_of_one_tree():
-    """As those of `as_text()` without locations; a list does not look through them."""
-    root = necessity._root
-    assert root("%arg3") == root("%arg45")
-    assert root("params['wq']") == root("params['wk']") != root("tokens")

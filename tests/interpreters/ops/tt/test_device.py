@@ -61,27 +61,6 @@ def test_topk_orders_as_chlo_does():
     assert best.tolist() == [1, 3, 5, 0, 4, 2]
 
 
-@pytest.mark.parametrize("kind", ["sum", "prod", "max", "min", "invalid"])
-def test_scatter(kind):
-    x = floats(3, 4)
-    index = np.array([[0, 0, 2, 1], [2, 0, 2, 1]], np.int32)
-    source = floats(2, 4, seed=1)
-    wanted = x.copy()
-    functions = {
-        "sum": np.add,
-        "prod": np.multiply,
-        "max": np.maximum,
-        "min": np.minimum,
-    }
-    for i in range(2):
-        for j in range(4):
-            at = index[i, j], j
-            wanted[at] = functions.get(kind, lambda a, b: b)(wanted[at], source[i, j])
-    said = f"dim = 0 : i32, scatter_reduce_type = #ttcore.reduce_type<{kind}>"
-    (found,) = one_op("ttir", "scatter", [x, index, source], wanted, said)
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-
-
 @pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
 def test_conv2d(dialect):
     x, w = floats(2, 5, 6, 4), floats(6, 2, 3, 2, seed=1)
@@ -220,15 +199,6 @@ def test_gather_scatter_partition_exchange():
     said = "split_dim = 0 : si32, concat_dim = 1 : si32, cluster_axis = 1 : ui32"
     found = on_mesh("all_to_all", said, "1x8", "8x8", "8, 1", "0, 0")
     np.testing.assert_array_equal(found, A)
-
-
-def test_collective_permute_gives_zeros_to_others():
-    said = "source_target_pairs = dense<[[0, 5], [1, 0]]> : tensor<2x2xi64>"
-    found = on_mesh("collective_permute", said, "4x2", "8x8", "2, 4", "0, 1")
-    wanted = np.zeros_like(A)
-    wanted[4:, 2:4] = A[:4, :2]
-    wanted[:4, :2] = A[:4, 2:4]
-    np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_wrong_shard_to_full_names_the_device():

@@ -199,29 +199,3 @@ def test_random_bits_by_two_names():
         parse_program(bits(both))
     with pytest.raises(CompileError, match="rng_algorithm"):
         parse_program(bits(""))
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize(
-    ("kind", "extreme"), [("max", np.maximum), ("min", np.minimum)], ids=str
-)
-def test_running_extremes(kind: str, extreme: np.ufunc, *, reverse: bool):
-    """Of zeros of both signs the greater is the positive one."""
-    text = f"""
-    func.func @main(%x: tensor<9x4xf32>) -> tensor<9x4xf32> {{
-      %0 = "ttnn.cumulative"(%x) <{{dim = 0 : i32, reverse = {str(reverse).lower()},
-        reduction = #ttcore.reduce_type<{kind}>}}> : (tensor<9x4xf32>) -> tensor<9x4xf32>
-      return %0 : tensor<9x4xf32>
-    }}
-    """
-    numbers = RNG.standard_normal((9, 4)).astype(np.float32)
-    zeros = np.where(RNG.random((9, 4)) < 0.5, 0.0, -0.0).astype(np.float32)
-    turn = slice(None, None, -1 if reverse else 1)
-    (found,) = ran(text, numbers)
-    np.testing.assert_array_equal(
-        found, extreme.accumulate(numbers[turn], axis=0)[turn]
-    )
-    (found,) = ran(text, zeros)
-    signs = np.where(np.signbit(zeros), -1, 1)
-    expected = extreme.accumulate(signs[turn], axis=0)[turn] < 0
-    np.testing.assert_array_equal(np.signbit(found), expected)

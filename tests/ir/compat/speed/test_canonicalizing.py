@@ -6,31 +6,14 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from xdsl.context import Context
-from xdsl.dialects import arith, builtin, func
+from xdsl.dialects import builtin
 from xdsl.ir import Operation
-from xdsl.parser import Parser
-from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
+from xdsl.pattern_rewriter import GreedyRewritePatternApplier
 from xdsl.transforms.canonicalize import (
-    CanonicalizationRewritePattern,
     CanonicalizePass,
 )
-from xdsl.transforms.dead_code_elimination import region_dce
 
 from ttxdsl.loading.program import make_context, parse_program
-
-FOLDS = """
-func.func @main(%a: i32) -> i32 {
-  %zero = arith.constant 0 : i32
-  %two = arith.constant 2 : i32
-  %three = arith.constant 3 : i32
-  %five = arith.addi %two, %three : i32
-  %kept = arith.addi %a, %zero : i32
-  %unused = arith.muli %a, %a : i32
-  %sum = arith.addi %kept, %five : i32
-  func.return %sum : i32
-}
-"""
 
 PLAIN = """
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {{
@@ -66,17 +49,3 @@ def visits(module: builtin.ModuleOp, monkeypatch: pytest.MonkeyPatch) -> Counter
 def test_ops_that_stay_are_not_visited(monkeypatch: pytest.MonkeyPatch):
     seen = visits(parse_program(plain(40)), monkeypatch)
     assert seen["stablehlo.abs"] == 0
-
-
-def test_the_same_is_folded_and_dropped():
-    ctx = Context()
-    for dialect in (builtin.Builtin, arith.Arith, func.Func):
-        ctx.load_dialect(dialect)
-    ours, theirs = (Parser(ctx, FOLDS).parse_module() for _ in range(2))
-    CanonicalizePass().apply(ctx, ours)
-    pattern = GreedyRewritePatternApplier(
-        [CanonicalizationRewritePattern()], ctx=ctx, folding_enabled=True
-    )
-    PatternRewriteWalker(pattern, post_walk_func=region_dce).rewrite_module(theirs)
-    assert str(ours) == str(theirs)
-    assert "muli" not in str(ours) and str(ours).count("arith.addi") == 1

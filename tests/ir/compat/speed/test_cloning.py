@@ -86,21 +86,6 @@ def test_clones_are_those_of_xdsl():
     assert json.loads(json.dumps(clones())) == json.loads(alone.stdout)
 
 
-def test_blocks_go_between_others():
-    mend_xdsl()
-    source = module().body.block.last_op
-    assert source is not None
-    region = Region([Block([test.TestOp()]), Block()])
-    source.regions[0].clone_into(region, 1)
-    first, second, third, last = region.blocks
-    assert [len(block.ops) for block in region.blocks] == [1, 2, 1, 0]
-    inside, end = second.first_op, third.first_op
-    assert inside is not None and end is not None
-    assert tuple(inside.operands) == (source.operands[0], second.args[0])
-    assert tuple(end.operands) == (second.args[0], *third.args)
-    assert not first.args and not last.args
-
-
 def test_a_region_is_not_cloned_into_itself():
     mend_xdsl()
     region = Region(Block())

@@ -7,8 +7,6 @@ than a program takes. What one call does to a long string is seen by the two lar
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects.builtin import StringAttr
-from xdsl.dialects.func import FuncOp
 
 from tests.sampling import sampled
 from tests.work import calls
@@ -152,24 +150,6 @@ def test_the_work_grows_with_the_text(name: str):
     parse_program(text_of(1))  # what is imported and remembered at the first time
     once, twice = work(size), work(2 * size)
     assert twice - once < 1.25 * once  # numbers get longer
-
-
-def test_ten_thousand_arguments():
-    parameters = _listed(10_000, f"%a{{0}}: {TYPE}")
-    body = f"%0 = stablehlo.add %a0, %a9999 : {TYPE}\nreturn %0 : {TYPE}"
-    module = parse_program(_function(body, parameters))
-    function = module.body.block.first_op
-    assert isinstance(function, FuncOp)
-    assert len(function.args) == 10_000
-    add = function.body.block.first_op
-    assert add is not None
-    assert add.operands[1] is function.args[9_999]
-
-
-def test_an_attribute_of_a_megabyte():
-    text = "all of it " * 100_000
-    module = parse_program(f'module attributes {{x.text = "{text}"}} {{}}')
-    assert module.attributes["x.text"] == StringAttr(text)
 
 
 def test_a_constant_of_a_megabyte():

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from xdsl.dialects import test
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ModuleOp,
     SymbolRefAttr,
-    TensorType,
     i32,
 )
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove, SymbolTable
 from xdsl.transforms.dead_code_elimination import region_dce
@@ -78,14 +73,6 @@ func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
 }"""
 
 
-def test_what_is_dead_is_found_as_xdsl_finds_it():
-    module = parse_program(DEAD)
-    assert region_dce(module.body)
-    names = [op.name for op in module.walk()]
-    assert names.count("stablehlo.abs") == 2 and "stablehlo.negate" not in names
-    assert not region_dce(module.body)
-
-
 def test_what_is_dead_is_looked_for_once_where_nothing_is():
     text = DEAD.replace("%1 = ", "%1 = stablehlo.negate %0 : tensor<4xf32>\n%5 = ")
     chain, alive = parse_program(text), parse_program(DEAD)
@@ -101,31 +88,6 @@ def test_compiling_deep_regions(kind: str):
     run, context = TTStableHLOPipelinePass(), make_context()
     work = {n: calls(lambda m=m: run.apply(context, m)) for n, m in modules.items()}
     assert work[80] - work[40] < 3 * (work[40] - work[20])
-
-
-def _recursive(op: Operation, reverse: bool, region_first: bool) -> Iterator[Operation]:
-    turned = reversed if reverse else list
-    if not region_first:
-        yield op
-    for region in turned(op.regions):
-        for block in turned(list(region.blocks)):
-            for inner in turned(list(block.ops)):
-                yield from _recursive(inner, reverse, region_first)
-    if region_first:
-        yield op
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("region_first", [False, True])
-def test_walks_are_in_xdsls_order(reverse: bool, region_first: bool):
-    module = parse_program(nested_regions("if", 3))
-    found = list(module.walk(reverse=reverse, region_first=region_first))
-    assert found == list(_recursive(module, reverse, region_first))
-    region = module.body
-    assert list(region.walk(reverse=reverse)) == [
-        op for op in module.walk(reverse=reverse) if op is not module
-    ]
-    assert list(region.block.walk()) == list(region.walk())
 
 
 def test_a_walk_may_erase_what_it_yields():
@@ -216,14 +178,3 @@ def test_what_a_function_may_use(inside: bool, nested: bool):
     holder.regions[0].block.add_op(test.TestOp(operands=[holder.results[0]]))
     with pytest.raises(VerifyException, match="defined out of its"):
         IsolatedFromAbove().verify(holder)
-
-
-def test_a_type_of_many_dimensions():
-    """Reading it takes one look at each dimension, not one at all the rest."""
-    dimensions = "x".join(["1", "?"] * 20_000)
-    module = parse_program(f"func.func private @f(tensor<{dimensions}xf32>)")
-    (function,) = module.ops
-    assert isinstance(function, FuncOp)
-    (type,) = function.function_type.inputs
-    assert isinstance(type, TensorType)
-    assert type.get_shape() == (1, DYNAMIC_INDEX) * 20_000

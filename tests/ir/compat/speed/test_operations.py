@@ -8,7 +8,6 @@ import sys
 from typing import Any
 
 import pytest
-from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, cf, func, scf, test
 from xdsl.dialects.builtin import UNKNOWN_LOC, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -102,34 +101,6 @@ def test_fields_are_those_that_xdsl_fills_in():
     for ours, theirs in zip(mended, json.loads(alone.stdout), strict=True):
         # what xDSL leaves to the class's default is the same when it is asked for
         assert ours == theirs
-
-
-def test_implicit_builders_get_what_is_made():
-    mend_xdsl()
-    block = Block()
-    with ImplicitBuilder(block):
-        made = [test.TestOp(), stablehlo.ReturnOp.create()]
-    assert list(block.ops) == made
-
-
-def test_ops_and_values_are_themselves():
-    mend_xdsl()
-    one, other = (
-        test.TestOp(result_types=[i32, i1]),
-        test.TestOp(result_types=[i32, i1]),
-    )
-    block, region = Block(), Region()
-    add = stablehlo.AddOp.create(operands=one.results, result_types=[i32])
-    for thing in (one, one.results[0], block, region, add):
-        assert type(thing).__hash__ is object.__hash__
-        assert thing == thing and thing != other and thing != other.results[0]
-    assert {one: 1, other: 2}[other] == 2
-    assert type(one.results[:1]) is type(one.results)
-    assert one.results[1:].types == (i1,)
-    assert one.results[-1] is one.results[1]
-    user = test.TestOp(operands=[*one.results, *other.results])
-    assert user.operands[-1] is other.results[1]
-    assert user.operands[1:3] == (one.results[1], other.results[0])
 
 
 def test_erasing_leaves_what_xdsl_leaves():

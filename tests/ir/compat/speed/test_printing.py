@@ -9,7 +9,6 @@ import pytest
 from xdsl.dialects import test
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
@@ -20,19 +19,14 @@ from xdsl.dialects.builtin import (
     UnregisteredOp,
     f32,
     f64,
-    i1,
-    i8,
     i32,
-    i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Block, Operation, Region
 from xdsl.printer import Printer
 
 from tests.work import calls
 from ttxdsl.api import load
-from ttxdsl.dialects.stablehlo.attributes import ResultAccuracyAttr, ResultAccuracyMode
-from ttxdsl.dialects.ttnn import ShapeAttr
 from ttxdsl.ir.compat.speed import printing
 
 EXAMPLE = Path(__file__).parents[4] / "examples/transformer_block.mlir"
@@ -57,33 +51,6 @@ def test_programs_print_the_same(form: str, generic: bool):
         assert text(Printer, module, generic=generic) == text(
             PlainPrinter, module, generic=generic
         )
-
-
-@pytest.mark.parametrize(
-    "attribute",
-    [
-        TensorType(f32, [2, -1]),
-        TensorType(f32, [2], TensorType(i8, [])),
-        IntegerAttr(1, i1),
-        IntegerAttr(1, i64),
-        FloatAttr(0.0, f32),
-        FloatAttr(-0.0, f32),
-        DenseIntOrFPElementsAttr.from_list(TensorType(f32, [2]), [0.0, -0.0]),
-        DenseIntOrFPElementsAttr.from_list(TensorType(i32, [300]), list(range(300))),
-        ResultAccuracyAttr.of(ResultAccuracyMode.TOLERANCE, 0.5, 0.0),
-        ShapeAttr([2, 3]),
-        ShapeAttr([3, 2]),
-        UnknownLoc(),
-    ],
-    ids=str,
-)
-def test_attributes_print_the_same(attribute: Attribute):
-    def written(printer: type[Printer]) -> str:
-        stream = StringIO()
-        printer(stream=stream).print_attribute(attribute)
-        return stream.getvalue()
-
-    assert written(Printer) == written(Printer) == written(PlainPrinter)
 
 
 def lines() -> list[Operation]:
@@ -112,15 +79,6 @@ def lines() -> list[Operation]:
     ]
 
 
-def test_lines_print_the_same():
-    block = Block(lines())
-    for _ in range(2):
-        wanted, found = (StringIO(), StringIO())
-        PlainPrinter(stream=wanted).print_block(block)
-        Printer(stream=found).print_block(block)
-        assert found.getvalue() == wanted.getvalue()
-
-
 def test_what_is_behind_the_operands_is_written_once():
     source = test.TestOp(result_types=[i32])
     alike = [test.TestOp([*source.results] * 9) for _ in range(50)]
@@ -145,12 +103,6 @@ def test_dictionaries_of_arguments_are_written_once():
     assert text(Printer, op, generic=False) == text(PlainPrinter, op, generic=False)
     plain = calls(lambda: text(PlainPrinter, op, generic=False))
     assert calls(lambda: text(Printer, op, generic=False)) < plain / 3
-
-
-def test_dictionaries_print_in_their_order():
-    names = "ab", "ba"
-    said = [DictionaryAttr(dict.fromkeys(order, f32)) for order in names]
-    assert [*map(str, said)] == ["{a = f32, b = f32}", "{b = f32, a = f32}"]
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):

@@ -59,14 +59,6 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_ops_that_are_alike_are_checked_once(checked: list[str]):
-    module = parse_program(TWO_LAYERS)
-    assert checked.count("stablehlo.add") == 1
-    checked.clear()
-    module.verify()
-    assert checked.count("stablehlo.add") == 0
-
-
 def test_another_type_is_another_signature(checked: list[str]):
     module = parse_program(TWO_LAYERS)
     parse_program(TWO_LAYERS.replace("f32", "i32"))
@@ -155,18 +147,6 @@ def test_a_rule_that_reads_the_module_is_checked_in_each_module():
     parse_program(GATHER.format("1x2"))
     with pytest.raises(Exception, match="4 devices on the axis"):
         parse_program(GATHER.format("1x4"))
-
-
-def test_a_rule_that_reads_the_meshes_is_checked_once_for_them(checked: list[str]):
-    module = parse_program(GATHER.format("1x2"))
-    before = checked.count("ttnn.all_gather")
-    for _ in range(3):
-        module.verify()
-    assert checked.count("ttnn.all_gather") == before
-    other = parse_program(GATHER.format("1x2").replace("1x2", "2x2", 1))
-    module.attributes["ttcore.meshes"] = other.attributes["ttcore.meshes"]
-    module.verify()
-    assert checked.count("ttnn.all_gather") > before
 
 
 AROUND: dict[type, tuple[str, ...]] = {

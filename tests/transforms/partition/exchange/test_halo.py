@@ -14,7 +14,7 @@ from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.transforms.partition.exchange.halo import Halo, Window, halo_of, meeting
+from ttxdsl.transforms.partition.exchange.halo import Halo, Window, halo_of
 from ttxdsl.transforms.partition.layout import Layout
 
 Y = (AxisRef("y"),)
@@ -53,15 +53,6 @@ def split(size: int) -> Layout:
 )
 def test_halo_of(sizes: tuple[int, int], window: Window, expected: Halo | None):
     assert halo_of(split(sizes[0]), split(sizes[1]), window) == expected
-
-
-def test_layouts_meet_in_the_axes_that_both_begin_with():
-    both = Layout(MESH, (16,), ((AxisRef("y"), AxisRef("x")),))
-    assert meeting(both, 0, split(8), 0) == (split(16), split(8))
-    assert meeting(split(16), 0, both, 0) == (split(16), split(16))
-    assert meeting(split(16), 0, Layout(MESH, (16,), ((),)), 0) is None
-    assert meeting(split(16), 0, Layout(MESH, (16,), ((AxisRef("x"),),)), 0) is None
-    assert meeting(split(16), 0, None, 0) is None
 
 
 AXES = ('"y"', '"x"', '"x", "y"', '"y", "x"')
@@ -198,12 +189,6 @@ def sent_by(op: str, result: str, before: str = "") -> int:
     module = parse_program(text)
     assert partition_and_compare(module, 0)[0] == EQUAL
     return sum(one.bytes_per_device for one in list_collectives(module))
-
-
-def test_of_what_lies_far_only_what_is_read_is_sent():
-    """The first shards have all that is left: each gives two others a row of two."""
-    op = f"stablehlo.slice %a [0:8, 0:8] : ({tensor(16, 8)}) -> {tensor(8, 8)}"
-    assert sent_by(op, tensor(8, 8)) == 2 * 32
 
 
 def test_a_running_sum_sends_one_row_a_shard():

@@ -11,7 +11,6 @@ from tests.transforms.collectives.repeated import chained, growth
 from tests.work import calls
 from ttxdsl.analysis.usage.collectives import list_collectives
 from ttxdsl.loading.program import make_context, parse_program
-from ttxdsl.transforms.partition.exchange.pieces import Piece, pieces_of
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -47,42 +46,6 @@ def put_together(
       }}"""
 
 
-@pytest.mark.parametrize(
-    ("size", "by", "bytes_sent"),
-    [
-        (16, 2, 32),  # two columns of four rows to the neighbour
-        (64, 4, 64),
-        (16, 4, 64),  # a whole part
-        (16, 6, 64),  # two pieces from two neighbours
-        (16, 14, 32),
-    ],
-)
-def test_a_roll(size: int, by: int, bytes_sent: int):
-    text = put_together(size, [(by, size), (0, by)])
-    assert sent(text) == bytes_sent
-    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
-
-
-def test_a_roll_of_a_roll():
-    text = put_together(16, [(2, 16), (0, 2)]).replace(
-        "return %r : tensor<4x16xf32>",
-        """%s = stablehlo.slice %r [0:4, 15:16] : (tensor<4x16xf32>) -> tensor<4x1xf32>
-        %t = stablehlo.slice %r [0:4, 0:15] : (tensor<4x16xf32>) -> tensor<4x15xf32>
-        %u = stablehlo.concatenate %s, %t, dim = 1 : (tensor<4x1xf32>, tensor<4x15xf32>) -> tensor<4x16xf32>
-        return %u : tensor<4x16xf32>""",
-    )
-    assert sent(text) == 16  # by one in all
-    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
-
-
-def test_nothing_is_sent_for_what_is_there():
-    # the halves of each part change places
-    cuts = [(at, at + 2) for at in (2, 0, 6, 4, 10, 8, 14, 12)]
-    text = put_together(16, cuts)
-    assert sent(text) == 0
-    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
-
-
 AXES = ('"x"', '"y"', '"x", "y"', '"y", "x"', '"y":(1)2', "")
 
 
@@ -101,17 +64,6 @@ def test_stretches_in_any_order(seed: int):
         result = ""  # whatever its size is
     text = put_together(size, cuts, axes, result)
     assert partition_and_compare(parse_program(text), seed)[0] == EQUAL
-
-
-def test_pieces_that_are_not_the_same_for_all():
-    assert pieces_of([(2, 8), (0, 2)], 2, 4) == [Piece((0, 2), (1, 2, 3, 0))]
-    assert pieces_of([(1, 8), (0, 1)], 2, 4) == [
-        Piece((1, 2), (0, 1, 2, 3)),
-        Piece((0, 1), (1, 2, 3, 0)),
-    ]
-    assert pieces_of([(0, 3), (4, 8), (3, 4)], 2, 4) is None  # begin elsewhere
-    assert pieces_of([(0, 2), (0, 2)], 2, 2) is None  # one gives it to two
-    assert pieces_of([(0, 3)], 2, 2) is None
 
 
 def test_rolls_of_rolls_are_looked_at_a_few_at_a_time():

@@ -67,11 +67,6 @@ def test_the_gradient_of_a_kernel(text: str, sent: int):
     assert bytes_sent(module) == sent
 
 
-def test_a_reversed_kernel_is_gathered():
-    module = parse_program(kernel_gradient(32, 32, 3, pad=(1, 1), reverse=True))
-    assert partition_and_compare(module, 0)[0] == EQUAL
-
-
 @pytest.mark.parametrize("kernel", [3, 4, 5, 8])
 @pytest.mark.parametrize("stride", [1, 2, 9])
 def test_windows_that_read_less_than_all(kernel: int, stride: int):

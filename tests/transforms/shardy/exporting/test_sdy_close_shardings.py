@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.sdy_cases import ACCEPTED, SHARDINGS, constraint, per_value
+from tests.dialects.sdy_cases import ACCEPTED
 from tests.differential.oracle import Oracle
 from tests.sampling import sampled
 from tests.transforms.constraint_programs import constraint_program
@@ -30,18 +30,6 @@ def test_like_cpp(oracle: Oracle, name: str):
     assert oracle.run(ours) == oracle.run(CASES[name], NAME)
 
 
-@pytest.mark.parametrize(
-    # not the one of rank 0
-    "sharding",
-    [s for s in SHARDINGS if "{?}p" not in s and "device_ids=[5]" not in s],
-)
-def test_foreign_ops_like_cpp(oracle: Oracle, sharding: str):
-    text = per_value(
-        f"{sharding}, {sharding}", "(tensor<8x8xf32>, tensor<8x8xf32>)", "%0:2 = "
-    )
-    assert oracle.run(run_passes(text, NAME)) == oracle.run(text, NAME)
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_random_programs_like_cpp(oracle: Oracle, seed: int):
     text = constraint_program(seed)
@@ -49,12 +37,6 @@ def test_random_programs_like_cpp(oracle: Oracle, seed: int):
     assert oracle.run(after) == oracle.run(text, NAME)
     assert "?" not in after
     assert "replicated=" not in after
-
-
-def test_priority_of_an_empty_dimension_goes():
-    """A closed dimension without axes cannot have one."""
-    after = run_passes(constraint('<@mesh, [{?}p1, {"x", ?}p2]>'), NAME)
-    assert '<@mesh, [{}, {"x"}p2]>' in after
 
 
 def test_closed():

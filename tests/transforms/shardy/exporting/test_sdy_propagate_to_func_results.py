@@ -89,13 +89,3 @@ def test_no_main_function(oracle: Oracle, pipeline: str):
         oracle.run(text, pipeline)
     with pytest.raises(CompileError, match="which of the 2 functions"):
         run_ours(text, pipeline)
-
-
-def test_the_only_function_is_the_main_one(oracle: Oracle):
-    text = f"""
-      sdy.mesh @mesh = <["a"=2]>
-      func.func @only(%x: tensor<8xf32> {sharding('{"a"}')}) -> tensor<8xf32> {{
-        return %x : tensor<8xf32>
-      }}"""
-    assert_equal_text(oracle, text, TO_RESULTS)
-    assert run_ours(text, TO_RESULTS) == run_ours(text, "dce")

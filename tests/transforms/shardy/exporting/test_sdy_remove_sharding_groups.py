@@ -32,11 +32,6 @@ TEXT = """
   }"""
 
 
-@pytest.mark.parametrize("pipeline", (GROUPS, ALL))
-def test_like_cpp(oracle: Oracle, pipeline: str):
-    assert_equal_text(oracle, TEXT, pipeline)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_random_modules_like_cpp(oracle: Oracle, seed: int):
     assert_equal_text(oracle, random_module(seed), GROUPS)

@@ -7,11 +7,6 @@ import pytest
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import Features, random_module
-from tests.transforms.run_pass import parse
-from ttxdsl.dialects.sdy import DataFlowEdgeOp
-from ttxdsl.transforms.shardy.importing.sdy_add_data_flow_edges import (
-    AddDataFlowEdgesPass,
-)
 
 ADD = "sdy-add-data-flow-edges"
 SINK = "sdy-sink-data-flow-edges"
@@ -140,18 +135,3 @@ def test_origins_stay_in_line(oracle: Oracle):
     assert 'result_sharding_origins = [{}, {a = "input: 1"}]' in oracle.run(
         run_ours(text, option)
     )
-
-
-def test_locations():
-    """Of the block argument if it has one, else of the op."""
-    context, module = parse("""
-      func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-        %0 = sdy.named_computation<"f">(%x) (%p: tensor<8xf32> loc("argument")) {
-          sdy.return %p : tensor<8xf32>
-        } : (tensor<8xf32>) -> tensor<8xf32> loc("op")
-        return %0 : tensor<8xf32>
-      }""")
-    AddDataFlowEdgesPass().apply(context, module)
-    edges = [op for op in module.walk() if isinstance(op, DataFlowEdgeOp)]
-    assert "argument" in str(edges[0].location)
-    assert "op" in str(edges[1].location)

@@ -10,11 +10,7 @@ from tests.dialects.sdy_cases import func, manual, sharded
 from tests.differential.equal_text import assert_equal_text
 from tests.differential.oracle import Oracle
 from tests.transforms.constraint_programs import constraint_program
-from tests.transforms.run_pass import parse, run_passes
-from ttxdsl.dialects import sdy
-from ttxdsl.transforms.shardy.importing.sdy_apply_sharding_constraints import (
-    should_apply,
-)
+from tests.transforms.run_pass import run_passes
 
 NAME = "sdy-apply-sharding-constraints"
 T = "tensor<8x8xf32>"
@@ -142,19 +138,3 @@ def test_dynamic_shapes():
         "%a: tensor<?x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}" in after
     )
     assert "sharding_rule" not in after
-
-
-def test_should_apply():
-    _, module = parse(
-        func(
-            constrained("%a") + constrained("%b", '<@mesh, [{"x", ?}, {}]>', "%d"),
-            f"%a: {T}, %b: {T}",
-        )
-    )
-    first, second = (
-        op for op in module.walk() if isinstance(op, sdy.ShardingConstraintOp)
-    )
-    assert should_apply(first.input, first.sharding.data)
-    assert not should_apply(second.input, second.sharding.data), "it is open"
-    sdy.set_sharding(first.input, first.sharding.data)
-    assert not should_apply(first.input, first.sharding.data), "it has one now"

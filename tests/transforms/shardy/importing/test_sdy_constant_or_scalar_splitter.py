@@ -254,14 +254,6 @@ def test_random_modules_like_cpp(oracle: Oracle, seed: int):
     assert_equal_text(oracle, random_module(seed), NAME)
 
 
-def test_long_chains_of_constants():
-    """Deeper than Python's stack."""
-    chain = CONSTANT.replace("%c", "%n0") + "\n"
-    chain += "".join(unary(f"n{n + 1}", f"n{n}") for n in range(1500))
-    after = run_ours(body(chain + binary("r", "x", "n1500"), "%r"), NAME)
-    assert after.count("stablehlo.negate") == 1500
-
-
 def test_calls_of_declared_functions_are_no_constants():
     """The C++ pass declares copies of a function that nobody has."""
     text = """

@@ -94,22 +94,6 @@ def copies(*arguments: str, manual: str = "") -> str:
 
 
 A = '{sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}'
-OPEN = "{sdy.sharding = #sdy.sharding<@mesh, [{?}]>}"
-COPIES = {
-    "all alike": copies(A, A, A),
-    "some alike": copies(A, OPEN, A, OPEN, "", ""),
-    "the most frequent": copies(OPEN, A, A, "", OPEN, A),
-    "the first of equally frequent ones": copies(OPEN, A, A, OPEN),
-    "manual axes tell them apart": copies(
-        A, A, A, manual=', sdy.func_manual_axes = #sdy<manual_axes{"a"}>'
-    ),
-}
-
-
-@pytest.mark.parametrize("pipeline", (UNFLATTEN, FULLY))
-@pytest.mark.parametrize("name", COPIES)
-def test_copies_like_cpp(oracle: Oracle, name: str, pipeline: str):
-    assert_equal_text(oracle, COPIES[name], pipeline)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -13,11 +13,6 @@ NAME = "sdy-inline-meshes"
 GROUPS = "replica groups by name"
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != GROUPS])
-def test_like_cpp(oracle: Oracle, name: str):
-    assert_equal_text(oracle, PROGRAMS[name], NAME)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_random_modules_like_cpp(oracle: Oracle, seed: int):
     assert_equal_text(oracle, random_module(seed), NAME)

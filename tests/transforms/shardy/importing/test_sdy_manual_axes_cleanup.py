@@ -66,11 +66,6 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_like_cpp(oracle: Oracle, name: str):
-    assert_equal_text(oracle, PROGRAMS[name], NAME)
-
-
 @pytest.mark.parametrize("seed", range(15))
 def test_random_modules_like_cpp(oracle: Oracle, seed: int):
     assert_equal_text(oracle, random_module(seed), NAME)
@@ -89,9 +84,3 @@ def test_mesh_that_nobody_names(oracle: Oracle):
         oracle.run(text, NAME)
     with pytest.raises(CompileError, match="needs an operand or a result"):
         run_ours(text, NAME)
-
-
-def test_an_axis_that_is_named_twice_is_manual_once():
-    """C++ says that it is replicated twice, which it then refuses."""
-    text = computation("<@mesh, [{}, {}]>", "<@mesh, [{}, {}]>", '"b", "b"')
-    assert 'manual_axes={"b"}' in run_ours(text, NAME)

@@ -7,12 +7,6 @@ import pytest
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import random_module
-from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
-    without_size_one_axes,
-)
 
 NAME = "sdy-remove-size-one-axes"
 MESH = 'sdy.mesh @mesh = <["a"=4, "one"=1, "b"=2, "uno"=1]>'
@@ -37,29 +31,6 @@ SHARDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", SHARDINGS)
-def test_like_cpp(oracle: Oracle, name: str):
-    assert_equal_text(oracle, argument(SHARDINGS[name]), NAME)
-
-
-def test_no_such_axes(oracle: Oracle):
-    text = argument('[{"a"}, {?}p1]', 'sdy.mesh @mesh = <["a"=4]>')
-    assert_equal_text(oracle, text, NAME)
-
-
-def test_manual_axes_stay(oracle: Oracle):
-    text = f"""{MESH}
-      func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {{
-        %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{"one", "b", "uno"}}]>]
-          out_shardings=[<@mesh, [{{"b"}}], replicated={{"one"}}>] manual_axes={{"one", "b"}}
-          (%p: tensor<4xf32>) {{ sdy.return %p : tensor<4xf32> }}
-          : (tensor<8xf32>) -> tensor<8xf32>
-        return %0 : tensor<8xf32>
-      }}"""
-    assert_equal_text(oracle, text, NAME)
-    assert 'manual_axes={"one", "b"}' in run_ours(text, NAME)
-
-
 @pytest.mark.parametrize("seed", range(15))
 def test_random_modules_like_cpp(oracle: Oracle, seed: int):
     assert_equal_text(oracle, random_module(seed), NAME)
@@ -71,25 +42,6 @@ def test_sub_axes_that_become_neighbours_merge(oracle: Oracle):
     with pytest.raises(OracleRejected, match="can be merged"):
         oracle.run(text, NAME)
     assert '@mesh, [{"a"}, {"b"}]' in oracle.run(run_ours(text, NAME))
-
-
-def test_inlined_meshes_count():
-    """C++ looks at declared meshes only, to see whether there is anything to do."""
-    text = """func.func @f(%x: tensor<8xf32>
-      {sdy.sharding = #sdy.sharding<mesh<["a"=2, "one"=1]>, [{"a", "one"}]>}) { return }"""
-    assert '[{"a"}]' in run_ours(text, NAME)
-
-
-def test_without_size_one_axes():
-    mesh = Mesh((("a", 8), ("one", 1)))
-    one, two, three = (AxisRef("a", n, 2) for n in (1, 2, 4))
-    sharding = TensorSharding(
-        "mesh", (DimSharding((one, AxisRef("one"), two)), DimSharding((three,)))
-    )
-    assert without_size_one_axes(sharding, mesh).axes_per_dim == (
-        (AxisRef("a", 1, 4),),
-        (three,),
-    )
 
 
 COLLECTIVES = {

@@ -23,33 +23,6 @@ def groups(*members: tuple[str, int]) -> str:
     return f"func.func @f({arguments}) {{\n{lines}\nreturn\n}}"
 
 
-MEMBERS = {
-    "none": (),
-    "numbered in order of appearance": (("x", 9), ("y", 5), ("z", 7)),
-    "two groups of one value": (("x", 3), ("y", 4), ("y", 3), ("z", 4)),
-    "the same group twice": (("x", 3), ("x", 3), ("y", 3)),
-    "the first group of a value stands for the others": (
-        *(("z", 7), ("y", 5), ("w", 2), ("w", 7), ("x", 5)),
-    ),
-    "merged step by step": (
-        *(("w", 1), ("w", 2), ("x", 3), ("x", 4), ("y", 2), ("y", 3), ("z", 9)),
-    ),
-    "smaller numbers later": (
-        ("x", 9),
-        ("y", 5),
-        ("z", 7),
-        ("x", 3),
-        ("w", 2),
-        ("w", 7),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", MEMBERS)
-def test_like_cpp(oracle: Oracle, name: str):
-    assert_equal_text(oracle, groups(*MEMBERS[name]), NAME)
-
-
 def inside(first: int, second: int, third: int) -> str:
     """Members outside, inside, and inside of another manual computation."""
 

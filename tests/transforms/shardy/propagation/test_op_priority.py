@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Dialect
 from xdsl.irdl import (
@@ -20,7 +19,7 @@ from ttxdsl.rules import (
 )
 from ttxdsl.sharding.step import PropagationDirection
 from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
-from ttxdsl.transforms.shardy.propagation.op_priority import SCHEDULE, directions_until
+from ttxdsl.transforms.shardy.propagation.op_priority import directions_until
 from ttxdsl.transforms.shardy.propagation.op_properties import is_elementwise
 
 PROGRAM = """
@@ -55,64 +54,6 @@ def prepared(name: str) -> Node:
     assert index is not None
     graph.prepare(graph.nodes[index])
     return graph.nodes[index]
-
-
-@pytest.mark.parametrize(
-    ("name", "by_priority"),
-    [
-        # one use of its operand
-        ("stablehlo.negate", [(BOTH, BOTH)] * 5),
-        # %0 has another use: only from the second iteration on
-        ("stablehlo.add", [(NONE, NONE)] + [(BOTH, BOTH)] * 4),
-        # %1 has another use; scalars do not count
-        ("stablehlo.clamp", [(NONE, NONE)] + [(BOTH, BOTH)] * 4),
-        ("stablehlo.transpose", [(NONE, NONE)] + [(BOTH, BOTH)] * 4),
-        ("stablehlo.custom_call", [(BOTH, BOTH)] * 5),
-        # i, j, and the contracted k, which is no pass-through factor
-        (
-            "stablehlo.dot",
-            [(NONE,) * 3, (NONE,) * 3, (BOTH, BOTH, NONE), (BOTH,) * 3, (BOTH,) * 3],
-        ),
-        (
-            "stablehlo.broadcast_in_dim",
-            [(NONE,) * 2] * 2 + [(BACKWARD,) * 2] * 2 + [(BOTH,) * 2],
-        ),
-    ],
-)
-def test_directions(
-    name: str, by_priority: list[tuple[PropagationDirection, ...]]
-) -> None:
-    node = prepared(name)
-    if name == "stablehlo.transpose":
-        # %5 is also returned
-        assert not node.op.operands[0].has_one_use()
-    if not node.both:
-        # a custom call without rule has no factors; look at the heuristics themselves
-        node.both = (BOTH, BOTH)
-        found = [SCHEDULE[0](node) for _ in by_priority]
-    else:
-        found = [directions_until(priority)(node) for priority in range(len(SCHEDULE))]
-    assert found == by_priority
-
-
-def test_dynamic_slices_first_propagate_forward() -> None:
-    node = prepared("stablehlo.dynamic_slice")
-    factors = len(node.both)
-    assert directions_until(0)(node) == (FORWARD,) * factors
-    assert directions_until(4)(node) == (BOTH,) * factors
-
-
-def test_bitcasts_that_keep_the_shape_are_elementwise() -> None:
-    module = parse(
-        """
-        func.func @main(%x: tensor<8xf32>) -> (tensor<8xi32>, tensor<8x2xi16>) {
-          %0 = stablehlo.bitcast_convert %x : (tensor<8xf32>) -> tensor<8xi32>
-          %1 = stablehlo.bitcast_convert %x : (tensor<8xf32>) -> tensor<8x2xi16>
-          return %0, %1 : tensor<8xi32>, tensor<8x2xi16>
-        }"""
-    )
-    same, wider = ops_named(module, "stablehlo.bitcast_convert")
-    assert is_elementwise(same) and not is_elementwise(wider)
 
 
 @irdl_op_definition

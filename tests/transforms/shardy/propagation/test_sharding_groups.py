@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.transforms.shardy.propagation.programs import function_of, ops_named, parse
+from tests.transforms.shardy.propagation.programs import ops_named, parse
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects.sdy import get_sharding
-from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.sharding_groups import ShardingGroups
 
@@ -19,16 +18,6 @@ func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}
   %0 = stablehlo.add %x, %y : tensor<8xf32>
   return %0 : tensor<8xf32>
 }"""
-
-
-def test_members_take_the_one_sharding() -> None:
-    module = parse(PROGRAM.replace("SECOND", "%y: tensor<8xf32>"))
-    groups = ShardingGroups(module)
-    groups.align(module)
-    x, y = function_of(module).body.block.args
-    assert get_sharding(y) == TensorSharding.closed("mesh", [(AxisRef("a"),)])
-    assert groups.others_like(x) == [y]
-    assert groups.others_like(ops_named(module, "stablehlo.add")[0].results[0]) == []
 
 
 def test_members_that_disagree_get_open_constraints_and_a_warning() -> None:

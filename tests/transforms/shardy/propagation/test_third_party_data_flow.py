@@ -9,7 +9,7 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import BlockArgument, Dialect, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -29,12 +29,10 @@ from ttxdsl.ir.data_flow import (
     DataFlowTrait,
     Operand,
     PositionalDataFlow,
-    data_flow_of,
     register_data_flow,
     returned,
     unregister_data_flow,
 )
-from ttxdsl.transforms.shardy.edge_sources import data_flow_edges
 
 MESH = 'sdy.mesh @mesh = <["a"=2, "b"=2]>\n'
 
@@ -104,20 +102,6 @@ func.func @main(
   return %2 : tensor<8x8xf32>
 }"""
 
-IF = """
-func.func @main(
-    %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {?}]>},
-    %w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"b"}]>}, %p: i1
-) -> tensor<8x8xf32> {
-  %0 = scf.if %p -> (tensor<8x8xf32>) {
-    %1 = stablehlo.negate %x : tensor<8x8xf32>
-    scf.yield %1 : tensor<8x8xf32>
-  } else {
-    scf.yield %w : tensor<8x8xf32>
-  }
-  %2 = stablehlo.tanh %0 : tensor<8x8xf32>
-  return %2 : tensor<8x8xf32>
-}"""
 
 WHILE = """
 func.func @main(
@@ -163,36 +147,6 @@ def shardings(op: Operation) -> list[str]:
     return ["" if s is None else str(s).removeprefix("<@mesh, ")[:-1] for s in found]
 
 
-@pytest.mark.parametrize("text", [FOR, IF, WHILE], ids=["for", "if", "while"])
-def test_only_tensors_get_edges(text: str) -> None:
-    edges = ops_named(run(text, ADD), "sdy.data_flow_edge")
-    assert len(edges) == (2 if text is WHILE else 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "op", "expected"),
-    [
-        # the operand's rows; the body gives the columns, once round
-        (FOR, "stablehlo.tanh", ['[{"a", ?}, {"b", ?}]']),
-        (FOR, "scf.for", ["[]", '[{"a", ?}, {"b", ?}]']),
-        (IF, "stablehlo.negate", ['[{"a", ?}, {"b", ?}]']),
-        (IF, "scf.if", ['[{"a", ?}, {"b", ?}]']),
-        (WHILE, "stablehlo.tanh", ['[{"a", ?}, {?}]']),
-        (WHILE, "stablehlo.slice", ['[{"a", ?}, {?}]']),
-        (WHILE, "scf.while", ['[{"a", ?}, {?}]']),
-    ],
-)
-def test_shardings_travel_along_edges(text: str, op: str, expected: list[str]) -> None:
-    module = run(text, ADD, PROPAGATE, SINK)
-    assert not ops_named(module, "sdy.data_flow_edge")
-    assert shardings(ops_named(module, op)[0]) == expected
-
-
-def test_without_edges_the_op_is_a_wall() -> None:
-    module = run(FOR, PROPAGATE)
-    assert shardings(ops_named(module, "stablehlo.tanh")[0]) == [""]
-
-
 def test_the_op_keeps_the_shardings_of_block_arguments() -> None:
     module = run(WHILE, ADD, PROPAGATE, SINK)
     (loop,) = ops_named(module, "scf.while")
@@ -209,30 +163,6 @@ def test_the_op_keeps_the_shardings_of_block_arguments() -> None:
     )
     run_on(module, "sdy-drop-sharding-and-mesh")
     assert not loop.attributes
-
-
-def test_reshards_know_the_edges() -> None:
-    """Every source is expected to have the sharding of the edge."""
-    module = run(WHILE, ADD, PROPAGATE, SINK)
-    (loop,) = ops_named(module, "scf.while")
-    found = [
-        (str(sharding), [source.op.name for source in sources])
-        for sharding, sources in data_flow_edges(loop)
-    ]
-    assert found == [
-        ('<@mesh, [{"a", ?}, {?}]>', ["scf.condition"]),
-        ('<@mesh, [{"a", ?}]>', ["scf.while", "scf.yield"]),
-    ]
-
-
-def test_explicit_reshards_at_the_edges_of_a_loop() -> None:
-    # the loop carries columns over "b" that its first operand must not have
-    text = FOR.replace('[{"a"}, {?}]', '[{"a"}, {}]')
-    module = run(text, ADD, PROPAGATE, SINK, "sdy-insert-explicit-reshards")
-    (loop,) = ops_named(module, "scf.for")
-    before = loop.operands[4].owner
-    assert isinstance(before, Operation) and before.name == "sdy.reshard"
-    assert shardings(before) == ['[{"a", ?}, {"b", ?}]']
 
 
 def test_a_block_argument_sharding_needs_an_owner() -> None:
@@ -265,33 +195,3 @@ class RepeatOp(LoopOp):
     """The body's results go round."""
 
     name = "loops.repeat"
-
-
-def test_a_trait_on_the_op_is_enough() -> None:
-    assert data_flow_of(RepeatOp) == PositionalDataFlow(0, 0)
-    module = parse(
-        MESH
-        + """
-        func.func @main(
-            %x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}
-        ) -> tensor<8xf32> {
-          %0 = "loops.repeat"(%x) ({
-          ^bb0(%v: tensor<8xf32>):
-            %1 = stablehlo.negate %v : tensor<8xf32>
-            stablehlo.return %1 : tensor<8xf32>
-          }) : (tensor<8xf32>) -> tensor<8xf32>
-          return %0 : tensor<8xf32>
-        }""",
-        [Dialect("loops", [RepeatOp])],
-    )
-    run_on(module, ADD, PROPAGATE, SINK)
-    (negate,) = ops_named(module, "stablehlo.negate")
-    assert shardings(negate) == ['[{"a", ?}]']
-
-
-def test_registration_covers_derived_classes_and_can_be_taken_back() -> None:
-    other = PositionalDataFlow(first_operand=1)
-    register_data_flow(LoopOp, other)
-    assert data_flow_of(RepeatOp) is other
-    unregister_data_flow(LoopOp)
-    assert data_flow_of(RepeatOp) == PositionalDataFlow(0, 0)
