@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
 )
 from xdsl.ir import Attribute
@@ -103,17 +104,16 @@ def _ragged_dot(options: _Options) -> _Options | None:
         not options.keys() <= {"precision_config", "ragged_dot_dimension_numbers"}
         or not isinstance(precisions, ArrayAttr)
         or not isinstance(dims, ArrayAttr)
-        or len(dims) != len(chlo.RaggedDotDims._fields)
     ):
         return None
-    numbers = (
-        tuple(map(int, part.get_values()))
-        for part in cast("ArrayAttr[DenseIntOrFPElementsAttr]", dims)
-    )
+    names = cast("ArrayAttr[StringAttr]", precisions).data
+    listed = cast("ArrayAttr[DenseIntOrFPElementsAttr[IntegerType]]", dims).data
+    if len(listed) != len(chlo.RaggedDotDims._fields):
+        return None
+    numbers = [part.get_values() for part in listed]
     return {
         "precision_config": ArrayAttr(
-            chlo.PrecisionAttr(Precision(name.data))
-            for name in cast("ArrayAttr[StringAttr]", precisions)
+            chlo.PrecisionAttr(Precision(name.data)) for name in names
         ),
         "ragged_dot_dimension_numbers": chlo.RaggedDotDimensionNumbersAttr(
             chlo.RaggedDotDims(*numbers)
