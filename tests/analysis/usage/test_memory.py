@@ -357,31 +357,6 @@ func.func @main(%x: {matrix} {x}, %w: {matrix} {w}) -> ({matrix} {result}) {{
     assert profile.peak_bytes - given == temporary * 2**20
 
 
-@pytest.mark.parametrize(("size", "is_early"), [(8, True), (4, False)])
-def test_what_loops_of_windows_write_is_there_from_the_start(
-    size: int, is_early: bool, tmp_path: Path
-):
-    x, w = "tensor<8192x1024xbf16>", "tensor<1024x1024xbf16>"
-    rows = '{sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}'
-    dot = f"contracting_dims = [1] x [0] : ({x}, {w}) -> {x}"
-    (tmp_path / "step.mlir").write_text(f"""
-sdy.mesh @m = <["x"={size}]>
-func.func @main(%x: {x} {rows}, %a: {w} {rows}, %b: {w} {rows}, %c: {w} {rows}) -> ({x} {rows}) {{
-  %0 = stablehlo.dot_general %x, %a, {dot}
-  %1 = stablehlo.dot_general %0, %b, {dot}
-  %2 = stablehlo.dot_general %1, %c, {dot}
-  return %2 : {x}
-}}
-""")
-    module = ttxdsl.load(tmp_path / "step.mlir").partition().module
-    profile = memory_profile(module, compiler=TPU)
-    first = next(p for p in profile.points if p.op.name == "stablehlo.dot_general")
-    windows = first.inside  # of four, beside the product
-    given = profile.argument_bytes + profile.result_bytes
-    made = 8192 // size * 1024 * 2
-    assert first.bytes - windows - given == made * (2 if is_early else 1)
-
-
 def test_one_donated_argument_is_the_place_of_one_result():
     text = """
     func.func @main(%a: tensor<1048576xf32> {jax.buffer_donor = true}) -> (tensor<1048576xf32>, tensor<1048576xf32>) {
