@@ -33,6 +33,8 @@ class Compiler:
         functions_once: whether exponentials, quotients and other functions are stored for
             several kernels, rather than made in each.
         stores_probabilities: whether a softmax's result is stored for several products.
+        longest_made_row: elements of the longest row whose softmax is one kernel with a product
+            of operands that it makes itself, as rotary embeddings are.
         four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
     """
 
@@ -49,6 +51,7 @@ class Compiler:
     core_bytes: int = 0
     functions_once: bool = False
     stores_probabilities: bool = True
+    longest_made_row: int = 0
     four_in_rows: bool = False
 
     def on(self, devices: int, slices: int = 1) -> "Compiler":
@@ -89,6 +92,7 @@ TPU = Compiler(
     places_in_order=True,
     gathers_again_beyond=_FAR,
     core_bytes=_CORE,
+    longest_made_row=1024,
 )
 """libtpu for v5e, as its buffer assignments show it."""
 
@@ -103,9 +107,16 @@ bytes: the scores' gradients of Gemma 2 27B are made in both products.
 """
 
 TPU_V6E = replace(
-    TPU_MEGACORE, core_bytes=_CORE, stores_probabilities=False, four_in_rows=False
+    TPU_MEGACORE,
+    core_bytes=_CORE,
+    stores_probabilities=False,
+    longest_made_row=4096,
+    four_in_rows=False,
 )
 """libtpu for v6e: buffers as on v5p, with v5e's memory on the core.
+
+Queries and keys that are rotated on the way are in one kernel with the softmax of 2,048 f32 (four
+of four), which on v5e and v5p read stored scores (five of five; not of 1,024: two of two).
 
 Probabilities are made of f32 exponentials in each product (all five layers whose buffers were read;
 on v5p all four store them).

@@ -65,7 +65,6 @@ from ttxdsl.analysis.usage.buffers.fusion import (
 )
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
-from ttxdsl.analysis.usage.buffers.kernels import begin_windows
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
     read_joined,
@@ -74,6 +73,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
 )
 from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.buffers.order import (
+    begin_windows,
     gradients_last,
     on_demand,
     rearranged,

@@ -1,8 +1,17 @@
 """Functions of elements that several kernels read: XLA for CPUs stores them."""
 
 import pytest
+from xdsl.ir import Operation
 
+from ttxdsl.analysis.usage.buffers.allocation import (
+    NOTHING,
+    Allocation,
+    BufferStep,
+    Peak,
+    Scope,
+)
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.order import begin_windows
 from ttxdsl.costs.compilers import TPU, XLA_CPU
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -49,3 +58,93 @@ def test_an_exponential_is_stored_for_several_kernels(body: str, on_cpu: bool):
     (exponential,) = (op for op in all_ops(module) if op.name.endswith("exponential"))
     assert Fusion(TPU).is_fused(exponential)
     assert Fusion(XLA_CPU).is_fused(exponential) == on_cpu
+
+
+GATHER = """%w = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+    replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> : (tensor<64x64xf32>) -> tensor<128x64xf32>"""
+
+HEAD = f"""
+  {GATHER}
+  %h = stablehlo.dot_general %w, %x, contracting_dims = [1] x [0] : (tensor<128x64xf32>, {T}) -> tensor<128x64xf32>"""
+
+OF_A_TABLE = f"""
+  {GATHER}
+  %h = stablehlo.negate %w : tensor<128x64xf32>"""
+
+
+def layers(*numbers: int) -> str:
+    return "".join(f"\n%d{n} = stablehlo.dot_general %x, %x, {DOT}" for n in numbers)
+
+
+def windowed_steps(body: str, count: int, *, parts: int) -> list[BufferStep]:
+    """Return the steps of ops whose products named `d` are in windows, with partial sums."""
+    (op,) = parse_program(body, make_context()).ops
+    block = next(inner.parent for inner in op.walk() if "d0" in _names(inner))
+    assert block is not None
+    scope, steps = Scope(), list[BufferStep]()
+    for at, op in enumerate(block.ops):
+        buffers = [Allocation(r, r.type, 8, "value", scope, at) for r in op.results]
+        sums = [
+            Allocation(r, r.type, 1, "value", scope, 0)
+            for r in op.results
+            for _ in range(parts)
+        ]
+        inside = NOTHING
+        if any(name.startswith("d") for name in _names(op)) and parts:
+            buffers, inside = [], Peak(parts, tuple(sums))
+        steps.append(BufferStep(op, buffers, inside, [], False))
+    begin_windows(
+        steps,
+        lambda op: count if any(n.startswith("d") for n in _names(op)) else 1,
+    )
+    return steps
+
+
+def _names(op: Operation) -> list[str]:
+    return [result.name_hint or "" for result in op.results]
+
+
+def begun(steps: list[BufferStep]) -> dict[str, list[str]]:
+    """Return by the name of a step's result the results whose buffers begin there."""
+    return {
+        name: [buffer.value.name_hint or "" for buffer in step.buffers]
+        for step in steps
+        for name in _names(step.op)
+        if step.buffers
+    }
+
+
+def test_loops_of_windows_begin_at_the_layer_before_the_gather_of_a_head():
+    text = f"func.func @main(%x: {T}) -> {T} {{{layers(*range(9))}{HEAD}{layers(9)}\nreturn %x : {T}}}"
+    steps = begun(windowed_steps(text, 8, parts=0))
+    assert (steps["d0"], steps["d1"]) == (["d0"], ["d1"])  # of another layer
+    assert steps["d2"] == [f"d{n}" for n in range(2, 10)]
+    four = begun(windowed_steps(text, 4, parts=0))  # no loops
+    table = begun(windowed_steps(text.replace(HEAD, OF_A_TABLE), 8, parts=0))
+    assert all(four[f"d{n}"] == table[f"d{n}"] == [f"d{n}"] for n in range(10))
+
+
+def test_loops_of_windows_begin_with_a_turn_of_microbatches():
+    text = f"""
+func.func @main(%z: tensor<i32>, %x: {T}) -> tensor<i32> {{
+  %0 = stablehlo.while(%i = %z) : tensor<i32>
+  cond {{
+    %p = stablehlo.compare LT, %i, %z : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %n = stablehlo.add %i, %i : tensor<i32>{layers(0)}{HEAD}{layers(1)}
+    stablehlo.return %n : tensor<i32>
+  }}
+  return %0 : tensor<i32>
+}}"""
+    assert begun(windowed_steps(text, 8, parts=0))["n"] == ["n", "d0", "d1"]
+
+
+def test_partial_sums_are_there_from_the_gather_or_until_all_gradients():
+    text = f"func.func @main(%x: {T}) -> {T} {{{HEAD}{layers(0, 1)}\nreturn %x : {T}}}"
+    loops = windowed_steps(text, 8, parts=1)
+    assert begun(loops)["w"] == ["w", "d0", "d0", "d1", "d1"]
+    assert [buffer.last for buffer in loops[0].buffers[1:]] == [2, 2, 3, 3]
+    four = windowed_steps(text, 4, parts=4)  # the fourth becomes the result
+    assert begun(four)["d0"] == ["d0"] * 3
+    assert {buffer.last for buffer in four[2].buffers} == {3}

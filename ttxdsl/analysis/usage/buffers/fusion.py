@@ -25,6 +25,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     KernelsMaking,
     ends_grouped_softmax,
     group_size,
+    has_groups,
     is_one_hot,
     is_probabilities,
     scratch_types,
@@ -255,7 +256,10 @@ class Fusion:
                     continue
                 seen.add(user)
                 if self._softmax_product(user) is product:
-                    return True
+                    longest = self.compiler.longest_made_row
+                    is_short = shape_of(user.results[0])[-1] <= longest
+                    is_read = all(map(_is_read, product.operands))
+                    return is_short or is_read or has_groups(product)
                 if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
                     return False
                 is_passed = _is_elementwise(user) or isinstance(user, _REARRANGES)
@@ -566,6 +570,16 @@ def _may_hide(op: Operation) -> bool:
 
 def _is_elementwise(op: Operation) -> bool:
     return _FUSES[type(op)] and not isinstance(op, _MOVES[:-1])
+
+
+def _is_read(value: SSAValue) -> bool:
+    """Whether a value is a buffer with its elements in some order, not computed on the way."""
+    while isinstance(value.owner, Operation) and _may_hide(value.owner):
+        owner = value.owner
+        if not (isinstance(owner, _REARRANGES) or shares_bytes(owner)):
+            return False
+        value = owner.operands[0]
+    return True
 
 
 def _finishes_product(op: Operation) -> bool:

@@ -17,13 +17,12 @@
   again (`IsExpensive` of its instruction fusion; docs/evidence/cpu-memory.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.allocation import BufferStep
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
@@ -33,7 +32,7 @@ from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
 
-_UNROLLED = 4
+UNROLLED = 4
 """Windows of a product that are no loop."""
 
 RUN = 128
@@ -135,12 +134,19 @@ def ends_grouped_softmax(op: Operation) -> bool:
 
 def _is_grouped(product: Operation, powers: Operation | None) -> bool:
     """Whether scores have a dimension of groups, and exponentials of them a gradient."""
-    if powers is None or not isinstance(product, stablehlo.DotGeneralOp):
+    if powers is None:
         return False
-    batch = product.dot_dimension_numbers.data.lhs_batching_dimensions
     readers = (use.operation for use in powers.results[0].uses)
     has_gradient = any(isinstance(reader, stablehlo.MulOp) for reader in readers)
-    return has_gradient and len(shape_of(product.result)) - len(batch) > 2
+    return has_gradient and has_groups(product)
+
+
+def has_groups(product: Operation) -> bool:
+    """Whether a product gives more than rows and columns of each batch."""
+    if not isinstance(product, stablehlo.DotGeneralOp):
+        return False
+    batch = product.dot_dimension_numbers.data.lhs_batching_dimensions
+    return len(shape_of(product.result)) - len(batch) > 2
 
 
 def _product_of_softmax(op: Operation) -> Operation | None:
@@ -233,32 +239,9 @@ def window_types(whole: SSAValue, count: int, *, is_sum: bool) -> list[Tensor]:
     gathered, or four partial sums. In a loop of more there is one sum beside the result; the
     rest has room on the core. (libtpu 0.0.52, products of 8192 x 8192 among 4, 8 and 16 v5e.)
     """
-    number = (4 if is_sum else 2) if count <= _UNROLLED else int(is_sum)
+    number = (4 if is_sum else 2) if count <= UNROLLED else int(is_sum)
     part = TensorType(element_of(whole), (prod(shape_of(whole)) // count,))
     return [part] * number
-
-
-def begin_windows(
-    steps: Sequence[BufferStep], windows: Callable[[Operation], int]
-) -> None:
-    """Have what loops of products in windows write be there from the last gather ahead of them.
-
-    What a loop writes is allocated by an op that waits for nothing, and libtpu's scheduler,
-    which works from the end, puts that where it waits for a message. In a turn without one
-    the products of all layers so have their buffers from its start (libtpu 0.0.52, v5e:
-    3, 6 and 8 layers in Python, in a loop of microbatches and without).
-
-    Args:
-        steps: of a block.
-        windows: of a product, how many it has.
-    """
-    start = 0
-    for index, step in enumerate(steps):
-        if isinstance(step.op, stablehlo.AllGatherOp) and step.buffers:
-            start = index
-        elif start < index and windows(step.op) > _UNROLLED:
-            steps[start].buffers += step.buffers
-            step.buffers = []
 
 
 def group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:

@@ -17,18 +17,27 @@ not of Gemma 2 9B with a tensor axis and Gemma 3 12B on two slices, which run it
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
+from ttxdsl.analysis.usage.buffers.allocation import NOTHING, BufferStep
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import placement
-from ttxdsl.analysis.usage.buffers.kernels import is_probabilities
+from ttxdsl.analysis.usage.buffers.kernels import UNROLLED, is_probabilities
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
-from ttxdsl.dialects.calls.kernels import is_kernel
+from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
 from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
@@ -42,6 +51,8 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     if fusion is None or fusion.saves_memory or not fusion.compiler.windows:
         return list(ops)
     ops = _saving_first(_saving_nothing_first(ops), fusion.together)
+    if any(isinstance(op, stablehlo.OptimizationBarrierOp) for op in ops):
+        ops = gradients_last(ops, fusion)
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
     if not loops:
         return ops
@@ -456,9 +467,9 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
     at memory does that. Microbatches, which only add to what is carried, have the order of
     the program.
     """
-    dependent = depends_on_carried(ops)
-    if all(_is_returned(op) for op in dependent):
+    if _only_adds(ops):
         return list(ops)
+    dependent = depends_on_carried(ops)
     anchors = [*dependent, ops[-1]]
     inside = set(ops)
     position = {op: index for index, op in enumerate(ops)}
@@ -503,16 +514,16 @@ def _behind_exchange(
 
 
 def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
-    """Return a loop's ops with gradients that are scattered in windows behind a layer's others.
+    """Return ops with gradients that are scattered in windows behind a layer's others.
 
     The gradient of a layer's input needs none of them, so that seen from the end they come
     first: what each is made of is held from where it is made to the end of the layer (libtpu
-    0.0.52: Llama with FSDP among 4, 8 and 16). A layer ends where another begins to be computed
-    again, and has at most `_LAYER_WEIGHTS` of them.
+    0.0.52: Llama with FSDP among 4, 8 and 16, in a scan and in Python). A layer ends where another
+    begins to be computed again, and has at most `_LAYER_WEIGHTS` of them.
     """
     if fusion.saves_memory:
         return list(ops)
-    dependent = set(depends_on_carried(ops))
+    dependent = set(depends_on_carried(ops)) if _is_turn(ops) else set[Operation]()
     waiting: list[list[Operation]] = []
     ordered: list[Operation] = []
     for op in ops[:-1]:
@@ -579,3 +590,84 @@ def _carried(terminator: Operation) -> Iterator[SSAValue]:
         is_part = isinstance(end.owner, stablehlo.DynamicUpdateSliceOp)
         if end is not argument and not is_part and shape_of(argument):
             yield argument
+
+
+def begin_windows(
+    steps: Sequence[BufferStep], windows: Callable[[Operation], int]
+) -> None:
+    """Have what products in windows write be there for longer than they run.
+
+    What a loop of windows writes is allocated by ops that wait for nothing: its result, or the two
+    partial sums of one that is scattered. libtpu's scheduler, which works from the end, finds
+    other work for each message of the gradients, and has all of these left where it waits for the
+    gather of a head's weights, which runs beside the layer before it (libtpu 0.0.52, v5e and v6e:
+    3, 6 and 16 layers in Python). In a loop of microbatches it has those of all layers left at the
+    start of a turn (3 and 8 layers); in a loop of layers it has none left. Of four windows, which
+    are no loop, what is to be scattered is sent behind all gradients: until then there are all
+    four partial sums (v5p, 8 layers in Python).
+
+    Args:
+        steps: of a block.
+        windows: of a product, how many it has.
+    """
+    ops = [step.op for step in steps]
+    products = {at: count for at, op in enumerate(ops) if (count := windows(op)) > 1}
+    if not products:
+        return
+    loops = [at for at, count in products.items() if count > UNROLLED]
+    start = 0
+    if not _is_turn(ops):
+        sums = [at for at in products if len(steps[at].inside.buffers) == UNROLLED]
+        for at in sums[:-1]:
+            parts = steps[at].inside.buffers[1:]  # the other one becomes the result
+            for part in parts:
+                part.last = sums[-1]
+            steps[at].buffers += parts
+            steps[at].inside = NOTHING
+        largest = _largest_gather(steps)
+        if largest is None:
+            return
+        start = next(
+            iter([at for at in loops if at < largest][-_LAYER_WEIGHTS:]), largest
+        )
+    elif not _only_adds(ops):
+        return
+    for at in loops:
+        step = steps[at]
+        if at > start:
+            for part in step.inside.buffers:
+                part.last = at
+                steps[start].buffers += [part, replace(part)]
+            steps[start].buffers += step.buffers
+            step.buffers, step.inside = [], NOTHING
+
+
+def _is_turn(ops: Sequence[Operation]) -> bool:
+    return isinstance(ops[0].parent_op(), stablehlo.WhileOp)
+
+
+def _only_adds(ops: Sequence[Operation]) -> bool:
+    """Whether a loop's turn only adds to what is carried, as microbatches do."""
+    return all(_is_returned(op) for op in depends_on_carried(ops))
+
+
+def _largest_gather(steps: Sequence[BufferStep]) -> int | None:
+    """Return where the most bytes are gathered for products."""
+    gathered = {
+        at: step.made_bytes
+        for at, step in enumerate(steps)
+        if isinstance(step.op, stablehlo.AllGatherOp) and _is_multiplied(step.op)
+    }
+    return max(gathered, key=gathered.__getitem__, default=None)
+
+
+def _is_multiplied(op: Operation) -> bool:
+    """Whether products read an op's result, transposed or converted on the way."""
+    pending = [op]
+    while pending:
+        for user, _ in uses(pending.pop().results[0]):
+            if isinstance(user, PRODUCTS):
+                return True
+            if isinstance(user, stablehlo.TransposeOp | stablehlo.ConvertOp):
+                pending.append(user)
+    return False
