@@ -6,6 +6,7 @@ from ttxdsl.sharding.axes import AxisRef, is_prefix
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule
 from ttxdsl.sharding.projection import (
+    FactorSharding,
     project,
     project_tensor,
     unproject_tensor,
@@ -48,6 +49,18 @@ def test_example_of_the_projection() -> None:
     assert unproject_tensor("mesh", mesh, rule, rule.results[0], result) == opened(
         (sub("x", 1, 2),), (sub("x", 2, 2), Y)
     )
+
+
+def test_relatively_prime_sizes_overflow_and_close_the_next_factor() -> None:
+    mesh = Mesh((("x", 3), ("y", 2)))
+    rule = parse_rule("([ijk])->([i, j, k]) {i=4, j=3, k=2}")
+    projected = project_tensor(mesh, rule, rule.operands[0], opened((Y, X)))
+    assert projected.factors == {
+        0: FactorSharding((Y,), False, False, overflow=(X,)),
+        1: FactorSharding((), True, False),
+    }
+    back = unproject_tensor("mesh", mesh, rule, rule.operands[0], projected)
+    assert back.axes_per_dim == ((Y, X),)
 
 
 def test_common_axes() -> None:

@@ -574,12 +574,12 @@ def _long(count: int) -> Explainer:
 
 
 def test_reasons_of_long_chains_take_linear_time() -> None:
-    few, many = _long(300), _long(1200)
+    few, many = _long(100), _long(400)
     once = calls(few.collectives)
     assert calls(many.collectives) < 5 * once
     cause = many.collectives()[-1].sides[0].causes[0]
     places = [step.place.value for step in cause.steps]
-    assert places == [f"%v{at}" for at in range(1, 1199)]
+    assert places == [f"%v{at}" for at in range(1, 399)]
 
 
 def test_of_very_many_sides_the_first_are_printed() -> None:

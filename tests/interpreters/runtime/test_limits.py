@@ -131,6 +131,8 @@ def test_what_is_there_already_is_not_asked_for_again(monkeypatch: pytest.Monkey
     assert len(program.random_inputs()) == 1
 
 
+ROW = 1 << 18
+
 CASES = {
     "a chain keeps one value beside its argument": (
         """%0 = stablehlo.exponential %a : tensor<ROWxf32>
@@ -188,6 +190,23 @@ CASES = {
         4,
     ),
 }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_held_is_added_up(name: str):
+    body, values = CASES[name]
+    text = f"""func.func @main(%a: tensor<ROWxf32>) -> tensor<ROWxf32> {{
+      {body}
+    }}
+    func.func private @f(%x: tensor<ROWxf32>) -> tensor<ROWxf32> {{
+      %0 = stablehlo.tanh %x : tensor<ROWxf32>
+      %1 = stablehlo.sine %x : tensor<ROWxf32>
+      %2 = stablehlo.add %0, %1 : tensor<ROWxf32>
+      return %2 : tensor<ROWxf32>
+    }}""".replace("ROW", str(ROW))
+    run = runner(text)
+    assert run.footprint.bytes == values * 4 * ROW
+    assert run.footprint.bytes <= most_held(run.interpreter.module)
 
 
 @pytest.mark.parametrize("name", ["mlp_train_step", "transformer_block"])

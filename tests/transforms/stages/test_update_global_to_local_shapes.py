@@ -127,7 +127,7 @@ def test_these_programs_notice_an_initial_value_counted_on_every_device(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_no_sharding_is_left_but_the_wrapper_s(name: str):
+def test_no_sharding_is_left_but_the_wrapper_s_and_channels_are_unique(name: str):
     module = localized(PROGRAMS[name])
     for op in module.walk():
         assert not any(key.startswith("sdy.") for key in op.attributes), op
@@ -142,11 +142,6 @@ def test_no_sharding_is_left_but_the_wrapper_s(name: str):
         if isinstance(function, FuncOp):
             assert "sdy.sharding" not in str(function.arg_attrs)
             assert "sdy.sharding" not in str(function.res_attrs)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_channels_are_unique(name: str):
-    module = localized(PROGRAMS[name])
     handles = [
         handle.data.handle
         for op in module.walk()

@@ -26,6 +26,16 @@ def report(**options: Any) -> dict[str, Any]:
     return ttxdsl.load(PROGRAM).report_data(tries=0, **options)
 
 
+def test_all_of_them_when_asked():
+    text = PROGRAM.replace(
+        '[{"fsdp"}, {"expert"}]', '[{"stage"}, {}]'
+    )  # no contradiction
+    data = ttxdsl.load(text).report_data(tries=0, all_axes=True)
+    (mesh,) = data["meshes"]
+    assert mesh["axes"] == [["stage", 1], ["fsdp", 4], ["expert", 1]]
+    assert any("expert" in layout["text"] for layout in data["layouts"])
+
+
 def test_messages_do_without(tmp_path: Any, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "p.mlir"
     path.write_text(PROGRAM.replace('[{"fsdp", "expert"}', '[{"fdsp"}'))
