@@ -155,12 +155,15 @@ class Outcome:
     @property
     def stage(self) -> str | None:
         """The first stage that differs, or cannot be run."""
-        differing = (
-            check.stage
-            for check in self.checks
-            if not check.ok and (check.compared or check.max_abs is None)
-        )
-        return next(differing, None)
+        return next((check.stage for check in self.checks if differs(check)), None)
+
+
+def differs(check: StageCheck) -> bool:
+    """Whether a stage computes something else or cannot be run.
+
+    What is not finite on one device, too, and equal otherwise, does not.
+    """
+    return not check.ok and (check.compared or check.max_abs is None)
 
 
 def outcome_of(text: str, way: Way) -> Outcome:

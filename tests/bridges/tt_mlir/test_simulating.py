@@ -20,6 +20,7 @@ from tests.bridges.tt_mlir.sharded_stages import (
     Way,
     all_outcomes,
     counts,
+    differs,
     outcome_of,
     theirs,
 )
@@ -93,7 +94,7 @@ def checked(text: str) -> list[StageCheck] | None:
 def first_different(checks: list[StageCheck]) -> str | None:
     """The first stage that differs."""
     stages = ("shlo_compiler", "ttir", "ttnn")
-    wrong = {check.stage for check in checks if not check.ok}
+    wrong = {check.stage for check in checks if differs(check)}
     return next((stage for stage in stages if stage in wrong), None)
 
 
