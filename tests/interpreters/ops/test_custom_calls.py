@@ -165,7 +165,7 @@ def experts(
             ((2, 4), ("dp", "ep"), "ep", None),
             ((4, 2), ("ep", "tp"), "ep", None),
         ],
-        2,
+        1,
     ),
     ids=str,
 )

@@ -99,7 +99,7 @@ def assert_same_numbers(name: str, exported: str) -> None:
     assert sent(program) == sent(ttxdsl.load(given.text).partition())
 
 
-@pytest.mark.parametrize("name", sampled((*LOOPS, *MANUAL), 15))
+@pytest.mark.parametrize("name", sampled((*LOOPS, *MANUAL), 9))
 def test_what_xla_exports(name: str, oracle: Oracle) -> None:
     exported = oracle.through_hlo(manual_programs()[name].text)
     assert "xla.sdy." in exported
@@ -114,7 +114,7 @@ def of_gspmd(module: str, *options: str) -> dict[str, str]:
     return {one[0]: one[1] for one in made}
 
 
-@pytest.mark.parametrize("name", sampled((*LOOPS, *MANUAL), 15))
+@pytest.mark.parametrize("name", sampled((*LOOPS, *MANUAL), 9))
 def test_what_jax_exports_without_shardy(name: str) -> None:
     exported = of_gspmd("manual_programs", "--text")[name]
     assert "mhlo.sharding" in exported
