@@ -640,7 +640,7 @@ def begin_windows(
 
 
 def _is_turn(ops: Sequence[Operation]) -> bool:
-    return isinstance(ops[0].parent_op(), stablehlo.WhileOp)
+    return isinstance(ops[-1].parent_op(), stablehlo.WhileOp)
 
 
 def _only_adds(ops: Sequence[Operation]) -> bool:
