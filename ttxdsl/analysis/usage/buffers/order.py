@@ -615,8 +615,9 @@ def begin_windows(
     if not products:
         return
     loops = [at for at, count in products.items() if count > UNROLLED]
-    start: int | None = 0
-    if not _is_turn(ops):
+    if _is_turn(ops):
+        start = 0 if _only_adds(ops) else None
+    else:
         sums = [at for at in products if len(steps[at].inside.buffers) == UNROLLED]
         for at in sums[:-1]:
             parts = steps[at].inside.buffers[1:]  # the other one becomes the result
@@ -624,12 +625,10 @@ def begin_windows(
                 part.last = sums[-1]
             steps[at].buffers += parts
             steps[at].inside = NOTHING
-        start = _largest_gather(steps)
-        ahead = [at for at in loops if start is not None and at < start]
-        start = ahead[-_LAYER_WEIGHTS:][0] if ahead else start
-    elif not _only_adds(ops):
+        start = _beside_head(steps, loops)
+    if start is None:
         return
-    for at in loops if start is not None else ():
+    for at in loops:
         step = steps[at]
         if at > start:
             for part in step.inside.buffers:
@@ -648,14 +647,23 @@ def _only_adds(ops: Sequence[Operation]) -> bool:
     return all(_is_returned(op) for op in depends_on_carried(ops))
 
 
-def _largest_gather(steps: Sequence[BufferStep]) -> int | None:
-    """Return where the most bytes are gathered for products."""
+def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | None:
+    """Return where the layer begins that the largest gather for products runs beside.
+
+    Args:
+        steps: of a block.
+        loops: the places of products in windows, which that layer has.
+    """
     gathered = {
         at: step.made_bytes
         for at, step in enumerate(steps)
         if isinstance(step.op, stablehlo.AllGatherOp) and _is_multiplied(step.op)
     }
-    return max(gathered, key=gathered.__getitem__, default=None)
+    head = max(gathered, key=gathered.__getitem__, default=None)
+    if head is None:
+        return None
+    ahead = [at for at in loops if at < head]
+    return ahead[-_LAYER_WEIGHTS:][0] if ahead else head
 
 
 def _is_multiplied(op: Operation) -> bool:
