@@ -23,11 +23,11 @@ from ttxdsl.ir.traversal import all_ops
 HLO_SHARDING = "mhlo.sharding"
 """XLA's own sharding, which some exporters keep there, too; see `hlo_shardings`."""
 PREFIX = "xla.sdy."
-"""Of what Shardy writes where HLO is to keep it."""
+"""The prefix of the names that Shardy writes where HLO is to keep them."""
 MHLO = "mhlo."
-"""Of the targets of custom calls that are ops of MHLO's."""
+"""The prefix of the targets of custom calls that stand for ops of MHLO."""
 CHLO = "chlo."
-"""Of the names of composites that are ops of CHLO's."""
+"""The prefix of the names of composites that stand for ops of CHLO."""
 
 CONSTRAINT = "Sharding"
 ENTERING = frozenset({"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"})

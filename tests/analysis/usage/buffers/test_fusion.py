@@ -254,6 +254,23 @@ def test_softmax_of_short_rows_is_one_kernel_with_its_product(
     assert largest == 8 * row * element_bytes
 
 
+@pytest.mark.parametrize(
+    ("row", "compiler", "is_stored"),
+    [(2048, TPU, True), (1024, TPU, False), (2048, TPU_V6E, False)],
+)
+def test_scores_of_rotated_queries_are_stored_ahead_of_their_softmax(
+    row: int, compiler: Compiler, is_stored: bool
+):
+    """A kernel that makes what its product reads holds 1024 elements of a row at most."""
+    q, body = f"tensor<8x{row}xbf16>", scores(row, "f32")
+    rotated = f"%r = stablehlo.multiply %q, %q : {q}" + body.replace("%q,", "%r,")
+    arguments = f"%q: {q}, %k: tensor<{row}x{row}xbf16>, %b: tensor<bf16>"
+    for text, expected in ((rotated, is_stored), (body, False)):
+        module = module_of(text, "tensor<bf16>", arguments)
+        first = next(op for op in all_ops(module) if "dot_general" in op.name)
+        assert Fusion(compiler).is_streamed(first) is not expected
+
+
 def test_scatter_of_one_element_a_row_is_a_comparison():
     rows, index = "tensor<64x1xf32>", "tensor<64x1x1xi32>"
     dims = (

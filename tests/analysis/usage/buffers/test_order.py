@@ -510,13 +510,11 @@ def test_weights_of_experts_get_their_gradients_while_those_of_rows_are_sent():
     assert experts("tpu_custom_call") == [*recomputed, *gradient, *rows]
 
 
-def turn_of_fsdp(
-    layers: int = 1, *, count: int = 8, between: str = "", saves_memory: bool = False
-) -> list[str]:
-    """Return the order of a turn whose layers each have a gradient that is scattered."""
+def layers_of_fsdp(layers: int, count: int, between: str) -> tuple[str, str]:
+    """Return layers that each have a gradient that is scattered, and the type of its part."""
     part = f"tensor<{256 // count}x256xf32>"
     groups = f"dense<[{list(range(count))}]> : tensor<1x{count}xi64>"
-    gradients = "".join(
+    return part, "".join(
         f"""
     %product{n} = stablehlo.dot_general %d{n}, %x, {DOT}
     %scattered{n} = "stablehlo.reduce_scatter"(%product{n}) <{{scatter_dimension = 0 : i64,
@@ -530,6 +528,13 @@ def turn_of_fsdp(
     %d{n + 1} = stablehlo.dot_general %d{n}, %d{n}, {DOT}"""
         for n in range(layers)
     )
+
+
+def turn_of_fsdp(
+    layers: int = 1, *, count: int = 8, between: str = "", saves_memory: bool = False
+) -> list[str]:
+    """Return the order of a turn whose layers each have a gradient that is scattered."""
+    part, gradients = layers_of_fsdp(layers, count, between)
     module = parse_program(
         f"""
 func.func @main(%g: {T}, %x: {T}) -> ({part}, {T}) {{
@@ -575,6 +580,22 @@ def test_gradients_wait_for_the_end_of_their_layer_at_most():
     for between in (again, barrier):
         order = turn_of_fsdp(2, between=between)
         assert order.index("product0") < order.index("again0") < order.index("d1")
+
+
+def test_gradients_of_layers_in_python_wait_for_the_end_of_their_layer():
+    """A barrier is where a checkpoint begins to compute a layer again."""
+    part, layers = layers_of_fsdp(2, 8, "")
+    barrier = f"%again = stablehlo.optimization_barrier %x : {T}"
+    for ahead, is_late in (("", False), (barrier, True)):
+        module = parse_program(
+            f"func.func @main(%d0: {T}, %x: {T}, %w0: {part}) -> ({part}, {T}) {{{ahead}{layers}\n"
+            f"%e = stablehlo.negate %d2 : {T}\nreturn %w2, %e : {part}, {T}}}",
+            make_context(),
+        )
+        (function,) = module.ops
+        ordered = scheduled(list(function.regions[0].block.ops), Fusion(TPU))
+        order = [r.name_hint or "" for op in ordered for r in op.results]
+        assert (order.index("product1") > order.index("e")) is is_late
 
 
 def gates(read: str, is_kernel_between: bool = False) -> list[str]:

@@ -615,8 +615,9 @@ def begin_windows(
     if not products:
         return
     loops = [at for at, count in products.items() if count > UNROLLED]
-    start = 0
-    if not _is_turn(ops):
+    if _is_turn(ops):
+        start = 0 if _only_adds(ops) else None
+    else:
         sums = [at for at in products if len(steps[at].inside.buffers) == UNROLLED]
         for at in sums[:-1]:
             parts = steps[at].inside.buffers[1:]  # the other one becomes the result
@@ -624,13 +625,8 @@ def begin_windows(
                 part.last = sums[-1]
             steps[at].buffers += parts
             steps[at].inside = NOTHING
-        largest = _largest_gather(steps)
-        if largest is None:
-            return
-        start = next(
-            iter([at for at in loops if at < largest][-_LAYER_WEIGHTS:]), largest
-        )
-    elif not _only_adds(ops):
+        start = _beside_head(steps, loops)
+    if start is None:
         return
     for at in loops:
         step = steps[at]
@@ -643,7 +639,7 @@ def begin_windows(
 
 
 def _is_turn(ops: Sequence[Operation]) -> bool:
-    return isinstance(ops[0].parent_op(), stablehlo.WhileOp)
+    return isinstance(ops[-1].parent_op(), stablehlo.WhileOp)
 
 
 def _only_adds(ops: Sequence[Operation]) -> bool:
@@ -651,14 +647,23 @@ def _only_adds(ops: Sequence[Operation]) -> bool:
     return all(_is_returned(op) for op in depends_on_carried(ops))
 
 
-def _largest_gather(steps: Sequence[BufferStep]) -> int | None:
-    """Return where the most bytes are gathered for products."""
+def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | None:
+    """Return where the layer begins that the largest gather for products runs beside.
+
+    Args:
+        steps: of a block.
+        loops: the places of products in windows, which that layer has.
+    """
     gathered = {
         at: step.made_bytes
         for at, step in enumerate(steps)
         if isinstance(step.op, stablehlo.AllGatherOp) and _is_multiplied(step.op)
     }
-    return max(gathered, key=gathered.__getitem__, default=None)
+    head = max(gathered, key=gathered.__getitem__, default=None)
+    if head is None:
+        return None
+    ahead = [at for at in loops if at < head]
+    return ahead[-_LAYER_WEIGHTS:][0] if ahead else head
 
 
 def _is_multiplied(op: Operation) -> bool:
