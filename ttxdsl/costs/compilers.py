@@ -35,6 +35,10 @@ class Compiler:
         stores_probabilities: whether a softmax's result is stored for several products.
         longest_made_row: elements of the longest row whose softmax is one kernel with a product
             of operands that it makes itself, as rotary embeddings are.
+        read_while_sent: bytes that a device reads from its memory while it sends one.
+        gradients_last: whether gradients that are scattered in windows run behind all layers.
+        scatters_rows: whether a product that is scattered in windows has the dimension that is
+            scattered along rows, and is transposed behind its last window if it is stored otherwise.
         four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
     """
 
@@ -52,6 +56,9 @@ class Compiler:
     functions_once: bool = False
     stores_probabilities: bool = True
     longest_made_row: int = 0
+    read_while_sent: float = 0
+    gradients_last: bool = False
+    scatters_rows: bool = False
     four_in_rows: bool = False
 
     def on(self, devices: int, slices: int = 1) -> "Compiler":
@@ -93,10 +100,18 @@ TPU = Compiler(
     gathers_again_beyond=_FAR,
     core_bytes=_CORE,
     longest_made_row=1024,
+    read_while_sent=65,
 )
 """libtpu for v5e, as its buffer assignments show it."""
 
-TPU_MEGACORE = replace(TPU, stores_shared=16, core_bytes=0, four_in_rows=True)
+TPU_MEGACORE = replace(
+    TPU,
+    stores_shared=16,
+    core_bytes=0,
+    read_while_sent=100,
+    gradients_last=True,
+    four_in_rows=True,
+)
 """libtpu for v4 and v5p, whose chips are two cores that work as one.
 
 `jax.make_mesh` has 2x2x1 of them row by row (of v5e and v6e around the ring), and libtpu 0.0.52 then
@@ -111,6 +126,8 @@ TPU_V6E = replace(
     core_bytes=_CORE,
     stores_probabilities=False,
     longest_made_row=4096,
+    read_while_sent=18,
+    scatters_rows=True,
     four_in_rows=False,
 )
 """libtpu for v6e: buffers as on v5p, with v5e's memory on the core.

@@ -76,10 +76,10 @@ from ttxdsl.analysis.usage.buffers.order import (
     begin_windows,
     gradients_last,
     on_demand,
-    rearranged,
     repeating_loop,
     scheduled,
 )
+from ttxdsl.analysis.usage.buffers.rearranged import rearranged
 from ttxdsl.analysis.values.entry import (
     is_donated,
     is_partitioned,

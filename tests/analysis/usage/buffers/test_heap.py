@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttxdsl.analysis.usage.buffers.heap import Heap
+from ttxdsl.analysis.usage.buffers.allocation import Heap
 
 
 def test_the_smallest_gap_that_holds_it():

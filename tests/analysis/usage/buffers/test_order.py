@@ -14,9 +14,11 @@ from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
     gradients_last,
     on_demand,
-    rearranged,
     repeating_loop,
     scheduled,
+)
+from ttxdsl.analysis.usage.buffers.rearranged import (
+    rearranged,
     stored_late,
     tables_beside,
     written_over_first,
@@ -24,7 +26,7 @@ from ttxdsl.analysis.usage.buffers.order import (
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.chips import chip_named
-from ttxdsl.costs.compilers import TPU
+from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -167,6 +169,7 @@ def head(
     tokens: int = 256,
     moved: str = "",
     axes: int = 1,
+    read_while_sent: float = 0,
 ) -> list[str]:
     """Return the order of a step's ops: a head's gradients, a loop, and the head's update.
 
@@ -177,6 +180,7 @@ def head(
         tokens: rows of the logits' gradient.
         moved: an op in the loop of gradients.
         axes: of the mesh, one after the other, that scatter the gradient; 2 have two groups.
+        read_while_sent: of the compiler; nothing behind the loop reads any bytes.
     """
     part, rows = f"tensor<{256 // group}x256xf32>", f"tensor<{tokens}x256xf32>"
     types = [T, part] if axes == 1 else [T, f"tensor<{512 // group}x256xf32>", part]
@@ -230,7 +234,13 @@ def head(
     )
     (function,) = module.ops
     ops = list(function.regions[0].block.ops)
-    return [op.name.rpartition(".")[2] for op in scheduled(ops, Fusion(TPU))]
+    fusion = Fusion(replace(TPU, read_while_sent=read_while_sent))
+    return [op.name.rpartition(".")[2] for op in scheduled(ops, fusion)]
+
+
+def test_a_scattered_gradient_runs_ahead_if_nothing_behind_hides_its_last_message():
+    early = ["dot_general", "reduce_scatter", "while", "subtract", "return"]
+    assert head("stablehlo.subtract", read_while_sent=1)[-5:] == early
 
 
 def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_loop():
@@ -586,14 +596,35 @@ def test_gradients_of_layers_in_python_wait_for_the_end_of_their_layer():
     """A barrier is where a checkpoint begins to compute a layer again."""
     part, layers = layers_of_fsdp(2, 8, "")
     barrier = f"%again = stablehlo.optimization_barrier %x : {T}"
-    for ahead, is_late in (("", False), (barrier, True)):
+    for ahead, compiler, is_late in (
+        *(("", TPU, False), (barrier, TPU, True)),
+        *(("", TPU_MEGACORE, True), ("", TPU_V6E, True)),
+    ):
         module = parse_program(
             f"func.func @main(%d0: {T}, %x: {T}, %w0: {part}) -> ({part}, {T}) {{{ahead}{layers}\n"
             f"%e = stablehlo.negate %d2 : {T}\nreturn %w2, %e : {part}, {T}}}",
             make_context(),
         )
         (function,) = module.ops
-        ordered = scheduled(list(function.regions[0].block.ops), Fusion(TPU))
+        ordered = scheduled(list(function.regions[0].block.ops), Fusion(compiler))
+        order = [r.name_hint or "" for op in ordered for r in op.results]
+        assert (order.index("product1") > order.index("e")) is is_late
+
+
+def test_a_gradient_that_is_transposed_in_the_end_waits_for_no_other_layer():
+    part, layers = layers_of_fsdp(2, 8, "")
+    columns = layers.replace(part, "tensor<256x32xf32>")
+    columns = columns.replace("scatter_dimension = 0", "scatter_dimension = 1")
+    text = (
+        f"func.func @main(%d0: {T}, %x: {T}, %w0: tensor<256x32xf32>)"
+        f" -> (tensor<256x32xf32>, {T}) {{{columns}"
+        f"\n%e = stablehlo.negate %d2 : {T}\nreturn %w2, %e : tensor<256x32xf32>, {T}}}"
+    )
+    # tiles of 128 columns: parts of fewer would be stored by columns
+    text = text.replace("256x32", "1024x128").replace("256x256", "1024x1024")
+    for compiler, is_late in ((TPU_MEGACORE, True), (TPU_V6E, False)):
+        (function,) = parse_program(text, make_context()).ops
+        ordered = scheduled(list(function.regions[0].block.ops), Fusion(compiler))
         order = [r.name_hint or "" for op in ordered for r in op.results]
         assert (order.index("product1") > order.index("e")) is is_late
 

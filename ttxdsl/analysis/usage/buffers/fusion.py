@@ -51,6 +51,7 @@ from ttxdsl.ir.tensors import (
     element_bits,
     element_of,
     shape_of,
+    tiled_order,
     value_bytes,
 )
 
@@ -159,6 +160,23 @@ class Fusion:
     def is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
         return self._scattered(product) > 1
+
+    def is_transposed_behind(self, product: Operation) -> bool:
+        """Whether a product that is scattered in windows has its result transposed in the end."""
+        tile = self.compiler.tile
+        if not self.compiler.scatters_rows or tile is None:
+            return False
+        (user, _), *_ = _uses_through_moves(product.results[0])
+        assert isinstance(user, stablehlo.ReduceScatterOp)
+        value, dim = user.results[0], user.scatter_dimension.value.data
+        while value.has_one_use():
+            (use,) = value.uses
+            if isinstance(use.operation, stablehlo.TransposeOp):
+                dim = use.operation.permutation.get_values().index(dim)
+            elif not isinstance(use.operation, stablehlo.ConvertOp):
+                break
+            value = use.operation.results[0]
+        return dim == tiled_order(shape_of(value), tile)[-1]
 
     def windows(self, op: Operation) -> int:
         """Return the number of windows of a product in a loop with the collective at it.

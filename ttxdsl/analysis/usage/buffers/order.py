@@ -16,7 +16,6 @@ three are Gemma 3 4B, with layers outside of the loop, Gemma 2 27B among 64, and
 not of Gemma 2 9B with a tensor axis and Gemma 3 12B on two slices, which run it behind.
 """
 
-from collections import defaultdict
 from collections.abc import (
     Callable,
     Collection,
@@ -33,7 +32,7 @@ from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
 from ttxdsl.analysis.usage.buffers.allocation import NOTHING, BufferStep
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import placement
-from ttxdsl.analysis.usage.buffers.kernels import UNROLLED, is_probabilities
+from ttxdsl.analysis.usage.buffers.kernels import UNROLLED
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
@@ -51,11 +50,11 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     if fusion is None or fusion.saves_memory or not fusion.compiler.windows:
         return list(ops)
     ops = _saving_first(_saving_nothing_first(ops), fusion.together)
-    if any(isinstance(op, stablehlo.OptimizationBarrierOp) for op in ops):
-        ops = gradients_last(ops, fusion)
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
     if not loops:
-        return ops
+        return gradients_last(ops, fusion)
+    if any(_is_barrier(op) for op in ops):
+        ops = gradients_last(ops, fusion)
     position = {op: index for index, op in enumerate(ops)}
     last = position[loops[-1]]
     chains = [
@@ -89,17 +88,53 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
 def _is_early(
     head: Sequence[Operation], loop: stablehlo.WhileOp, fusion: Fusion
 ) -> bool:
-    """Whether the gradient of a head that an all_reduce sums runs ahead of the layers' loop.
+    """Whether the gradient of a head runs ahead of the layers' loop.
 
-    One that is scattered among the devices of two axes does not.
+    One that is scattered in windows does if nothing behind the loop takes long enough to hide its
+    last message (libtpu 0.0.52, where a norm of gradients is awaited: ten of eleven on v5e and v5p,
+    two of five on v6e), but for one of a single sequence, whose products have no batch (five of five
+    run it behind). One that an all_reduce sums may, unless it is scattered along two axes.
     """
-    if not head or _is_added(head[-1]) or fusion.is_scattered(head[0]):
+    if not head or _is_added(head[-1]):
         return False
-    if sum(isinstance(op, stablehlo.ReduceScatterOp) for op in head) > 1:
+    product, *_, gradient = head
+    scatters = [op for op in head if isinstance(op, stablehlo.ReduceScatterOp)]
+    if fusion.is_scattered(product):
+        if any(shape_of(value)[0] == 1 for value in product.operands):
+            return False
+        sent = value_bytes(scatters[-1].results[0])
+        return (
+            _bytes_behind(loop, gradient, fusion)
+            < sent * fusion.compiler.read_while_sent
+        )
+    if len(scatters) > 1:
         return False
     if any(placement(op) is not None for op in loop.body.walk()):
         return False
     return value_bytes(head[0].results[0]) < _largest_read(head[0])
+
+
+def _bytes_behind(loop: stablehlo.WhileOp, gradient: Operation, fusion: Fusion) -> int:
+    """Return the bytes that ops move which need a loop's results, and not a gradient.
+
+    Where the norm of all gradients is awaited, those are its squares, and else all updates.
+    """
+    needing: dict[Operation, bool] = {loop: False, gradient: True}
+    moved = 0
+    op = loop.next_op
+    while op is not None:
+        needed = [
+            needing[owner]
+            for value in operands_in(op)
+            if isinstance(owner := value.owner, Operation) and owner in needing
+        ]
+        if needed and op is not gradient:
+            needing[op] = any(needed)
+            if not (needing[op] or fusion.is_fused(op) or shares_bytes(op)):
+                moved += sum(map(value_bytes, fusion.buffers_read(op)))
+                moved += sum(map(value_bytes, op.results))
+        op = op.next_op
+    return moved
 
 
 def _behind_readers(
@@ -125,7 +160,7 @@ def _saving_first(ops: Sequence[Operation], together: int) -> list[Operation]:
     ordered, inside = list(ops), set(ops)
     saving = _saving_loops(ops)
     needed: dict[Operation, set[Operation]] = {
-        maker: _needed_by(maker, inside)
+        maker: needed_by(maker, inside)
         for makers in saving.values()
         for maker in makers
     }
@@ -189,7 +224,7 @@ def _saving_nothing_first(ops: Sequence[Operation]) -> list[Operation]:
             value_bytes(result) for maker in saves for result in maker.results
         ):
             for op in members:
-                ahead |= _needed_by(op, inside)
+                ahead |= needed_by(op, inside)
     place = ops.index(first) if ahead else 0
     moved = [op for op in ops[place:] if op in ahead]
     rest = [op for op in ops[place:] if op not in ahead]
@@ -212,7 +247,7 @@ def _saving_loops(
     return saving
 
 
-def _needed_by(op: Operation, inside: Collection[Operation]) -> set[Operation]:
+def needed_by(op: Operation, inside: Collection[Operation]) -> set[Operation]:
     """Return an op and those of a block that it depends on."""
     needed, pending = {op}, [op]
     while pending:
@@ -227,176 +262,6 @@ def _needed_by(op: Operation, inside: Collection[Operation]) -> set[Operation]:
 def _values_read(loop: stablehlo.WhileOp) -> set[SSAValue]:
     """Return what enters a loop, and what its body reads of what is around it."""
     return {*loop.operands, *(v for op in loop.body.walk() for v in op.operands)}
-
-
-def rearranged(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
-    """Return the ops of a block in an order that ends or begins a few buffers otherwise."""
-    ops = stored_late(tables_beside(ops, fusion), fusion)
-    return probabilities_first(written_over_first(ops, fusion))
-
-
-def tables_beside(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
-    """Return ops with gathers behind what is stored of the same buffers as their tables.
-
-    XLA makes both in one loop over elements: the log-probabilities that the loss looks up are
-    there beside the gradient of logits without the last token, which is padded for its products
-    (libtpu 0.0.52, v5e and v5p; not of all tokens' logits, whose gradient depends on the loss's
-    kernel).
-    """
-    ordered = list(ops)
-    padded = {
-        op: set(fusion.buffers_read(op))
-        for op in ops
-        if fusion.is_stored(op)
-        and any(isinstance(user, stablehlo.PadOp) for user, _ in uses(op.results[0]))
-    }
-    for gather in ops if padded else ():
-        if not isinstance(gather, stablehlo.GatherOp):
-            continue
-        table = gather.operand.owner
-        if not isinstance(table, Operation) or not gather.operand.has_one_use():
-            continue
-        if not fusion.is_stored(table):
-            continue
-        size, read = value_bytes(gather.operand), set(fusion.buffers_read(table))
-        beside = {
-            op
-            for op, others in padded.items()
-            if read & others and 2 * value_bytes(op.results[0]) >= size
-        }
-        if not beside:
-            continue
-        behind = ordered[ordered.index(gather) :]
-        needing: set[Operation] = set()
-        for at, op in enumerate(behind):
-            if op is gather or any(v.owner in needing for v in _operands_in(op)):
-                needing.add(op)
-            elif op in beside:
-                passed = behind[: at + 1]
-                moved = [op for op in passed if op in needing]
-                kept = [op for op in passed if op not in needing]
-                ordered[-len(behind) :] = [*kept, *moved, *behind[at + 1 :]]
-                break
-    return ordered
-
-
-def _operands_in(op: Operation) -> Iterator[SSAValue]:
-    return (value for inner in _all_in(op) for value in inner.operands)
-
-
-def stored_late(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
-    """Return ops with what is stored for a product in windows alone just ahead of that.
-
-    What its other readers make themselves needs no memory until then, if what it is made of
-    is there anyway (libtpu 0.0.52, eight layers of gated products, unrolled: 7 x 128 MiB less).
-    """
-    position = {op: index for index, op in enumerate(ops)}
-    ahead: defaultdict[Operation, list[Operation]] = defaultdict(list)
-    for op in ops:
-        storing = [user for user in fusion.stored_for(op) if user in position]
-        if not storing:
-            continue
-        first = min(storing, key=position.__getitem__)
-        if all(
-            _is_needed_at(value, first, op, position, fusion)
-            for value in fusion.buffers_read(op)
-        ):
-            ahead[first].append(op)
-    moved = {op for moving in ahead.values() for op in moving}
-    ordered: list[Operation] = []
-    for op in ops:
-        ordered += ahead.get(op, ())
-        if op not in moved:
-            ordered.append(op)
-    return ordered
-
-
-def written_over_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
-    """Return ops with an elementwise op that ends more of what kernels made ahead of another.
-
-    It writes over what it alone reads, and the other one over the rest (libtpu 0.0.52: the
-    gradients of gate and projection of experts, which it makes in one loop or in this order).
-    """
-    ordered = list(ops)
-    reads = {
-        op: {v for v in fusion.buffers_read(op) if is_kernel(v.owner)}
-        for op in ops
-        if any(is_kernel(value.owner) for value, _ in fusion.written_in_place(op))
-    }
-    readers: defaultdict[SSAValue, list[Operation]] = defaultdict(list)
-    for op, values in reads.items():
-        for value in values:
-            readers[value].append(op)
-    for op, of_op in reads.items():
-        for other in dict.fromkeys(o for value in of_op for o in readers[value]):
-            if not reads[other] < of_op:
-                continue
-            start, end = ordered.index(other), ordered.index(op)
-            between = ordered[start:end]
-            needed = _needed_by(op, set(between))
-            if not between or not all(
-                step is op
-                or fusion.is_fused(step)
-                or shares_bytes(step)
-                or isinstance(step, stablehlo.ConstantOp)
-                for step in needed
-            ):
-                continue
-            ahead = [step for step in (*between, op) if step in needed]
-            rest = [step for step in between if step not in needed]
-            ordered[start : end + 1] = [*ahead, *rest]
-    return ordered
-
-
-def probabilities_first(ops: Sequence[Operation]) -> list[Operation]:
-    """Return ops with the product that ends a softmax's probabilities ahead of their gradient's.
-
-    Both read the gradient of what attention gives, and the values' is small (libtpu 0.0.52: of six
-    layers whose gradients are scattered or among few devices five; not of one with a tensor axis).
-    """
-    ordered = list(ops)
-    position = {op: index for index, op in enumerate(ops)}
-    for op in ops:
-        if not isinstance(op, stablehlo.DotGeneralOp):
-            continue
-        size = value_bytes(op.result)
-        for user, index in (use for value in op.operands for use in uses(value)):
-            if user is op or not isinstance(user, stablehlo.DotGeneralOp):
-                continue
-            other = user.operands[1 - index]
-            readers = [position.get(reader, -1) for reader, _ in uses(other)]
-            ends = position.get(user, -1) == max(readers) > position[op]
-            if not ends or value_bytes(other) != size or not is_probabilities(other):
-                continue
-            start, end = ordered.index(op), ordered.index(user)
-            needed = _needed_by(user, set(ordered[start : end + 1]))
-            if start < end and op not in needed:
-                ahead = [step for step in ordered[start : end + 1] if step in needed]
-                rest = [step for step in ordered[start : end + 1] if step not in needed]
-                ordered[start : end + 1] = [*ahead, *rest]
-    return ordered
-
-
-def _is_needed_at(
-    value: SSAValue,
-    place: Operation,
-    maker: Operation,
-    position: Mapping[Operation, int],
-    fusion: Fusion,
-) -> bool:
-    """Whether others than what a maker makes need a value's buffer at a place or behind it."""
-    pending, seen = [value], {maker}
-    while pending:
-        for use in pending.pop().uses:
-            user = use.operation
-            if user in seen:
-                continue
-            seen.add(user)
-            if shares_bytes(user) or fusion.is_fused(user):
-                pending += user.results
-            elif position.get(user, -1) >= position[place]:
-                return True
-    return not isinstance(value.owner, Operation)
 
 
 def _gradient(product: Operation) -> list[Operation]:
@@ -501,7 +366,7 @@ def _behind_exchange(
     if not exchanges:
         return list(ops)
     at = ops.index(exchanges[-1]) + 1
-    needed = _needed_by(exchanges[-1], set(ops[:at]))
+    needed = needed_by(exchanges[-1], set(ops[:at]))
     late: dict[Operation, None] = {}
     of_late: set[SSAValue] = set()
     for op in ops[:at]:
@@ -520,30 +385,62 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     first: what each is made of is held from where it is made to the end of the layer (libtpu
     0.0.52: Llama with FSDP among 4, 8 and 16, in a scan and in Python). A layer ends where another
     begins to be computed again, and has at most `_LAYER_WEIGHTS` of them.
+
+    For v5p and v6e those of all layers in Python run behind the last layer, but for the head's
+    ahead of a checkpoint and those that are transposed behind their last window: 13 of 13 steps
+    with 6 to 20 layers, with and without checkpoints and a norm of gradients (none of five for v5e,
+    and not with four windows, which are no loop).
     """
     if fusion.saves_memory:
         return list(ops)
-    dependent = set(depends_on_carried(ops)) if _is_turn(ops) else set[Operation]()
-    waiting: list[list[Operation]] = []
+    is_turn = _is_turn(ops)
+    has_layers = is_turn or any(_is_barrier(op) for op in ops)
+    behind_all = fusion.compiler.gradients_last and not is_turn
+    if not has_layers and not behind_all:
+        return list(ops)
+    dependent = set(depends_on_carried(ops)) if is_turn else set[Operation]()
+    chains: dict[tuple[bool, int], list[Operation]] = {}
+    """Gradients that wait, each with what follows, by whether for all layers and their number."""
+    chain_of: dict[SSAValue, tuple[bool, int]] = {}
     ordered: list[Operation] = []
-    for op in ops[:-1]:
+
+    def end(places: Iterable[tuple[bool, int]]) -> None:
+        for place in places:
+            for op in chains.pop(place):
+                ordered.append(op)
+                for result in op.results:
+                    del chain_of[result]
+
+    is_behind_head = not has_layers
+    for number, op in enumerate(ops[:-1]):
         is_product = isinstance(op, stablehlo.DotGeneralOp)
+        places = [chain_of[v] for v in operands_in(op) if v in chain_of]
         if is_product and fusion.is_scattered(op):
-            waiting.append([op])
-            if len(waiting) > _LAYER_WEIGHTS:
-                ordered += waiting.pop(0)
+            waits_for_all = (
+                *(behind_all, is_behind_head),
+                not fusion.is_transposed_behind(op),
+                fusion.windows(op) > UNROLLED,
+            )
+            is_behind_head = True
+            if all(waits_for_all) or has_layers:
+                places = [(all(waits_for_all), number)]
+        if not places:
+            is_again = is_product and dependent and op not in dependent
+            if is_again or _is_barrier(op):
+                end([place for place in chains if not place[0]])
+            ordered.append(op)
             continue
-        values = set(_operands_in(op))
-        behind = [of for of in waiting if values & {v for w in of for v in w.results}]
-        if behind:
-            behind[-1].append(op)
-            continue
-        is_again = is_product and dependent and op not in dependent
-        if is_again or isinstance(op, stablehlo.OptimizationBarrierOp):
-            ordered += [late for of in waiting for late in of]
-            waiting.clear()
-        ordered.append(op)
-    return [*ordered, *(late for of in waiting for late in of), ops[-1]]
+        chains.setdefault(max(places), []).append(op)
+        chain_of.update(dict.fromkeys(op.results, max(places)))
+        waiting = [place for place in chains if not place[0]]
+        if len(waiting) > _LAYER_WEIGHTS:
+            end(waiting[:1])
+    end(sorted(chains))
+    return [*ordered, ops[-1]]
+
+
+def _is_barrier(op: Operation) -> bool:
+    return isinstance(op, stablehlo.OptimizationBarrierOp)
 
 
 def _is_exchange(op: Operation) -> bool:
@@ -576,6 +473,11 @@ def depends_on_carried(ops: Sequence[Operation]) -> list[Operation]:
             carried.update(op.results)
             dependent.append(op)
     return dependent
+
+
+def operands_in(op: Operation) -> Iterator[SSAValue]:
+    """Yield the operands of an op and of those inside it."""
+    return (value for inner in _all_in(op) for value in inner.operands)
 
 
 def _all_in(op: Operation) -> Iterable[Operation]:
