@@ -96,6 +96,15 @@ def test_byte_order_mark_and_line_ends_are_not_part_of_the_text(
         ]
 
 
+@pytest.mark.parametrize(
+    ("op", "hint"), [("mhlo.abs", "not mhlo"), ("torch.abs", "has no dialect torch")]
+)
+def test_ops_of_other_dialects_are_not_called_new(op: str, hint: str):
+    with pytest.raises(CompileError) as raised:
+        parse_program(MARKED.replace("stablehlo.bogus", op), "in.mlir")
+    assert hint in str(raised.value).splitlines()[-1]
+
+
 def test_byte_order_mark_before_the_first_line(tmp_path: Path):
     with pytest.raises(CompileError, match=r"^in\.mlir:1:3: error"):
         parse_program("\ufeff  $", "in.mlir")
