@@ -442,14 +442,14 @@ def recipe_table(folder: Path) -> str:
     ratios: defaultdict[str, list[float]] = defaultdict(list)
     recipes = RECIPES.read_text().splitlines()
     for recipe in [line for line in recipes if not line.startswith("#")]:
-        name, _, topology, slices, half, log, windows, _ = recipe.split(" ", 7)
+        name, _, topology, slices, half, log, flags, _ = recipe.split(" ", 7)
         path = folder / f"{name}.mlir"
         if not path.exists():
             continue
         chip, seconds = chip_named(topology.split("-")[0]), float(log)
-        if windows == "none":
+        if flags == "none":
             chip = replace(chip, compiler=replace(chip.compiler, windows=range(0)))
-        program = ttxdsl.load(path).partition()
+        program = ttxdsl.load(path).partition(local_random_bits=flags == "local-bits")
         plan = program.plan(chip, slices=int(slices), variants=False)
         ratio = plan.time.step_s / seconds
         ratios[half].append(ratio)
