@@ -21,10 +21,10 @@ data-centre network: 25 GB/s a device one way on v4 to v6e hosts, 50 GB/s behind
 ConnectX-7; half of that is what collectives reach.
 
 Products of other numbers than bf16 take more or fewer passes through a chip's multipliers, or have
-a line of their own in the data sheet. On TPUs f32 is multiplied as bf16 unless a precision is asked
-for, which takes 3 passes (high) or 6 (highest), f64 18, integers of 32 bits 9, and 8-bit numbers half
-a pass where the chip has them: libtpu's own cycles of a product of 8,192 x 8,192 are 2.4 to 2.9, 4.8
-to 5.7, 16 to 43, 8.2 to 9.5 and 0.45 to 0.59 times those of bf16. GPUs multiply f32 as TF32 but for
+a line of their own in the data sheet. On TPUs f32 is rounded to bf16 on the way (1.45 passes) unless a precision
+is asked for, which takes 3 (high) or 6 (highest), f64 18, integers of 32 bits 9, and 8-bit numbers half
+a pass where the chip has them: libtpu's own cycles of a product of 8,192 x 8,192 are 1.2 to 1.7, 2.4 to
+2.9, 4.8 to 5.7, 16 to 43, 8.2 to 9.5 and 0.45 to 0.59 times those of bf16. GPUs multiply f32 as TF32 but for
 the highest precision.
 
 The host's memory is behind PCIe: 16 lanes of generation 3 (16 GB/s each way), 4 (25, as
@@ -229,7 +229,7 @@ _INTEGERS = ("i8", "ui8", "i4", "ui4")
 _FLOATS_OF_8_BITS = ("f8E4M3FN", "f8E5M2")
 _BYTES = (*_INTEGERS, "f8E5M2")
 _TPU_PASSES = (
-    *(("f32_high", 3.0), ("f32_highest", 6.0), ("f64", 18.0)),
+    *(("f32", 1.45), ("f32_high", 3.0), ("f32_highest", 6.0), ("f64", 18.0)),
     *(("i32", 9.0), ("ui32", 9.0)),
 )
 """What every TPU's multipliers, of bf16, need for other numbers."""
