@@ -80,6 +80,7 @@ def opened(browser: Browser, folder: Path, data: dict[str, Any]) -> Iterator[Rep
     path.write_text(report_page(data), encoding="utf-8")
     with open_page(browser, path) as page:
         page.click("#tab-graph")
+        page.wait_for_function("() => graph.drawing !== null")  # in the next frame
         yield Report(page, data)
 
 
