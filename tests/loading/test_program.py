@@ -144,6 +144,17 @@ def test_an_export_that_is_cut_off_says_so(length: int):
     assert "  " not in str(caught.value).partition("\n")[0]
 
 
+def test_an_export_that_is_cut_off_ahead_of_its_locations_says_so():
+    with pytest.raises(CompileError) as caught:
+        parse_program(
+            STEP.replace(
+                "negate %a : tensor<8xf32>", "negate %a : tensor<8xf32> loc(#loc7)"
+            )[:-2]
+        )
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith("at the end of the text: it may be cut off")
+
+
 @pytest.mark.parametrize(
     "text", ["hello", "import jax\njax.jit(f)", "<html>", '{"a": 1}']
 )

@@ -17,7 +17,11 @@ from ttxdsl.diagnostics.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.compat import mend_xdsl
 from ttxdsl.ir.compat.faults.dominance import verify_dominance
-from ttxdsl.ir.compat.faults.locations import OpError, PositionPrinter
+from ttxdsl.ir.compat.faults.locations import (
+    UNDEFINED_ALIAS,
+    OpError,
+    PositionPrinter,
+)
 from ttxdsl.ir.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
 from ttxdsl.loading.artifacts.reading import artifact_text, not_readable
@@ -312,6 +316,8 @@ def _at(text: str, source: str, message: str, start: int, end: int) -> CompileEr
         hint = f"a program begins with module or func.func, as {_TEXT_OF_JAX} writes it"
     elif not rest or ("\n" not in rest and not text.rstrip().endswith("}")):
         hint = "the text ends on that line: it may be cut off"
+    elif message.startswith(UNDEFINED_ALIAS):
+        hint = "MLIR defines these at the end of the text: it may be cut off"
     elif unknown := _UNKNOWN.fullmatch(message):
         hint = _hint_of_unknown(unknown[1])
     if message.startswith(" in "):
