@@ -69,8 +69,9 @@ $(MARK)-run: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
+# most of what JAX and SciPy install is never imported: bytecode is written when it is
 $(MARK)-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test]'
 	touch $@
 
 $(MARK)-tt: pyproject.toml | $(BIN)/python

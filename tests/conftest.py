@@ -31,7 +31,7 @@ os.environ.setdefault(
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-gc.set_threshold(100_000, 20, 100)
+gc.set_threshold(500_000, 20, 100)
 
 # where `make tt` puts the real tt-mlir
 if (folder := Path(sys.prefix, "tt")).is_dir():

@@ -91,6 +91,9 @@ def _module(wanted: Sequence[Sample]) -> str:
 
 _NAMED = re.compile(r"(?:unregistered operation )?'((?:ttir|ttnn)\.\w+)'")
 
+_CUT_OFF = "..."
+"""The end of what tt-mlir says of many ops at once; of the last of them it is asked again."""
+
 
 def refused(wanted: Sequence[Sample]) -> Mapping[Sample, str]:
     """What tt-mlir says against each sample that it does not take.
@@ -119,6 +122,8 @@ def _refused_of(batch: Sequence[Sample]) -> Mapping[Sample, str]:
     found: dict[Sample, str] = {}
     for part in said.split("; "):
         named = _NAMED.match(part)
+        if part.endswith(_CUT_OFF):
+            continue
         for one in batch:
             if named is not None and one.op == named[1]:
                 found.setdefault(one, part)

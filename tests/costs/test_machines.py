@@ -12,7 +12,12 @@ from ttxdsl.costs.machines import PRESETS, Level, Machine, machine_of
 from ttxdsl.costs.ring import Ring
 
 NEAR, FAR, NAMED = Link(1e-6, 100e9, Shape.ALL), Link(1e-5, 10e9), Link(1e-6, 5e9)
-MACHINE = Machine(link=NEAR, levels=(Level(4, FAR),), axes=(("slow", NAMED),))
+MACHINE = Machine(
+    link=NEAR,
+    levels=(Level(4, FAR),),
+    axes=(("slow", NAMED),),
+    product_passes=(("i8", 0.5), ("f64", 18.0)),
+)
 
 
 @pytest.mark.parametrize("machine", [*PRESETS.values(), MACHINE], ids=str)
@@ -58,6 +63,15 @@ def test_a_chip_has_links_along_axes_too():
     assert seconds(whole, "data") == NAMED.seconds_of_bytes(Ring.ALL_REDUCE, 1 << 30, 2)
     assert seconds(whole, "data", "fsdp") == seconds(whole, "data")
     assert seconds(whole, "data") > seconds(halves, "data")
+
+
+def test_products_take_the_passes_of_their_slowest_numbers():
+    times = {
+        numbers: MACHINE.seconds(1 << 40, 0, numbers=numbers)
+        / MACHINE.seconds(1 << 40, 0)
+        for numbers in ((), ("bf16", "i8"), ("i8", "i8"), ("i8", "f64"))
+    }
+    assert list(times.values()) == [1, 1, 0.5, 18]
 
 
 def test_small_messages_go_by_the_tree():

@@ -1,9 +1,9 @@
 """The C++ parser, Shardy passes and XLA that ship with jaxlib, in a worker process.
 
 Some wrong programs and wrongly nested passes abort the whole process, so a worker
-does the work: it reads one JSON request a line and answers with one JSON line. A
-worker that dies is replaced, and the call raises `OracleAborted`. What stored answers
-know is not asked (see `stored`).
+does the work: it reads one JSON request a line and answers with one JSON line. It
+imports JAX, which takes a second, and forks: a fork that dies is replaced, and the call
+raises `OracleAborted`. What stored answers know is not asked (see `stored`).
 """
 
 from __future__ import annotations
@@ -314,6 +314,11 @@ def _serve() -> None:
         return min(in_new_context(seconds, request) for _ in range(request["rounds"]))
 
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    while (fork := os.fork()) and (status := os.waitpid(fork, 0)[1]):
+        code = os.waitstatus_to_exitcode(status)
+        print(json.dumps({"aborted": f"worker died with code {code}"}), flush=True)
+    if fork:
+        return
     for line in sys.stdin:
         # some passes never end: the alarm then ends this process, as if it crashed
         signal.alarm(_SECONDS)

@@ -1,5 +1,7 @@
 """Data flow edges where a program may have them, but none of our passes puts them."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,16 @@ def test_passes_are_equal(oracle: Oracle, case: str) -> None:
     if case in LATE:
         for name in PROPAGATION:
             assert_equal_text(oracle, text, name)
+
+
+def test_who_imported_jax_survives_a_crash() -> None:
+    with closing(Oracle()) as oracle:
+        worker = oracle._start()
+        for text in NOBODYS.values():
+            with pytest.raises(OracleAborted, match="worker died with code -"):
+                oracle.run(text, PROPAGATION[0])
+            assert oracle.accepts(text)
+        assert oracle._start() is worker
 
 
 @pytest.mark.parametrize("case", NOBODYS)

@@ -96,6 +96,15 @@ def test_byte_order_mark_and_line_ends_are_not_part_of_the_text(
         ]
 
 
+@pytest.mark.parametrize(
+    ("op", "hint"), [("mhlo.abs", "not mhlo"), ("torch.abs", "has no dialect torch")]
+)
+def test_ops_of_other_dialects_are_not_called_new(op: str, hint: str):
+    with pytest.raises(CompileError) as raised:
+        parse_program(MARKED.replace("stablehlo.bogus", op), "in.mlir")
+    assert hint in str(raised.value).splitlines()[-1]
+
+
 def test_byte_order_mark_before_the_first_line(tmp_path: Path):
     with pytest.raises(CompileError, match=r"^in\.mlir:1:3: error"):
         parse_program("\ufeff  $", "in.mlir")
@@ -133,6 +142,17 @@ def test_an_export_that_is_cut_off_says_so(length: int):
         parse_program(STEP[:length])
     assert caught.value.hint == "the text ends on that line: it may be cut off"
     assert "  " not in str(caught.value).partition("\n")[0]
+
+
+def test_an_export_that_is_cut_off_ahead_of_its_locations_says_so():
+    with pytest.raises(CompileError) as caught:
+        parse_program(
+            STEP.replace(
+                "negate %a : tensor<8xf32>", "negate %a : tensor<8xf32> loc(#loc7)"
+            )[:-2]
+        )
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith("at the end of the text: it may be cut off")
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,7 @@ class ProgramForm:
         version: str = DESIGN,
         optimize: bool = True,
         pad_borders: bool = True,
+        local_random_bits: bool = False,
         propagation: str | None = None,
         reshards: str | None = None,
         on_stage: Callable[[Stage], None] | None = None,
@@ -200,6 +201,7 @@ class ProgramForm:
             optimize: let collectives send less than the shardings ask for.
             pad_borders: pad arguments and results that their shardings do not divide;
                 callers give and get the shapes of the program all the same.
+            local_random_bits: draw a part of random bits on each device, see the pipeline.
             propagation, reshards: registered passes that are stages 6 and 8.
             on_stage: called after each stage.
 
@@ -217,6 +219,7 @@ class ProgramForm:
             version=version,
             optimize=optimize,
             pad_borders=pad_borders,
+            local_random_bits=local_random_bits,
             propagation=propagation,
             reshards=reshards,
         )

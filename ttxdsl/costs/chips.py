@@ -20,6 +20,13 @@ Tenstorrent, Galaxy Wormhole server. Between TPU slices and between GPU nodes go
 data-centre network: 25 GB/s a device one way on v4 to v6e hosts, 50 GB/s behind NVIDIA's
 ConnectX-7; half of that is what collectives reach.
 
+Products of other numbers than bf16 take more or fewer passes through a chip's multipliers, or have
+a line of their own in the data sheet. On TPUs f32 is rounded to bf16 on the way (1.45 passes) unless a precision
+is asked for, which takes 3 (high) or 6 (highest), f64 18, integers of 32 bits 9, and 8-bit numbers half
+a pass where the chip has them: libtpu's own cycles of a product of 8,192 x 8,192 are 1.2 to 1.7, 2.4 to
+2.9, 4.8 to 5.7, 16 to 43, 8.2 to 9.5 and 0.45 to 0.59 times those of bf16. GPUs multiply f32 as TF32 but for
+the highest precision.
+
 The host's memory is behind PCIe: 16 lanes of generation 3 (16 GB/s each way), 4 (25, as
 measured) or 5 (32 for each of two chips). The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
 rest is the runtime's.
@@ -69,6 +76,8 @@ class Chip:
         host_bytes_per_second: to and from the host's memory, each way.
         measured: what times are modelled with instead of these figures.
         axes: what connects devices along mesh axes of a name, before all others.
+        product_passes: how many times as long as of bf16 products of other numbers take, see
+            `Machine`.
 
     Raises:
         ValueError: a figure is not positive.
@@ -89,6 +98,7 @@ class Chip:
     host_bytes_per_second: float = 16e9
     measured: Machine | None = None
     axes: tuple[tuple[str, Link], ...] = ()
+    product_passes: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         for figure in (
@@ -124,6 +134,7 @@ class Chip:
             axes=self.axes,
             overlap=self.overlap,
             kernel_efficiency=self.kernel_efficiency,
+            product_passes=self.product_passes,
         )
 
     def data(self) -> dict[str, Any]:
@@ -214,6 +225,15 @@ _TPU_OVERLAP = 0.1
 cores for that computing lacks. Of 0, 0.1, 0.3, 0.5 and 1 the recipes of the half "fit" have the
 least error with 0, with 0.1 hardly more (1.03), with 1 1.06 (docs/evidence/plan.md)."""
 
+_INTEGERS = ("i8", "ui8", "i4", "ui4")
+_FLOATS_OF_8_BITS = ("f8E4M3FN", "f8E5M2")
+_BYTES = (*_INTEGERS, "f8E5M2")
+_TPU_PASSES = (
+    *(("f32", 1.45), ("f32_high", 3.0), ("f32_highest", 6.0), ("f64", 18.0)),
+    *(("i32", 9.0), ("ui32", 9.0)),
+)
+"""What every TPU's multipliers, of bf16, need for other numbers."""
+
 _TPU_NETWORK = Link(1e-5, 12.5e9, Shape.ALL)
 _GPU_NETWORK = Link(5e-6, 50e9, Shape.ALL)
 
@@ -229,7 +249,9 @@ def _tpu(
     host: float = 16,
     *,
     compiler: Compiler = TPU,
+    fast: Sequence[str] = (),
 ) -> Chip:
+    """Return a TPU; `fast` are the numbers that it multiplies twice as fast as bf16."""
     return Chip(
         name,
         tflops * 1e12,
@@ -243,10 +265,33 @@ def _tpu(
         overlap=_TPU_OVERLAP,
         compiler=compiler,
         host_bytes_per_second=host * 1e9,
+        product_passes=(*_TPU_PASSES, *((kind, 0.5) for kind in fast)),
     )
 
 
-def _gpu(name: str, tflops: float, memory: float, speed: float, link: float) -> Chip:
+def _gpu(
+    name: str,
+    tflops: float,
+    memory: float,
+    speed: float,
+    link: float,
+    *,
+    f32: float,
+    f64: float,
+    fast: Sequence[str],
+) -> Chip:
+    """Return a GPU.
+
+    Args:
+        name: what people call it.
+        tflops: of dense bf16 products.
+        memory: in GB.
+        speed: of the memory, GB/s.
+        link: one way, GB/s.
+        f32: TFLOPS of f32 that is not rounded to TF32.
+        f64: TFLOPS.
+        fast: the numbers that it multiplies twice as fast as bf16.
+    """
     return Chip(
         name,
         tflops * 1e12,
@@ -257,6 +302,11 @@ def _gpu(name: str, tflops: float, memory: float, speed: float, link: float) -> 
         _GPU_NETWORK,
         node_devices=8,
         host_bytes_per_second=25e9,
+        product_passes=(
+            *(("f32", 2.0), ("f32_high", 2.0)),
+            *(("f32_highest", tflops / f32), ("f64", tflops / f64)),
+            *((kind, 0.5) for kind in fast),
+        ),
     )
 
 
@@ -272,13 +322,23 @@ CHIPS: Mapping[str, Chip] = {
     chip.name: chip
     for chip in (
         _tpu("v4", 275, 30.75, 1228, 6, 50, compiler=TPU_MEGACORE),
-        _tpu("v5e", 197, 15.75, 819, 4, 50),
-        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.92, compiler=TPU_MEGACORE),
-        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.72, 32, compiler=TPU_V6E),
-        _tpu("7x", 2307, 192, 7380, 6, 100, 0.7, 32),
-        _gpu("a100", 312, 80, 2039, 300),
-        _gpu("h100", 989, 80, 3350, 450),
-        _gpu("b200", 2250, 180, 7700, 900),
+        _tpu("v5e", 197, 15.75, 819, 4, 50, fast=_BYTES),
+        _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.92, compiler=TPU_MEGACORE, fast=_BYTES),
+        _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.72, 32, compiler=TPU_V6E, fast=_BYTES),
+        _tpu("7x", 2307, 192, 7380, 6, 100, 0.7, 32, fast=_FLOATS_OF_8_BITS),
+        _gpu("a100", 312, 80, 2039, 300, f32=19.5, f64=19.5, fast=_INTEGERS),
+        _gpu(
+            *("h100", 989, 80, 3350, 450),
+            f32=67,
+            f64=67,
+            fast=(*_INTEGERS, *_FLOATS_OF_8_BITS),
+        ),
+        _gpu(
+            *("b200", 2250, 180, 7700, 900),
+            f32=80,
+            f64=40,
+            fast=(*_INTEGERS, *_FLOATS_OF_8_BITS),
+        ),
         _wormhole("n300", 1, Link(1e-6, 25e9, Shape.LINE)),
         _wormhole("galaxy", 4, Link(1e-6, 50e9, Shape.RING)),
     )

@@ -81,6 +81,8 @@ class Machine:
         overlap: the part of a collective's time that computing hides; 0: links wait while
             the device computes.
         kernel_efficiency: what kernels written by hand reach of `operations_per_second`.
+        product_passes: for products of some numbers how many times as long they take, see
+            `ttxdsl.analysis.usage.work.product_numbers`; 1 where nothing is said.
 
     Raises:
         ValueError: a speed is not positive, a time is negative, or a part is more than all.
@@ -98,11 +100,13 @@ class Machine:
     combine_bytes: int = 30 << 20
     overlap: float = 1.0
     kernel_efficiency: float = 1.0
+    product_passes: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         speeds = (
             *(self.operations_per_second, self.memory_bytes_per_second),
             self.kernel_efficiency,
+            *(passes for _, passes in self.product_passes),
         )
         of_kinds = [
             convolution.operations_per_second for convolution in self.convolutions
@@ -128,6 +132,7 @@ class Machine:
         is_function: bool = False,
         is_kernel: bool = False,
         features: tuple[int, int] | None = None,
+        numbers: Sequence[str] = (),
     ) -> float:
         """Return the time of one op: computing or memory, whichever takes longer.
 
@@ -137,6 +142,7 @@ class Machine:
             is_function: whether it computes exponentials and the like.
             is_kernel: whether it is a kernel written by hand.
             features: of a convolution, see `Convolving`.
+            numbers: what a product multiplies: the slowest count.
         """
         speed = self.operations_per_second
         if is_kernel:
@@ -149,6 +155,9 @@ class Machine:
                 key=lambda convolution: convolution.distance(features),
             )
             speed = near.operations_per_second
+        if numbers and self.product_passes:
+            passes = dict(self.product_passes)
+            speed /= max(passes.get(kind, 1.0) for kind in numbers)
         return max(operations / speed, bytes_touched / self.memory_bytes_per_second)
 
     def link_of(
@@ -192,6 +201,7 @@ class Machine:
         data = {
             **asdict(self),
             "axes": {name: asdict(link) for name, link in self.axes},
+            "product_passes": dict(self.product_passes),
         }
         return json.dumps(data, indent=2) + "\n"
 
@@ -271,6 +281,10 @@ def machine_of(text: str) -> Machine:
         )
         known["axes"] = tuple(
             (name, _link_of(link)) for name, link in known.get("axes", {}).items()
+        )
+        known["product_passes"] = tuple(
+            (name, float(passes))
+            for name, passes in known.get("product_passes", {}).items()
         )
         return Machine(**known)
     except (

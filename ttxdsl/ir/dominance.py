@@ -1,13 +1,13 @@
 """A check that every value is defined where it is used.
 
-In a region whose ops have an order a value is defined for the ops behind its own, in
-the same block and in those that can be reached through it only, and in their regions.
-In a graph region (of a module) values are defined for all ops of the region. No value
-is defined inside an op that is isolated from above, but those of its own regions.
+In a block whose ops have an order a value is defined for the ops behind its own and in
+their regions. In a graph region (of a module) values are defined for all ops of the
+region. No value is defined inside an op that is isolated from above, but those of its own
+regions.
 
 The regions of ops that are not known here may be graphs, which xDSL does not tell;
-so MLIR, too, takes the regions of ops that it does not know. Ops of blocks that are
-never reached may use what they like; the ops inside them may not, if it comes later.
+so MLIR, too, takes the regions of ops that it does not know. A region of several blocks is
+taken for a graph: no frontend writes jumps between blocks, and no pass compiles them.
 
 Source: MLIR's language reference, "Control Flow and SSACFG Regions", "Graph Regions".
 """
@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
-
-from ttxdsl.ir.dominators import immediate_dominators
 
 _WITH_ORDER = frozenset(
     {
@@ -65,9 +63,6 @@ class Violation:
             return "it is the result of an op that this one is inside of"
         if inside.parent is block:
             return "it is defined below"
-        region = None if block is None else block.parent
-        if region is not None and region.is_ancestor(self.op):
-            return "there is a way here that does not pass its definition"
         return "it is defined inside a region that this op is not in"
 
 
@@ -86,7 +81,7 @@ class _GoOn(NamedTuple):
 
 
 _Task = Block | _GoOn | _Border
-"""What is to be looked at: a block with all that it dominates, or a part of one."""
+"""What is to be looked at: a block, or a part of one."""
 
 
 def find_violation(root: Operation) -> Violation | None:
@@ -112,11 +107,6 @@ class _Walk:
         """The ops inside that see nothing of `scope`."""
         self._visible: set[int] = set()
         """The defined values by identity, since values take long to hash."""
-        self._dominated: dict[Block, list[Block]] = {}
-        """The blocks that a block dominates immediately."""
-        self._unreached: set[Block | None] = set()
-        """Blocks that control flow never reaches: dominance asks nothing of their ops.
-        """
         self._pending: list[_Task] = []
         self._enter_regions(scope)
 
@@ -132,7 +122,6 @@ class _Walk:
             if isinstance(task, Block):
                 visible.update(map(id, task.args))
                 pending.append(_Border((task,), False))
-                pending += self._dominated.pop(task, ())
                 op = task.first_op
             else:
                 if task.done is not None:
@@ -141,7 +130,7 @@ class _Walk:
             while op is not None:
                 # fields, where properties would be calls: this is asked of every op
                 for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-                    if id(operand) not in visible and op.parent not in self._unreached:
+                    if id(operand) not in visible:
                         index = next(
                             i for i, v in enumerate(op.operands) if v is operand
                         )
@@ -162,34 +151,12 @@ class _Walk:
         has_order = op.name.partition(".")[0] in _WITH_ORDER
         for region in reversed(op.regions):
             blocks = tuple(region.blocks)
-            if not has_order:
+            if not has_order or len(blocks) > 1:
                 self._pending.append(_Border(blocks, False))
                 self._pending += [_GoOn(None, block.first_op) for block in blocks[::-1]]
                 self._pending.append(_Border(blocks, True))
                 continue
-            if len(blocks) > 1:
-                self._enter_beyond(blocks)
-            self._pending += blocks[:1]
-
-    def _enter_beyond(self, blocks: Sequence[Block]) -> None:
-        """Look at the blocks of a region behind the first one, each at its time.
-
-        One that is reached comes after its dominator. In the others the values of all
-        blocks are defined, but for the regions inside an op those of later ops.
-        """
-        dominators = immediate_dominators(blocks[0])
-        for block, dominator in dominators.items():
-            if dominator is not None:
-                self._dominated.setdefault(dominator, []).append(block)
-        if len(dominators) == len(blocks):
-            return
-        self._pending.append(_Border(blocks, False))
-        for block in reversed(blocks):
-            if block not in dominators:
-                self._unreached.add(block)
-                own = (block,)
-                self._pending += [_Border(own, True), block, _Border(own, False)]
-        self._pending.append(_Border(blocks, True))
+            self._pending += blocks
 
 
 def _identities(blocks: Iterable[Block]) -> Iterable[int]:

@@ -17,7 +17,11 @@ from ttxdsl.diagnostics.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.compat import mend_xdsl
 from ttxdsl.ir.compat.faults.dominance import verify_dominance
-from ttxdsl.ir.compat.faults.locations import OpError, PositionPrinter
+from ttxdsl.ir.compat.faults.locations import (
+    UNDEFINED_ALIAS,
+    OpError,
+    PositionPrinter,
+)
 from ttxdsl.ir.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
 from ttxdsl.loading.artifacts.reading import artifact_text, not_readable
@@ -300,6 +304,7 @@ def require_not_beyond(form: Form, wanted: Form) -> None:
 
 _OF_MLIR = re.compile(r'\b(module|func)\b|^\s*[#%"!]', re.MULTILINE)
 _TEXT_OF_JAX = "jax.jit(f).lower(…).as_text()"
+_UNKNOWN = re.compile(r"(?:Operation |')(\w+)\..* is not registered")
 
 
 def _at(text: str, source: str, message: str, start: int, end: int) -> CompileError:
@@ -311,12 +316,22 @@ def _at(text: str, source: str, message: str, start: int, end: int) -> CompileEr
         hint = f"a program begins with module or func.func, as {_TEXT_OF_JAX} writes it"
     elif not rest or ("\n" not in rest and not text.rstrip().endswith("}")):
         hint = "the text ends on that line: it may be cut off"
-    elif message.endswith(" is not registered"):
-        hint = "it may be of a newer version of its dialect than ttxdsl knows"
+    elif message.startswith(UNDEFINED_ALIAS):
+        hint = "MLIR defines these at the end of the text: it may be cut off"
+    elif unknown := _UNKNOWN.fullmatch(message):
+        hint = _hint_of_unknown(unknown[1])
     if message.startswith(" in "):
         message = f"unexpected text{message}"  # xDSL says only where
     position = f"{source}:{line}:{column}"
     return CompileError(f"{message}\n{excerpt}", position=position, hint=hint)
+
+
+def _hint_of_unknown(dialect: str) -> str:
+    if dialect in dialects():
+        return "it may be of a newer version of its dialect than ttxdsl knows"
+    if dialect in ("mhlo", "vhlo"):
+        return f"StableHLO is read, not {dialect}: {_TEXT_OF_JAX} writes StableHLO"
+    return f"ttxdsl has no dialect {dialect}: it reads StableHLO, ttir and ttnn"
 
 
 def _line_and_column(text: str, offset: int) -> tuple[int, int]:

@@ -269,9 +269,10 @@ class TTStableHLOPipelinePass(ModulePass):
         optimize: let collectives send less (true); see the module.
         without: optimizations to leave out, by name: those of `optimize-collectives`, and
             passes that only `optimize` runs.
-        pad-borders: grow arguments and results that their shardings do not divide (false,
-            as the design has it; commands do it).
+        pad-borders: grow what shardings do not divide (false as in the design; commands do).
         strict: refuse what would be computed replicated with a warning.
+        local-random-bits: let devices draw the bits of their parts alone, from one state,
+            as XLA does with `xla_tpu_spmd_rng_bit_generator_unsafe` (false: all bits each).
         version: `design`, `2026` or `xla`; see the module.
         propagation: the pass that is stage 6, any that is registered, with options in
             quotes: `"NAME{option=value}"`. The passes around it stay.
@@ -306,13 +307,17 @@ class TTStableHLOPipelinePass(ModulePass):
     strict: bool = _flag(
         False, "refuse what would be computed replicated with a warning"
     )
+    local_random_bits: bool = _flag(
+        False,
+        "draw random bits by parts, as XLA's xla_tpu_spmd_rng_bit_generator_unsafe:"
+        " other numbers than one device's",
+    )
     version: str = _flag(
         DESIGN,
         "the stages of the design, those that tt-mlir has today, or XLA's choices",
         flag="pipeline",
         choices=PIPELINES,
     )
-
     propagation: str | None = _flag(
         None, "what stage 6 is: any registered pass, sdy-op-priority-propagate", "PASS"
     )
@@ -537,7 +542,7 @@ class Version:
             else named_pass(pipeline.reshards),
             WrapUnderManualComputationPass(),
             self.collectives(pipeline),
-            UpdateGlobalToLocalShapesPass(pipeline.strict),
+            UpdateGlobalToLocalShapesPass(pipeline.strict, pipeline.local_random_bits),
             CloseShardingsPass(),
             CanonicalizePass(),
         ]

@@ -8,6 +8,7 @@ from ttxdsl.analysis.usage.work import (
     flops,
     multiply_adds,
     operations,
+    product_numbers,
 )
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
@@ -90,6 +91,34 @@ def test_convolutions_count_as_xla_counts(
     module = parse_program(lowered.as_text())
     (op,) = ops_of_type(module, stablehlo.ConvolutionOp)
     assert flops(op) == lowered.cost_analysis()["flops"]
+
+
+_ALGORITHM = ", algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = {}, allow_imprecise_accumulation = false>"
+
+
+@pytest.mark.parametrize(
+    ("operands", "more", "expected"),
+    [
+        (("bf16", "i8"), "", ("bf16", "i8")),
+        (("f32", "bf16"), ", precision = [HIGH, DEFAULT]", ("f32_high", "bf16")),
+        (("f32", "f32"), ", precision = [HIGHEST, HIGH]", ("f32_highest",) * 2),
+        (("f32", "f32"), _ALGORITHM.format(1), ("bf16",) * 2),
+        (("f32", "f32"), _ALGORITHM.format(3), ("f32_high",) * 2),
+        (("f32", "f32"), _ALGORITHM.format(6), ("f32_highest",) * 2),
+    ],
+)
+def test_what_products_multiply(
+    operands: tuple[str, str], more: str, expected: tuple[str, ...]
+):
+    x, y = (f"tensor<8x8x{element}>" for element in operands)
+    text = f"""func.func @main(%x: {x}, %y: {y}) -> tensor<8x8xf32> {{
+      %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]{more} : ({x}, {y}) -> tensor<8x8xf32>
+      %1 = stablehlo.add %0, %0 : tensor<8x8xf32>
+      return %1 : tensor<8x8xf32>
+    }}"""
+    (product,) = ops_of_type(parse_program(text), stablehlo.DotGeneralOp)
+    assert product_numbers(product) == expected
+    assert product_numbers(product.next_op) == ()
 
 
 def test_functions_are_counted_by_themselves():

@@ -147,6 +147,27 @@ def test_a_chip_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "does not say memory_bytes" in capsys.readouterr().err
 
 
+DRAWS = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%key: tensor<2xui64>) -> (tensor<8x16xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0, %1 = stablehlo.rng_bit_generator %key, algorithm = DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<8x16xui32>)
+  return %1 : tensor<8x16xui32>
+}
+"""
+
+
+def test_random_bits_by_parts():
+    """Libtpu draws whole bits on each device, and a part where its flag says so."""
+    program = ttxdsl.load(DRAWS)
+    peak = program.plan("v5e").memory.peak_bytes
+    (variant,) = [v for v in program.plan("v5e").variants if "random bits" in v.change]
+    by_parts = program.partition(local_random_bits=True)
+    assert "tensor<8x16xui32>" in program.partition().text
+    (drawn,) = [line for line in by_parts.text.splitlines() if "rng_bit" in line]
+    assert drawn.endswith("tensor<2x16xui32>)")
+    assert variant.peak_bytes == by_parts.plan("v5e").memory.peak_bytes < peak
+
+
 def test_variants_are_made():
     plan = ttxdsl.load(STEP).plan("v5e")
     changes = {variant.change: variant for variant in plan.variants}

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 import ttxdsl
 from tests.insight.report.browser import open_page
 from ttxdsl.cli.main import main
-from ttxdsl.costs.units import number_ranges
+from ttxdsl.costs.units import bytes_text, number_ranges
 from ttxdsl.insight.report.html.page import report_page
 from ttxdsl.insight.report.trace.layouts import LayoutTable
 from ttxdsl.sharding.axes import AxisRef
@@ -80,6 +80,7 @@ def opened(browser: Browser, folder: Path, data: dict[str, Any]) -> Iterator[Rep
     path.write_text(report_page(data), encoding="utf-8")
     with open_page(browser, path) as page:
         page.click("#tab-graph")
+        page.wait_for_function("() => graph.drawing !== null")  # in the next frame
         yield Report(page, data)
 
 
@@ -429,6 +430,10 @@ def test_reasons_are_inside(browser: Browser, tmp_path: Path):
     program.report(path, tries=1)
     with open_page(browser, path) as page:
         page.click("#tab-graph")
+        counts = [int(31.25 * 2**30), int(31.75 * 2**30), 10 * 1024, 99 * 2**20 + 5]
+        assert page.evaluate(f"{counts}.map(bytesText)") == list(
+            map(bytes_text, counts)
+        )
         collectives = page.evaluate("data.collectives")
         (first, *_) = [one for one in collectives if one["why"] >= 0]
         page.evaluate(f"selectNode({first['node']})")

@@ -88,7 +88,8 @@ def borders(w: Any, x: Any) -> Any:
     """The weight's columns go to ops that need them whole."""
     order = jnp.sort(w, axis=1)
     rolled = jnp.concatenate([w[:, 1:], w[:, :1]], axis=1)
-    return heads(x @ (w + order + rolled)), w[:, :3], jnp.argmax(w, axis=1)
+    written = jax.lax.dynamic_update_slice(w, w[:, :3], (0, 2))
+    return heads(x @ (w + order + rolled)), w[:, :3], jnp.argmax(w, axis=1), written
 
 
 def held(w: Any, x: Any) -> Any:

@@ -38,6 +38,7 @@ from ttxdsl.analysis.usage.work import (
     is_function,
     is_joined,
     operations,
+    product_numbers,
 )
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.schedule import Lane, Schedule, Task, schedule
@@ -309,7 +310,10 @@ class _Planner:
             is_fused = self.traffic.fusion.is_fused(op)
             work = 0 if is_fused else flops(op, self._signatures) // 2
             seconds = self.machine.seconds(
-                work, self.traffic.bytes(op), is_kernel=is_kernel(op)
+                work,
+                self.traffic.bytes(op),
+                is_kernel=is_kernel(op),
+                numbers=product_numbers(op),
             )
             return _Planned(Lane.COMPUTE if seconds else Lane.NONE, seconds, name, [op])
         seconds = self.machine.seconds(
@@ -317,6 +321,7 @@ class _Planner:
             bytes_touched(op),
             is_function=is_function(op),
             features=features(op),
+            numbers=product_numbers(op),
         )
         if not is_joined(op):
             seconds += self.machine.op_seconds

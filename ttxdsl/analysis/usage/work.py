@@ -18,7 +18,7 @@ from collections.abc import Callable
 from math import gcd, prod
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
@@ -26,10 +26,11 @@ from ttxdsl.analysis.usage.buffers.kernels import RUN
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_work
+from ttxdsl.dialects.stablehlo.attributes import Precision, PrecisionAttr
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.dialects.traits import Collective, Elementwise, MovesData, SameBytes
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import Signatures, sharding_rule
 
@@ -57,6 +58,7 @@ _JOINED = (stablehlo.BroadcastInDimOp, stablehlo.IotaOp)
 
 
 _DOTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
+_PRODUCTS = (*_DOTS, stablehlo.ConvolutionOp)
 
 _COMBINES = (stablehlo.ReduceOp, stablehlo.ScatterOp)
 
@@ -246,6 +248,32 @@ def features(op: Operation) -> tuple[int, int] | None:
         kernel[numbers.kernel_input_feature_dimension],
         kernel[numbers.kernel_output_feature_dimension] // groups,
     )
+
+
+def product_numbers(op: Operation) -> tuple[str, ...]:
+    """Return what numbers a product multiplies, of each operand; () for anything else.
+
+    They are element types, as `bf16`, `i8` and `f8E5M2`; those of 32 bits and a precision above
+    the default end with it: `f32_high`, `f32_highest`. An algorithm that is asked for counts,
+    and has the precision of its number of products.
+    """
+    if not isinstance(op, _PRODUCTS):
+        return ()
+    algorithm = op.algorithm if isinstance(op, stablehlo.DotGeneralOp) else None
+    if algorithm is not None:
+        data = algorithm.data
+        types = data.lhs_precision_type, data.rhs_precision_type
+        count = data.num_primitive_operations
+        ending = "" if count == 1 else "_high" if count <= 3 else "_highest"
+        return tuple("f32" + ending if ending else str(kind) for kind in types)
+    config = op.precision_config
+    precisions = config.data if isinstance(config, ArrayAttr) else ()
+    asked = {kind.data for kind in precisions if isinstance(kind, PrecisionAttr)}
+    ending = ""
+    if asked - {Precision.DEFAULT}:
+        ending = "_highest" if Precision.HIGHEST in asked else "_high"
+    kinds = (str(element_of(value)) for value in op.operands)
+    return tuple(kind + ending if kind == "f32" else kind for kind in kinds)
 
 
 def is_function(op: Operation) -> bool:

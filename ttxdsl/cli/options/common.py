@@ -42,6 +42,7 @@ _HOW_TO_PARTITION = (
     "version",
     "optimize",
     "pad_borders",
+    "local_random_bits",
     "propagation",
     "reshards",
 )

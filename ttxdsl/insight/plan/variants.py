@@ -25,12 +25,13 @@ from ttxdsl.analysis.values.state import DONATED, results_of_arguments
 from ttxdsl.costs.chips import CHIPS
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
 from ttxdsl.insight.plan.saved import saved_activations
 from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding
@@ -86,11 +87,16 @@ def with_variants(
     if origin is not None:
         saved = {activation.name for activation in saved_activations(module)}
         products = "dot_general" in saved and len(saved - {"carry"}) > 1
-        for name, changed in _anew(origin, saves=bool(saved), saves_products=products):
+        for name, compiled in _anew(
+            origin,
+            saves=bool(saved),
+            saves_products=products,
+            draws=_draws_much(module, plan.memory.peak_bytes),
+        ):
             if on_step is not None:
                 on_step(name)
             try:
-                other = planner.plan(origin.compiled(changed()))
+                other = planner.plan(compiled())
             except CompileError as error:
                 refused.append(f"{name}: not tried, {error.message}")
                 continue
@@ -183,27 +189,49 @@ def _chips(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
 # Changes of the program that was loaded
 
 _HALF = "half the batch"
+_DRAWS_MUCH = 50
+"""A part of the peak, one to so many, from which random bits are worth a compilation."""
+
+
+def _draws_much(module: ModuleOp, peak_bytes: int) -> bool:
+    """Whether the random bits that a device draws at once are a part of its peak."""
+    most = max(
+        (
+            value_bytes(op.output)
+            for op in ops_of_type(module, stablehlo.RngBitGeneratorOp)
+        ),
+        default=0,
+    )
+    return most * _DRAWS_MUCH > peak_bytes
 
 
 def _anew(
-    origin: Origin, *, saves: bool, saves_products: bool
+    origin: Origin, *, saves: bool, saves_products: bool, draws: bool
 ) -> Iterator[tuple[str, Callable[[], ModuleOp]]]:
-    """Yield the name of each change and what makes the changed program.
+    """Yield the name of each change and what makes the changed program of a device.
 
     Args:
         origin: the program as loaded.
         saves: whether loops save activations.
         saves_products: whether products are among them.
+        draws: whether random bits take much memory.
     """
-    yield _HALF, lambda: scale_batch(origin.module, Fraction(1, 2))
-    yield "twice the batch", lambda: scale_batch(origin.module, Fraction(2))
+    module, compiled = origin.module, origin.compiled
+    yield _HALF, lambda: compiled(scale_batch(module, Fraction(1, 2)))
+    yield "twice the batch", lambda: compiled(scale_batch(module, Fraction(2)))
     if saves:
         for name, policy in list(POLICIES.items())[: 2 if saves_products else 1]:
-            yield name, lambda policy=policy: with_policy(origin.module, policy)
-    for axis in _unused_axes(origin.module):
+            yield name, lambda policy=policy: compiled(with_policy(module, policy))
+    if draws and not origin.pipeline.local_random_bits:
+        pipeline = replace(origin.pipeline, local_random_bits=True)
+        yield (
+            "random bits by parts: --local-random-bits",
+            lambda: Origin(module, pipeline).compiled(module),
+        )
+    for axis in _unused_axes(module):
         yield (
             f'state split over "{axis}", too',
-            lambda axis=axis: _split_state(origin.module, axis),
+            lambda axis=axis: compiled(_split_state(module, axis)),
         )
 
 

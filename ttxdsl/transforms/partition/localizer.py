@@ -127,6 +127,7 @@ class Localizer:
         collectives: writes collectives between devices.
         mesh: the mesh of values that have no sharding.
         strict: whether computing an op replicated, for want of knowledge, is an error.
+        local_random_bits: whether a device draws the bits of its part alone.
     """
 
     def __init__(
@@ -138,11 +139,13 @@ class Localizer:
         collectives: CollectiveWriter,
         *,
         strict: bool = False,
+        local_random_bits: bool = False,
     ):
         self.emitter = emitter
         self.collectives = collectives
         self.mesh = mesh
         self.strict = strict
+        self.local_random_bits = local_random_bits
         self._table = table
         self._meshes = meshes
         self._locals: dict[SSAValue, Local] = {}

@@ -101,7 +101,7 @@ class SharedDimensions:
                     self._loose[op].add((value, dim))
         for dims in of_factor.values():
             sizes = {shape_of(value)[dim] for value, dim in dims}
-            if len(sizes) > 1:
+            if len(sizes) > 1 or _is_written_in_part(op, dims):
                 self._loose[op] |= set(dims)
             else:
                 for dim in dims[1:]:
@@ -184,6 +184,13 @@ class SharedDimensions:
     def changes(self, op: Operation | None) -> bool:
         """Return True for an op whose region's values may get other dimensions."""
         return op is self._entry or isinstance(op, _HANDS_ON)
+
+
+def _is_written_in_part(op: Operation, dims: Iterable[Dim]) -> bool:
+    """Return True if an op writes to a piece of the dimensions of one of its factors."""
+    return isinstance(op, stablehlo.DynamicUpdateSliceOp) and (
+        op.update not in (value for value, _ in dims)
+    )
 
 
 class _Splitting:

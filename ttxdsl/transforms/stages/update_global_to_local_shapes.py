@@ -94,6 +94,7 @@ def localize_wrapper(
     *,
     first_channel: int,
     strict: bool = False,
+    local_random_bits: bool = False,
 ) -> int:
     """Make the body of a wrapping computation local, in place.
 
@@ -103,6 +104,7 @@ def localize_wrapper(
         slices: collects the functions that are needed to slice by device.
         first_channel: the number of the first channel to use.
         strict: whether computing an op replicated, for want of knowledge, is an error.
+        local_random_bits: whether a device draws the bits of its part alone.
 
     Returns:
         The number of the next free channel.
@@ -116,7 +118,11 @@ def localize_wrapper(
     )
     # as long as the old body is there, memory is scarce
     writer.write_bodies_later()
-    ctx = Localizer(localizer_of, meshes, mesh, emitter, writer, strict=strict)
+    ctx = Localizer(
+        *(localizer_of, meshes, mesh, emitter, writer),
+        strict=strict,
+        local_random_bits=local_random_bits,
+    )
 
     shardings = wrapper.in_shardings.data
     layouts = [
@@ -175,11 +181,14 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
     Attributes:
         strict: whether computing an op replicated, for want of knowledge, is an error
             and not a warning.
+        local_random_bits: whether a device draws the bits of its part alone, see the
+            pipeline.
     """
 
     name = "update-global-to-local-shapes"
 
     strict: bool = False
+    local_random_bits: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
@@ -207,7 +216,10 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
             wrapper = wrapper_of(function)
             if wrapper is not None:
                 channel = localize_wrapper(
-                    wrapper, meshes, slices, first_channel=channel, strict=self.strict
+                    *(wrapper, meshes, slices),
+                    first_channel=channel,
+                    strict=self.strict,
+                    local_random_bits=self.local_random_bits,
                 )
             elif not is_function_solved(function):
                 raise CompileError(

@@ -74,6 +74,21 @@ def test_devices_are_numbered_by_their_places(ids: str):
     assert "device_ids" not in new
 
 
+@pytest.mark.parametrize("named", ["@mesh", "@mesh_0"])
+def test_groups_by_axes_are_listed(named: str):
+    """The mesh whose axes they name gets others, or goes."""
+    body = f"""8x2xf32: %b = "stablehlo.all_gather"(%a) <{{all_gather_dim = 1 : i64,
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+        replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {named},
+          axes = [#stablehlo.axis_ref<name = "z">]>, use_global_device_ids}}>
+        : (tensor<8x2xf32>) -> tensor<8x4xf32>
+      sdy.return %b : tensor<8x4xf32>"""
+    mesh = '"x"=2, "y"=2, "z"=2'
+    text = on_mesh(mesh, SHAPES, ('{"x"}, {"y", "z"}', '{"x"}, {"y"}'), body)
+    text += f"\nsdy.mesh @mesh_0 = <[{mesh}]>"
+    assert "mesh_axes" not in assert_numbers_stay(text, "fit-mesh", VALUES)
+
+
 def test_other_numbers_of_devices_are_refused():
     text = on_mesh(
         '"x"=2, "y"=3',

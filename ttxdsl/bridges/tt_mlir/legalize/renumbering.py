@@ -8,7 +8,11 @@ from xdsl.ir import SSAValue
 
 from ttxdsl.conversion.writing import Writer, write_instead
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.replica_groups import device_groups, set_device_groups
+from ttxdsl.dialects.replica_groups import (
+    REPLICA_GROUPS,
+    device_groups,
+    set_device_groups,
+)
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.ir.traversal import ops_of_type
 
@@ -22,17 +26,24 @@ _WITH_DEVICES = (
 def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
     """Replace all device numbers by new ones; the meshes are not changed.
 
+    Groups that are given by axes are listed, so that other meshes may come instead.
+
     Args:
         module: a per-device program, changed in place.
         renumbered: the new number of each device.
     """
-    if all(old == new for old, new in renumbered.items()):
-        return
+    moved = any(old != new for old, new in renumbered.items())
     count = len(renumbered)
     for op in ops_of_type(module, *_WITH_DEVICES):
+        if not moved and not isinstance(
+            op.properties.get(REPLICA_GROUPS), stablehlo.ReplicaGroupMeshAxesAttr
+        ):
+            continue
         groups = device_groups(op, count)
         renamed = (tuple(renumbered[i] for i in group) for group in groups)
         set_device_groups(op, tuple(renamed))
+    if not moved:
+        return
     back = [0] * count
     for old, new in renumbered.items():
         back[new] = old

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.memory import type_bytes
-from ttxdsl.analysis.usage.work import computes, operations
+from ttxdsl.analysis.usage.work import computes, operations, product_numbers
 from ttxdsl.costs.compilers import TT_MLIR, Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
@@ -155,7 +155,9 @@ def _estimated(
         )
         held += bytes_of_results
         work = operations(node.op) // _parts_of_node(graph, node, sizes)
-        seconds += runs.of(node.op).count * machine.seconds(work, bytes_of_results)
+        seconds += runs.of(node.op).count * machine.seconds(
+            work, bytes_of_results, numbers=product_numbers(node.op)
+        )
     return Estimate(seconds, held)
 
 

@@ -25,7 +25,12 @@ from xdsl.traits import IsTerminator
 from ttxdsl.analysis.batching.dimensions import ADDED_UP, need_of
 from ttxdsl.analysis.batching.disjoint import DisjointSets
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.work import bytes_touched, computes, operations
+from ttxdsl.analysis.usage.work import (
+    bytes_touched,
+    computes,
+    operations,
+    product_numbers,
+)
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.machines import Machine
 from ttxdsl.costs.ring import Ring
@@ -427,6 +432,7 @@ def _strategies(
     operands = [(shape_of(v), value_bytes(v)) for v in op.operands]
     results = [(shape_of(v), value_bytes(v)) for v in op.results]
     work, touched = operations(op) if computes(op) else 0, bytes_touched(op)
+    numbers = product_numbers(op)
     whole = sum(size for _, size in (*operands, *results))
     for chosen in product(options, repeat=len(axes.sizes)):
         factors = tuple(WHOLE if factor is None else factor for factor, _ in chosen)
@@ -450,7 +456,9 @@ def _strategies(
         shared = prod(n for n, f in zip(axes.sizes, factors, strict=True) if f != WHOLE)
         sides = zip((*operands, *results), (*taken, *summed), strict=True)
         part = sum(size * axes.share(layout) for (_, size), layout in sides) / whole
-        seconds = machine.seconds(work // shared, round(part * touched))
+        seconds = machine.seconds(
+            work // shared, round(part * touched), numbers=numbers
+        )
         for (_, size), layout in zip(results, summed, strict=True):
             local = axes.local_bytes(size, layout)
             for axis, (factor, scatter) in enumerate(chosen):

@@ -36,8 +36,15 @@ function bytesText(count) {
   let size = count;
   for (const unit of ["KiB", "MiB", "GiB", "TiB"]) {
     size /= 1024;
-    if (size < 1024 || unit === "TiB") return `${size < 10 ? size.toFixed(2) : size.toFixed(1)} ${unit}`;
+    if (size < 1024 || unit === "TiB") return `${size < 10 ? size.toFixed(2) : oneDecimal(size)} ${unit}`;
   }
+}
+
+/** One decimal, a tie to the even digit, as Python writes it: 31.25 is 31.2. */
+function oneDecimal(number) {
+  const tenths = number * 10;
+  const isTie = tenths % 1 === 0.5;
+  return ((isTie ? 2 * Math.round(tenths / 2) : Math.round(tenths)) / 10).toFixed(1);
 }
 
 function timeText(seconds) {

@@ -43,6 +43,9 @@ from ttxdsl.ir.memo import by_identity
 
 _ALIAS_LINE = re.compile(r"^(#[\w.$-]+)\s*=\s*loc\(", re.MULTILINE)
 
+UNDEFINED_ALIAS = "undefined location alias"
+"""The beginning of the error of an alias that the text does not define."""
+
 
 @irdl_attr_definition
 class FileLineColRange(ParametrizedAttribute, BuiltinAttribute):
@@ -303,7 +306,7 @@ def _parse_alias(parser: AttrParser) -> Attribute:
     resume = parser.pos
     location = location_of_alias(parser, token.text)
     if location is None:
-        parser.raise_error(f"undefined location alias '{token.text}'", token.span)
+        parser.raise_error(f"{UNDEFINED_ALIAS} '{token.text}'", token.span)
     if parser.pos != resume:
         parser._resume_from(resume)  # pyright: ignore[reportPrivateUsage]
     return location

@@ -112,9 +112,15 @@ def iota(ctx: Localizer, op: stablehlo.IotaOp) -> None:
 
 
 def random_bits(ctx: Localizer, op: stablehlo.RngBitGeneratorOp) -> None:
-    """Every device makes all the bits, which follow from the state, and cuts its part."""
+    """Every device makes all the bits, which follow from the state, and cuts its part.
+
+    With `local_random_bits` it makes as many as its part has.
+    """
     (state,) = (ctx.gather_all(local) for local in ctx.operands(op))
     targets = [ctx.target(result) for result in op.results]
+    if ctx.local_random_bits:
+        ctx.define_results(op, ctx.rebuild(op, [state], targets))
+        return
     whole = [
         None if target is None else Layout.replicated(target.mesh, target.shape)
         for target in targets
