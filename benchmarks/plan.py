@@ -165,8 +165,9 @@ them, which libtpu has not.
 The set "blind 12" (10 steps, whose rows were put here by hand: five of MaxText in
 `benchmarks/plan_steps.txt`, and `benchmarks/tpu_blind_eighth.py`: Llama with layers in Python and clipping,
 one in a scan with microbatches, a ViT in Python, experts, decoding) was planned before libtpu was asked,
-and nothing was mended by it: 8 of 10 within 10%, 4 within 5%, geometric mean of the error 1.10 (0.89 to
-1.62 of libtpu's peak); fits or does not fit was right for all ten. Before it, plain steps in no row
+with 8 of 10 within 10%, 4 within 5%, geometric mean of the error 1.10 (0.89 to
+1.62 of libtpu's peak); fits or does not fit was right for all ten. By it, what a checkpoint's barrier
+reads is a buffer since (`listed_vit` 1.62 -> 1.05). Before it, plain steps in no row
 (Llama in Python and in scans with and without clipping, checkpoints and microbatches) showed where
 gradients run: on v4, v5p and v6e those of layers in Python behind all layers (13 of 13; not on v5e), and
 a head's ahead of the layers' loop where nothing behind it hides its last message (12 of 16).
@@ -240,8 +241,7 @@ What is off and why:
 - products of matrices with vectors ask for layouts with much padding (`decode_cache_update`).
 - layers in Python with FSDP and a checkpoint: of some the head's weight gradient runs at the end of
   the last layer's backward pass, which then holds the logits' gradient (in 4 of 6: 0.25 GiB of 1.73 and
-  2.15 in two of them), of others ahead of it. Of a ViT in Python among
-  v5e (`listed_vit`: 1.62) more is held here than there, for a reason that was not looked for.
+  2.15 in two of them), of others ahead of it.
 - gradients of microbatches that Python adds, of layers that are not in a loop: libtpu runs the
   forward passes of four ahead of their gradients there, too; we do so with loops alone (2.2 for
   4.0 GiB, 2.0 for 3.3 GiB).

@@ -188,6 +188,18 @@ def test_products_are_finished_along_all_ways_that_meet_again():
     assert Fusion(COMPILER).is_streamed(product)
 
 
+@pytest.mark.parametrize("is_held_back", [False, True])
+def test_what_a_checkpoint_saves_is_a_buffer(is_held_back: bool):
+    saved = "stablehlo.optimization_barrier" if is_held_back else "stablehlo.cbrt"
+    body = f"""
+  %0 = stablehlo.add %x, %x : {T}
+  %1 = {saved} %0 : {T}
+  %2 = stablehlo.multiply %0, %1 : {T}"""
+    module = module_of(body + reduce("%2"))
+    add = next(op for op in all_ops(module) if op.name == "stablehlo.add")
+    assert Fusion(COMPILER).is_stored(add) is is_held_back
+
+
 def test_what_several_kernels_make_is_computed_in_each():
     module = module_of(PRODUCTS + reduce("%3"))
     computed = times_computed(module, Fusion(COMPILER))

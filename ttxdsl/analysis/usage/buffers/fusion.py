@@ -34,6 +34,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
+    is_held_back,
     moved_rows,
     read_joined,
     shares_bytes,
@@ -77,8 +78,7 @@ _STORED_ONCE = 3
 written once and read twice, and its inputs are read once instead of twice."""
 
 TOGETHER = 4
-"""Microbatches whose loops run together: of 5, 6, 7, 8 and 12 that Python adds, libtpu 0.0.52 runs
-four, and then the next four."""
+"""Microbatches whose loops run together: of 5 to 12 that Python adds libtpu 0.0.52 runs four first."""
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
@@ -434,6 +434,8 @@ class Fusion:
         size = sum(map(value_bytes, op.results))
         is_small = 8 * sum(reads.values()) <= size
         readers = [use for result in op.results for use in uses(result)]
+        if is_held_back(op):
+            return False
         apart = [use for use in readers if self._is_made_again(op, *use)]
         if readers and len(apart) == len(readers):
             return False

@@ -248,6 +248,12 @@ def moved_rows(op: Operation) -> frozenset[int]:
     return frozenset(rows[-1:]) if is_narrow else frozenset()
 
 
+def is_held_back(op: Operation) -> bool:
+    """Whether a checkpoint's barrier reads what an op makes, which is a buffer then."""
+    users = (use.operation for result in op.results for use in result.uses)
+    return any(isinstance(user, stablehlo.OptimizationBarrierOp) for user in users)
+
+
 def _alike(value: SSAValue) -> list[SSAValue]:
     """Return the values of the same shape that elementwise ops lead to or from."""
     ops: list[Operation] = [use.operation for use in value.uses]
