@@ -205,6 +205,31 @@ def test_a_result_goes_where_an_operand_dies():
     assert peak < 1.5 * x.nbytes
 
 
+def test_what_is_computed_ahead_leaves_its_operands_to_ops_before():
+    """`%d` dies in the square root, which has constant operands, and the sum reads it."""
+    text = """func.func @main(%a: tensor<3xf32>) -> tensor<3xf32> {
+      %n = stablehlo.constant dense<0> : tensor<i32>
+      %0:2 = stablehlo.while(%x = %a, %i = %n) : tensor<3xf32>, tensor<i32>
+      cond {
+        %two = stablehlo.constant dense<2> : tensor<i32>
+        %more = stablehlo.compare LT, %i, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %more : tensor<i1>
+      } do {
+        %c = stablehlo.constant dense<[2.0, 8.0, 18.0]> : tensor<3xf32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %d = stablehlo.add %c, %c : tensor<3xf32>
+        %y = stablehlo.add %x, %d : tensor<3xf32>
+        %r = stablehlo.sqrt %d : tensor<3xf32>
+        %z = stablehlo.subtract %y, %r : tensor<3xf32>
+        %j = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %z, %j : tensor<3xf32>, tensor<i32>
+      }
+      return %0#0 : tensor<3xf32>
+    }"""
+    (result,) = run(text, np.zeros(3, np.float32))
+    np.testing.assert_array_equal(result, [4, 24, 60])
+
+
 def test_a_function_that_calls_itself_is_a_diagnostic():
     module = parse_program("""
         func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {

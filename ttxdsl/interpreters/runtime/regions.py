@@ -368,20 +368,25 @@ def _compiled_or_none(state: Session, op: Operation) -> CompiledOp | None:
 def _value_or_none(
     state: Session, step: PlannedOp, inputs: Sequence[Any]
 ) -> Array | None:
-    """Compute an op ahead of its turn, which says why if that fails."""
+    """Compute an op ahead of its turn, which says why if that fails.
+
+    Operands keep their memory: what has its turn before may read them yet.
+    """
     try:
-        return _compiled_result(state, step, inputs)
+        return _compiled_result(state, step, inputs, in_place=False)
     except CompileError:
         return None
 
 
-def _compiled_result(state: Session, step: PlannedOp, inputs: Sequence[Any]) -> Any:
+def _compiled_result(
+    state: Session, step: PlannedOp, inputs: Sequence[Any], *, in_place: bool = True
+) -> Any:
     """Return the result of a compiled op, in the memory of an operand if that dies."""
     compiled = step.compiled
     assert compiled is not None
     value: Array | None = None
     try:
-        if step.last_use and compiled.in_place is not None:
+        if in_place and step.last_use and compiled.in_place is not None:
             room = free(inputs, step.last_use)
             if room:
                 value = compiled.in_place(room, *inputs)
