@@ -171,8 +171,7 @@ reads is a buffer since (`listed_vit` 1.62 -> 1.05). Before it, plain steps in n
 (Llama in Python and in scans with and without clipping, checkpoints and microbatches) showed where
 gradients run: on v4, v5p and v6e those of layers in Python behind all layers (13 of 13; not on v5e), and
 a head's ahead of the layers' loop where nothing behind it hides its last message (12 of 16).
-`listed_llama` is 0.99 since (0.53), `mlp_adam_f32_kept` 0.99 (0.89); `q8_v5p16_tp2_qkv`,
-`adafactor_mlp` and `grpo` are further off than before.
+`listed_llama` is 0.99 since (0.53); `q8_v5p16_tp2_qkv` and `grpo` are further off than before.
 Of "blind 3" to "blind 5", of both sets "blind 7", of both sets "blind 8", of "blind 9", of "blind 10", of "blind 11", of "blind 12", of "cut off" and of `diffusion_unet` there is libtpu's buffer assignment alone, with which it writes the same
 total as `memory_analysis()` says, without code generation (in "cut off" it took too long when
 they were compiled; of those, only the place of the head's gradient had been looked up). Programs
