@@ -514,7 +514,30 @@ ROWS_TRANSFORMED = _function(
 """Waves are more than what they are made of, and than what is made of them."""
 
 
+SUM_OF_TWO_AXES = _function(
+    [_t("16x8", "xy", ""), _t("8x8", "x", "y")],
+    _t("8x8", "x", "y"),
+    '%0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", "y"}, {}]>]'
+    ' out_shardings=[<@mesh, [{}, {}]>] manual_axes={"x", "y"}'
+    " (%part: tensor<2x8xf32>) {",
+    "%rows = stablehlo.concatenate %part, %part, %part, %part, dim = 0"
+    f" : ({', '.join(4 * ['tensor<2x8xf32>'])}) -> {S}",
+    '%sum = "stablehlo.all_reduce"(%rows) <{channel_handle = #stablehlo.channel_handle'
+    "<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]>"
+    " : tensor<1x8xi64>, use_global_device_ids}> ({",
+    "^bb0(%l: tensor<f32>, %r: tensor<f32>):",
+    "%add = stablehlo.add %l, %r : tensor<f32>",
+    "stablehlo.return %add : tensor<f32>",
+    f"}}) : ({S}) -> {S}",
+    f"sdy.return %sum : {S}",
+    f"}} : (tensor<16x8xf32>) -> {S}",
+    f"%1 = stablehlo.add %0, %b : {S}",
+    f"return %1 : {S}",
+)
+"""Gradients that a shard_map sums over both axes, and that are stored in parts along each."""
+
 CHEAPER = {
+    "a sum of two axes": (SUM_OF_TWO_AXES, 448, 224),
     "an operand of two products": (TWO_WEIGHTS, 768, 576),
     "a product of a product": (PRODUCT_OF_PRODUCT, 2240, 1296),
     "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),

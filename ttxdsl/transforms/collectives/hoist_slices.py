@@ -8,7 +8,8 @@ of a broadcast in any case.
 **Why it is right.** A slice by device takes the i-th of n equal parts of a dimension, i
 being the device's index along an axis. It moves ahead of ops for which `dims.py` says
 `part(f(x, y), d) = f(part(x, dims[0]), part(y, dims[1]))`. An all_reduce along the axis
-leaves the same s on all devices of a group, so slicing it is a reduce_scatter. The i-th
+leaves the same s on all devices of a group, so slicing it is a reduce_scatter, and where it
+is along more axes an all_reduce of the parts along these. The i-th
 part of an all_gather along the axis is x_i. A collective along other axes is among
 devices of one i, which take the same part, and works elementwise or on other
 dimensions. So a reduce_scatter of an all_reduce along another axis is the all_reduce of
@@ -22,7 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of
-from ttxdsl.sharding.axes import AxisRef, are_apart
+from ttxdsl.sharding.axes import Axes, AxisRef, are_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import Dims, held_in
 from ttxdsl.transforms.collectives.program.single_ops import (
@@ -119,6 +120,8 @@ class _Parts:
         dim = self.wanted[result]
         if self.gives(op):
             part = self.program.reduce_scatter(op.operands[0], op, self.axis, dim, NAME)
+            if others := self._other_axes(op):
+                part = self.program.all_reduce(part, op, others, NAME)
             self.parts[result] = dim, part
             return
         dims = self._dims(op, dim)
@@ -149,9 +152,13 @@ class _Parts:
         """Return True if a reduce_scatter can give each device its part at once."""
         return (
             isinstance(op, stablehlo.AllReduceOp)
-            and self._is_along(op)
+            and self.axis in (self.program.axes(op) or ())
             and sum_of(op) is not None
         )
+
+    def _other_axes(self, op: Operation) -> Axes:
+        """Return what else an all_reduce along the axis is along."""
+        return tuple(axis for axis in self.program.axes(op) or () if axis != self.axis)
 
 
 def hoist_slices(program: DeviceProgram, block: Block) -> bool:
