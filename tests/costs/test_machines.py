@@ -124,6 +124,15 @@ def test_a_group_goes_along_the_dimensions_that_have_as_many_devices():
         assert seconds(group) == expected, group
 
 
+def test_the_two_devices_of_a_chip_have_a_link_of_their_own():
+    machine = CHIPS["7x"].machine(8)
+
+    def seconds(pair: tuple[int, int]) -> float:
+        return machine.collective_seconds(Ring.ALL_GATHER, 1 << 30, 2, groups=[pair])
+
+    assert seconds((2, 3)) < seconds((1, 2)) / 5
+
+
 def test_kernels_reach_less_than_products():
     machine = CHIPS["v6e"].machine(4)
     product, kernel = (

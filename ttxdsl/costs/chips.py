@@ -6,14 +6,16 @@
 | `v5e` | 197 TFLOPS | 16 GiB | 819 GB/s | 2D torus, 4 x 50 GB/s (2) |
 | `v5p` | 459 TFLOPS | 95 GiB | 2,765 GB/s | 3D torus, 6 x 100 GB/s (3) |
 | `v6e` | 918 TFLOPS | 32 GiB | 1,640 GB/s | 2D torus, 4 x 100 GB/s (4) |
-| `7x` | 2,307 TFLOPS | 192 GiB | 7,380 GB/s | 3D torus, 6 x 100 GB/s (5) |
+| `7x` | 1,153.5 TFLOPS a device | 96 GiB a device | 3,690 GB/s | 3D torus, 6 x 50 GB/s (5) |
 | `a100` | 312 TFLOPS | 80 GB | 2,039 GB/s | NVLink 300 GB/s one way, 8 a node (6) |
 | `h100` | 989 TFLOPS | 80 GB | 3,350 GB/s | NVLink 450 GB/s one way, 8 a node (7) |
 | `b200` | 2,250 TFLOPS | 180 GB | 7,700 GB/s | NVLink 900 GB/s one way, 8 a node (8) |
 | `n300` | 65.5 TFLOPS a chip | 12 GiB a chip | 288 GB/s | line of 2, 25 GB/s one way (9) |
 | `galaxy` | 65.5 TFLOPS a chip | 12 GiB a chip | 288 GB/s | 2D torus of 32, 4 x 50 GB/s (10) |
 
-Link speeds are one way. Sources: (1) to (5) Google Cloud, "TPU v4", "TPU v5e", "TPU v5p",
+Link speeds are one way. A chip of TPU7x is two devices of JAX (`tpu7x:2x2x1` has eight), which
+share its 192 GiB, 2,307 TFLOPS and six links of 100 GB/s, and have a link of six times that between
+them; libtpu gives each 94.74 GiB. Sources: (1) to (5) Google Cloud, "TPU v4", "TPU v5e", "TPU v5p",
 "TPU v6e", "TPU7x"; (6) NVIDIA A100 80GB SXM data sheet; (7) NVIDIA H100 SXM data sheet;
 (8) NVIDIA DGX B200 data sheet; (9) Tenstorrent, Wormhole specifications; (10)
 Tenstorrent, Galaxy Wormhole server. Between TPU slices and between GPU nodes goes the
@@ -69,6 +71,8 @@ class Chip:
         network: between slices or nodes, what one device has of it.
         node_devices: devices of a node or slice if that is fixed; 0: a slice is as
             large as it was asked for.
+        paired: between the two devices of one package, which have neighbouring numbers;
+            None: a package is a device.
         product_efficiency: what large products reach of `flops_per_second`.
         kernel_efficiency: what kernels written by hand reach of that.
         overlap: the part of a collective's time that computing hides.
@@ -91,6 +95,7 @@ class Chip:
     link: Link
     network: Link
     node_devices: int = 0
+    paired: Link | None = None
     product_efficiency: float = 0.7
     kernel_efficiency: float = 1.0
     overlap: float = 1.0
@@ -175,6 +180,8 @@ class ChipMachine(Machine):
             return link.seconds_of_bytes(kind, sent_bytes, group_size)
         chip = self.chip
         assert chip is not None, "a machine of chips knows its chip"
+        if chip.paired is not None and group_size == 2 and _blocks(groups, 2) == 1:
+            return chip.paired.seconds_of_bytes(kind, sent_bytes, group_size)
         blocks = _blocks(groups, self.block_devices)
         inside = max(1, group_size // blocks)
         seconds = 0.0
@@ -245,13 +252,30 @@ def _tpu(
     speed: float,
     links: int,
     link: float,
-    efficiency: float = 0.7,
+    efficiency: float,
     host: float = 16,
     *,
+    kernels: float = _TPU_KERNEL_EFFICIENCY,
+    paired: Link | None = None,
     compiler: Compiler = TPU,
     fast: Sequence[str] = (),
 ) -> Chip:
-    """Return a TPU; `fast` are the numbers that it multiplies twice as fast as bf16."""
+    """Return a TPU.
+
+    Args:
+        name: what people call it.
+        tflops: of bf16 products.
+        memory: that a program may use, in GiB.
+        speed: of the memory, GB/s.
+        links: of a device.
+        link: one way, GB/s.
+        efficiency: the part of `tflops` that large products reach.
+        host: to and from the host's memory, GB/s each way.
+        kernels: the part of that which Pallas kernels reach.
+        paired: between the two devices of a chip.
+        compiler: what makes its programs.
+        fast: the numbers that it multiplies twice as fast as bf16.
+    """
     return Chip(
         name,
         tflops * 1e12,
@@ -260,8 +284,9 @@ def _tpu(
         links,
         Link(1e-6, link * 1e9, Shape.RING),
         _TPU_NETWORK,
+        paired=paired,
         product_efficiency=efficiency,
-        kernel_efficiency=_TPU_KERNEL_EFFICIENCY,
+        kernel_efficiency=kernels,
         overlap=_TPU_OVERLAP,
         compiler=compiler,
         host_bytes_per_second=host * 1e9,
@@ -321,11 +346,16 @@ def _wormhole(name: str, links: int, link: Link) -> Chip:
 CHIPS: Mapping[str, Chip] = {
     chip.name: chip
     for chip in (
-        _tpu("v4", 275, 30.75, 1228, 6, 50, compiler=TPU_MEGACORE),
-        _tpu("v5e", 197, 15.75, 819, 4, 50, fast=_BYTES),
+        _tpu("v4", 275, 30.75, 1228, 6, 50, 0.74, compiler=TPU_MEGACORE),
+        _tpu("v5e", 197, 15.75, 819, 4, 50, 0.93, fast=_BYTES),
         _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.92, compiler=TPU_MEGACORE, fast=_BYTES),
         _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.72, 32, compiler=TPU_V6E, fast=_BYTES),
-        _tpu("7x", 2307, 192, 7380, 6, 100, 0.7, 32, fast=_FLOATS_OF_8_BITS),
+        _tpu(
+            *("7x", 1153.5, 94.74, 3690, 6, 50, 0.82, 16),
+            kernels=0.95,
+            paired=Link(1e-6, 600e9, Shape.LINE),
+            fast=_FLOATS_OF_8_BITS,
+        ),
         _gpu("a100", 312, 80, 2039, 300, f32=19.5, f64=19.5, fast=_INTEGERS),
         _gpu(
             *("h100", 989, 80, 3350, 450),

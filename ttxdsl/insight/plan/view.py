@@ -117,7 +117,7 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
         f" compute {seconds_text(time.compute_s)},"
         f" memory {seconds_text(time.memory_s)},"
         f" network {seconds_text(time.network_s)}"
-        + (f" ({seconds_text(hidden)} of it hidden)" if hidden > 0 else "")
+        + (f" ({seconds_text(hidden)} of it hidden)" if hidden >= 1e-10 else "")
         + (f", host {seconds_text(time.host_s)}" if time.host_s else ""),
         soft_wrap=True,
     )
