@@ -283,19 +283,6 @@ def test_a_mesh_whose_numbers_overflow_where_rounding_leaves_no_digit(
     assert compared.verdict is (Verdict.NOTHING if right else Verdict.FAIL)
 
 
-@pytest.mark.parametrize(("seen", "right"), [(4, True), (9, True), (20, False)])
-def test_few_numbers_that_all_runs_hit_lightly_are_run_more_often(
-    seen: int, right: bool
-):
-    """Of 2,000 singular vectors that turn, one was blamed on stage 11."""
-    wanted = np.ones(500, np.float32)
-    runs = np.tile(wanted, (20, 1))
-    runs[seen:, 7] = 2
-    actual = wanted.copy()
-    actual[7] = 3
-    assert hold(actual, wanted, 1, lambda: runs).equal is right
-
-
 @pytest.mark.parametrize("chance", [1.0, 0.0])
 def test_an_element_that_the_first_runs_leave_as_it_is_moves_in_more(chance: float):
     wanted, actual = np.ones((2, 64), np.float32) * [[1], [2]]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from itertools import islice
 from math import sqrt
 from typing import Any
 
@@ -72,13 +71,6 @@ _FIRST_RUNS, _RUNS = 4, 16
 
 Of thousands of elements that rounding decides the first runs leave a few as they are.
 """
-
-_MORE_RUNS = 16
-"""Runs besides, where few elements are beyond what those show: they may all have hit these
-lightly, as one element of some thousands is hit."""
-
-_FEW = 0.01
-"""The part of a result's elements that are few."""
 
 _MARGIN = 8.0
 """How many times what the runs show rounding may do."""
