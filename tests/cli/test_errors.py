@@ -47,6 +47,20 @@ divisible by 4, the product of its axes {"x"=4}
   hint: a size of 4 or 8 would work, or axes whose product divides 6; sdy-update-non-divisible-input-output-shardings keeps it whole
 """,
     ),
+    "op without a location": (
+        UNEVEN.replace("\n}", "\n} loc(unknown)"),
+        """\
+p.mlir: error: 'func.func' op: dimension 0 of argument 0 has size 6, which is not \
+divisible by 4, the product of its axes {"x"=4}
+  hint: a size of 4 or 8 would work, or axes whose product divides 6; sdy-update-non-divisible-input-output-shardings keeps it whole
+""",
+    ),
+    "wrong op without a location": (
+        UNEVEN.replace('["x"=4]', '["y"=4]').replace("\n}", "\n} loc(unknown)"),
+        """\
+p.mlir: error: 'func.func' op: arg 0: dim 0: unknown axis name: "x"; the mesh is <["y"=4]>
+""",
+    ),
     "recursion": (
         CALL,
         """\

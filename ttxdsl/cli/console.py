@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.diagnostics.display import PLAIN_WIDTH
-from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.errors import CompileError, near
 from ttxdsl.diagnostics.excerpts import Sources
 from ttxdsl.diagnostics.remarks import Remark, doing, fold_remarks, what_is_done
 from ttxdsl.diagnostics.sanitize import visible
@@ -153,6 +153,9 @@ def diagnostic_text(
         return message if "error:" in message else f"error: {message}"
     text = str(error)
     excerpt = None
+    if sources is not None and error.position is None and error.op_name is not None:
+        names = [visible(near(str(file))) for file in sources.files]
+        text = f"{names[0]}: {text}" if len(names) == 1 else text
     if sources is not None and error.position is not None and "^" not in error.message:
         excerpt = sources.excerpt(error.position)
     if excerpt is None:

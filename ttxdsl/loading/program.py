@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from ttxdsl.diagnostics.errors import CompileError, memory_errors
+from ttxdsl.diagnostics.errors import CompileError, memory_errors, source_position
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.compat import mend_xdsl
 from ttxdsl.ir.compat.faults.dominance import verify_dominance
@@ -99,7 +99,7 @@ def parse_program(
     except ParseError as error:
         raise _at(text, source, error.msg, error.span.start, error.span.end) from error
     except OpError as error:
-        raise _of_op(error) from error
+        raise _placed(error.message, error.op, source) from error
     except RecursionError as error:
         offset = parser.pos if parser is not None else 0
         message = "the program is nested too deeply to be read"
@@ -145,11 +145,10 @@ def _verify(module: ModuleOp, source: str) -> None:
     try:
         module.verify()
     except OpError as error:
-        raise _of_op(error) from error
+        raise _placed(error.message, error.op, source) from error
     except _XDSL_FAULTS as error:
-        where = _first_wrong(module)
-        position = source if where is None else None
-        raise CompileError(str(error).strip(), where, position=position) from error
+        message = str(error).strip()
+        raise _placed(message, _first_wrong(module), source) from error
 
 
 def _first_wrong(module: ModuleOp) -> Operation | None:
@@ -171,11 +170,13 @@ def require_dominance(module: ModuleOp) -> None:
     try:
         verify_dominance(module)
     except OpError as error:
-        raise _of_op(error) from error
+        raise CompileError(error.message, error.op) from error
 
 
-def _of_op(error: OpError) -> CompileError:
-    return CompileError(error.message, error.op)
+def _placed(message: str, where: Operation | None, source: str) -> CompileError:
+    """Return the error of an op, which stands in `source` if it does not say where."""
+    position = None if where is None else source_position(where.location)
+    return CompileError(message, where, position=position or source)
 
 
 def split_programs(text: str) -> Iterator[str]:

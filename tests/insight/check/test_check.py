@@ -26,7 +26,9 @@ from ttxdsl.insight.check.check import CheckReport, check_steps
 from ttxdsl.insight.check.cutting import cuttable_ops
 from ttxdsl.insight.check.failure import Failure
 from ttxdsl.insight.check.minimize import pipeline_text
+from ttxdsl.insight.check.rounding import hold
 from ttxdsl.insight.check.steps import pipeline_steps, steps_of
+from ttxdsl.interpreters.compare import Verdict
 from ttxdsl.interpreters.inputs import argument_types
 from ttxdsl.interpreters.runtime.limits import Limits
 from ttxdsl.loading.program import make_context, parse_program
@@ -269,6 +271,24 @@ def test_rounding_is_nobodys_fault():
     reports = [of_training_step(number) for number in (17, 23)]
     assert all(report.ok for report in reports), "\n".join(map(str, reports))
     assert "rounding decides result" in "\n".join(map(str, reports))
+
+
+@pytest.mark.parametrize(("run", "right"), [([-3e8, 1e7], True), ([4.1, 5.2], False)])
+def test_a_mesh_whose_numbers_overflow_where_rounding_leaves_no_digit(
+    run: list[float], right: bool
+):
+    """Conjugate gradients of a matrix that is not definite: what it holds is chance."""
+    wanted, nan, rounded = np.array([[4, 5], [np.nan, np.nan], run], np.float32)
+    compared = hold(nan, wanted, 1, lambda: [rounded])
+    assert compared.verdict is (Verdict.NOTHING if right else Verdict.FAIL)
+
+
+@pytest.mark.parametrize("chance", [1.0, 0.0])
+def test_an_element_that_the_first_runs_leave_as_it_is_moves_in_more(chance: float):
+    wanted, actual = np.ones((2, 64), np.float32) * [[1], [2]]
+    few, more = (np.array([1 + last, *[2.0] * 63], np.float32) for last in (0, chance))
+    compared = hold(actual, wanted, 1, lambda: [few, few, few, few, more])
+    assert compared.differing == (0 if chance else 1)
 
 
 def test_a_fault_is_found_where_rounding_goes_far(monkeypatch: pytest.MonkeyPatch):

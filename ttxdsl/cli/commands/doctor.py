@@ -28,6 +28,7 @@ from ttxdsl.insight.doctor.doctor import (
     diagnose,
     with_mesh,
 )
+from ttxdsl.insight.doctor.measure import padding_as_written
 from ttxdsl.insight.doctor.meshes import written_meshes
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.patch import patch_of
@@ -47,7 +48,6 @@ from ttxdsl.insight.why.answers import Figures
 from ttxdsl.insight.why.trials.compiling import compile_plainly
 from ttxdsl.loading.files import require_writable, write_whole
 from ttxdsl.loading.program import parse_program, program_text
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _OF_MESHES = "candidates", "ignore_shardings", "top"
 _OF_PRESCRIPTIONS = "all", "patch"
@@ -214,9 +214,8 @@ def _as_it_is(
 ) -> Figures:
     """Return what a program costs on the mesh that it has, or on one device."""
     compiler = compiler_on(options.chip, diagnosis.machine)
-    meter = Meter(
-        TTStableHLOPipelinePass(), diagnosis.machine, options.trip_count, compiler
-    )
+    pipeline = padding_as_written(module)
+    meter = Meter(pipeline, diagnosis.machine, options.trip_count, compiler)
     with collect_remarks():
         return meter.figures(compile_plainly(module, meter.pipeline), module)
 

@@ -23,6 +23,7 @@ from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+from ttxdsl.transforms.stages.pad_borders import has_uneven_borders
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,17 @@ def measure(
         argument_bytes=memory.argument_bytes,
         unknown_loops=0 if trip_count else len(runs.unknown_loops),
     )
+
+
+def padding_as_written(
+    module: ModuleOp, pipeline: TTStableHLOPipelinePass | None = None
+) -> TTStableHLOPipelinePass:
+    """Return the thirteen stages: they pad borders if the program's own are uneven.
+
+    Otherwise changes that would make them so are refused, as JAX refuses them.
+    """
+    pads = has_uneven_borders(module)
+    return replace(pipeline or TTStableHLOPipelinePass(), pad_borders=pads)
 
 
 def propagating_as_xla(

@@ -55,6 +55,20 @@ def even_type(
     return None if shape == tensor.get_shape() else TensorType(element, list(shape))
 
 
+def has_uneven_borders(module: ModuleOp) -> bool:
+    """Return whether an argument or result of the program comes in uneven shards."""
+    mesh_of = mesh_lookup(module)
+    return any(
+        even_type(type_, sharding, mesh_of) is not None
+        for function in entry_functions(module)
+        for types, shardings in (
+            (function.function_type.inputs, sdy.func_argument_shardings(function)),
+            (function.function_type.outputs, sdy.func_result_shardings(function)),
+        )
+        for type_, sharding in zip(types, shardings, strict=True)
+    )
+
+
 def _is_moved(value: SSAValue) -> bool:
     """Whether an explicit collective says how the value itself is split."""
     return any(isinstance(use.operation, sdy.CollectiveOp) for use in value.uses)

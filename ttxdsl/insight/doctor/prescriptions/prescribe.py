@@ -23,7 +23,11 @@ from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
-from ttxdsl.insight.doctor.measure import propagating_as_xla, require_sizes
+from ttxdsl.insight.doctor.measure import (
+    padding_as_written,
+    propagating_as_xla,
+    require_sizes,
+)
 from ttxdsl.insight.doctor.prescriptions.answers import Prescriptions
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.clock import TimeIsOverError, ending_at
@@ -162,7 +166,7 @@ def prescribe(
         memory = memory or chip.memory_bytes
     machine = machine or GENERIC
     meter = Meter(
-        pipeline or TTStableHLOPipelinePass(),
+        padding_as_written(module, pipeline),
         machine,
         trip_count,
         compiler=compiler_on(chip, machine),
