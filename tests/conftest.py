@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import shutil
 import sys
@@ -21,6 +22,7 @@ import pytest
 from tests.differential.newest import newest_oracle, newest_python as find_newest_python
 from tests.differential.oracle import XLA_FLAGS, Oracle
 from tests.differential.stored import ANSWERS, COMMITTED
+from ttxdsl.loading import processes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,6 +34,9 @@ os.environ.setdefault(
 
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# nor do commands start processes, where all processors are busy: a slow one would look long
+processes._WORTH_A_PROCESS = math.inf
 
 gc.set_threshold(500_000, 20, 100)
 
