@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import numpy as np
@@ -18,7 +21,8 @@ import pytest
 
 from tests.differential.newest import newest_oracle, newest_python as find_newest_python
 from tests.differential.oracle import XLA_FLAGS, Oracle
-from tests.differential.stored import ANSWERS
+from tests.differential.stored import ANSWERS, COMMITTED
+from ttxdsl.loading import processes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -30,6 +34,9 @@ os.environ.setdefault(
 
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# nor do commands start processes, where all processors are busy: a slow one would look long
+processes._WORTH_A_PROCESS = math.inf
 
 gc.set_threshold(500_000, 20, 100)
 
@@ -65,6 +72,33 @@ def pytest_configure(config: pytest.Config) -> None:
     ANSWERS.open(config.cache.mkdir("answers"))
     ANSWERS.anew = anew
     config.add_cleanup(ANSWERS.close)
+    if not hasattr(config, "workerinput"):
+        ANSWERS.take(COMMITTED)
+
+
+def of_all_tests(config: pytest.Config) -> bool:
+    """Whether no files are named."""
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of xdist what it cannot know."""
+    node.workerinput["all tests"] = of_all_tests(node.config)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Write what the repository is to know, if all tests asked anew and passed."""
+    config = session.config
+    if hasattr(config, "workerinput"):
+        ANSWERS.write()  # the process that started this one reads them
+    elif (
+        ANSWERS.anew
+        and not exitstatus
+        and of_all_tests(config)
+        and not config.option.keyword
+    ):
+        ANSWERS.give(COMMITTED)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,6 +107,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="ask C++ and JAX anew what stored answers know; they must not differ",
     )
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Import a share of the tests first: the other workers find its bytecode."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or not worker["all tests"]:
+        return
+    here = Path(__file__).parent
+    files = sorted(here.rglob("test_*.py"))
+    for file in files[int(worker["workerid"][2:]) :: worker["workercount"]]:
+        # pytest imports those of packages again; it reports what is wrong with a module
+        if not file.with_name("__init__.py").exists():
+            with suppress(Exception, pytest.skip.Exception):
+                module = file.relative_to(here.parent).with_suffix("")
+                import_module(".".join(module.parts))
 
 
 def pytest_collection_finish() -> None:

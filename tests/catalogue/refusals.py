@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.catalogue.stablehlo import (
-    COND,
-    F6,
-    F33,
-    IMAGE,
-    KERNEL,
-    LOOP,
-    SLICE,
-    branch,
-)
+from tests.catalogue.stablehlo import COND, F6, F33, IMAGE, KERNEL, LOOP, SLICE, branch
 from tests.catalogue.use import (
     C4,
     F4,

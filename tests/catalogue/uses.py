@@ -32,6 +32,6 @@ NOT_FOR_JAXLIB = {
 }
 
 UNCHECKED = {
-    "stablehlo.torch_index_select": "C++ looks at nothing; the op is not specified",
+    "stablehlo.torch_index_select": "C++ looks at nothing; the op is not specified"
 }
 """Ops of which C++ takes all."""

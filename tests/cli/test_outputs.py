@@ -45,10 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("output", ["in.mlir", "link.mlir", "hard.mlir", ".", "no/out"])
 @pytest.mark.parametrize("command", WRITERS)
 def test_refused_before_the_work(
-    command: str,
-    output: str,
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
+    command: str, output: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ):
     text = "reading this is an error"
     (folder / "in.mlir").write_text(text)
@@ -115,10 +112,7 @@ def function(name: str, value: int) -> str:
     ("text", "names"),
     [
         (function("main", 1), ["result0"]),
-        (
-            function("f", 1) + function("../g", 2),
-            ["f.result0", "..%2Fg.result0"],
-        ),
+        (function("f", 1) + function("../g", 2), ["f.result0", "..%2Fg.result0"]),
         (
             function("f", 1) + "// -----\n" + function("f", 2) + function("g", 3),
             ["0.f.result0", "1.f.result0", "1.g.result0"],

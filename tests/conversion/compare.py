@@ -63,10 +63,7 @@ def assert_close(got: Array, wanted: Array) -> None:
     bound = 3e-2 if coarse else 1e-4
     wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
     np.testing.assert_allclose(
-        np.asarray(got, wide),
-        np.asarray(wanted, wide),
-        rtol=bound,
-        atol=bound,
+        np.asarray(got, wide), np.asarray(wanted, wide), rtol=bound, atol=bound
     )
 
 

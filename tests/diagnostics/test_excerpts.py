@@ -28,10 +28,7 @@ from ttxdsl.diagnostics.excerpts import Sources
     ],
 )
 def test_excerpts(
-    position: str,
-    expected: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    position: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
     Path("p.py").write_text("def f(x):\n    return x\n")

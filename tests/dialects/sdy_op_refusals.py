@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from tests.dialects.sdy_cases import (
-    ACCEPTED,
-    MESH,
-    T,
-    collective,
-    func,
-    manual,
-)
+from tests.dialects.sdy_cases import ACCEPTED, MESH, T, collective, func, manual
 
 OPS: dict[str, tuple[str, str]] = {
     # ops of propagation
@@ -30,9 +23,7 @@ OPS: dict[str, tuple[str, str]] = {
         "expected a static-shaped result, got tensor<?xf32>",
     ),
     "edge_users": (
-        func(
-            f"%0 = sdy.data_flow_edge %a : {T}\n  %1 = stablehlo.abs %a : {T}",
-        ),
+        func(f"%0 = sdy.data_flow_edge %a : {T}\n  %1 = stablehlo.abs %a : {T}"),
         "expected input of sdy.data_flow_edge to have a single user",
     ),
     "edge_of_sdy": (
@@ -47,15 +38,11 @@ OPS: dict[str, tuple[str, str]] = {
         "sharding doesn't match tensor rank",
     ),
     "func_edge_users": (
-        func(
-            f"%0 = sdy.func_data_flow_edge %a : {T}\n  %1 = stablehlo.abs %a : {T}",
-        ),
+        func(f"%0 = sdy.func_data_flow_edge %a : {T}\n  %1 = stablehlo.abs %a : {T}"),
         "expected input of sdy.func_data_flow_edge to have a single user",
     ),
     "func_edge_of_op": (
-        func(
-            f"%0 = stablehlo.abs %a : {T}\n  %1 = sdy.func_data_flow_edge %0 : {T}",
-        ),
+        func(f"%0 = stablehlo.abs %a : {T}\n  %1 = sdy.func_data_flow_edge %0 : {T}"),
         "expected operand to be a result of a call op",
     ),
     "func_edge_of_block": (
@@ -360,7 +347,7 @@ OPS: dict[str, tuple[str, str]] = {
     ),
     "reduce_unreduced": (
         collective(
-            'sdy.all_reduce {"y"} %a out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}>',
+            'sdy.all_reduce {"y"} %a out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}>'
         ),
         'reduction axis "y" overlaps with result unreduced axes',
     ),

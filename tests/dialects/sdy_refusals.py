@@ -281,10 +281,7 @@ REJECTED: dict[str, tuple[str, str]] = {
         rule("([i, j])->([i, j]) {i=2, j=8} reduction={i}"),
         "reduction factor cannot be in result mappings",
     ),
-    "rule_size_order": (
-        rule("([i, j])->([i, j]) {j=2, i=8}"),
-        "expected 'i', got 'j'",
-    ),
+    "rule_size_order": (rule("([i, j])->([i, j]) {j=2, i=8}"), "expected 'i', got 'j'"),
     "rule_symbol": (rule("([a, j])->([i, j]) {i=2, j=8}"), "from 'i' to 'z'"),
     "rule_symbol_number": (rule("([z_, j])->([i, j]) {i=2, j=8}"), "integer after"),
     "rule_symbol_zero": (rule("([z_01, j])->([i, j]) {i=2, j=8}"), "leading zeros"),

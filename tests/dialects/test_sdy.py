@@ -17,12 +17,7 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.attack.bombs.deep import nested_regions
-from tests.dialects.sdy_cases import (
-    ACCEPTED,
-    MESH,
-    func,
-    sharded,
-)
+from tests.dialects.sdy_cases import ACCEPTED, MESH, func, sharded
 from tests.dialects.sdy_refusals import REJECTED, STRICTER
 from tests.differential.oracle import Oracle
 from tests.work import calls

@@ -6,12 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from xdsl.dialects import test
-from xdsl.dialects.builtin import (
-    TensorType,
-    f32,
-    i1,
-    i32,
-)
+from xdsl.dialects.builtin import TensorType, f32, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo as hlo

@@ -6,9 +6,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.dialects.tt_text import parse
 from ttxdsl.dialects import ttcore
-from ttxdsl.dialects.ttcore import (
-    TensorMeshAttr,
-)
+from ttxdsl.dialects.ttcore import TensorMeshAttr
 
 
 def module_with(attribute: str) -> str:

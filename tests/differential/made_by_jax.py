@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tests.differential.stored import ANSWERS
+from tests.differential.stored import ANSWERS, ChangedAnswer
 from ttxdsl.loading.files import write_whole
 
 ROOT = Path(__file__).parents[2]
@@ -88,13 +88,14 @@ def made_by_jax(
     name = sha256(json.dumps(question).encode()).hexdigest()[:8]
     file = PROGRAMS / f"{module.rpartition('.')[2]}-{name}.json.xz"
     state = state_of(question)
-    is_current = False
-    if file.exists():
-        _, of_state, lines = kept(file)
-        is_current = of_state == state
-        if is_current and not ANSWERS.anew:
-            return lines
-    lines = ANSWERS.of(file_of(module), [str(ROOT), *question], run)
-    if ANSWERS.anew and not is_current:
+    of_state, known = kept(file)[1:] if file.exists() else ("", [])
+    if not ANSWERS.anew:
+        if of_state == state:
+            return known
+        return ANSWERS.of(file_of(module), [str(ROOT), *question], run)
+    lines = run()
+    if of_state != state:
         keep(file, question, state, lines)
+    elif lines != known:
+        raise ChangedAnswer(f"{question}: JAX no longer prints what {file} has")
     return lines

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import ml_dtypes  # the names of its types become NumPy's
 import numpy as np
 
-from tests.differential.stored import Answers
+from tests.differential.stored import Answers, processor
 
 Array = np.ndarray[Any, Any]
 
@@ -182,7 +182,8 @@ class Oracle:
             OracleRejected: XLA refuses the program.
         """
         inputs = [written(array) for array in arguments]
-        return [array_of(*one) for one in self._ask(text=text, arguments=inputs)]
+        answer = self._ask(text=text, arguments=inputs, processor=processor())
+        return [array_of(*one) for one in answer]
 
     def through_hlo(self, text: str) -> str:
         """A program as HLO, and that as StableHLO again: what XLA's users export."""

@@ -110,10 +110,7 @@ def assert_same(found: Array, wanted: Array, *, exactly: bool = False) -> None:
     if exactly:
         tolerance = 0.0
     np.testing.assert_allclose(
-        found.astype(kind),
-        exact,
-        rtol=tolerance,
-        atol=tolerance * (1 + float(largest)),
+        found.astype(kind), exact, rtol=tolerance, atol=tolerance * (1 + float(largest))
     )
 
 

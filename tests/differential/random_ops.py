@@ -556,10 +556,7 @@ def unknown_call(w: Writer) -> None:
     """A custom call without a rule; a wall for shardings."""
     x = w.some()
     w.emit(
-        "stablehlo.custom_call",
-        [x],
-        [(x.shape, "f32")],
-        'call_target_name = "unknown"',
+        "stablehlo.custom_call", [x], [(x.shape, "f32")], 'call_target_name = "unknown"'
     )
 
 

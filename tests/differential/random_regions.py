@@ -77,11 +77,7 @@ def while_loop(w: Writer) -> None:
             (limit,) = w.emit("stablehlo.abs", [limit], [((), "i32")], shard=False)
         direction = "comparison_direction = #stablehlo<comparison_direction LT>"
         less = w.emit(
-            "stablehlo.compare",
-            [names[0], limit],
-            [((), "i1")],
-            direction,
-            shard=False,
+            "stablehlo.compare", [names[0], limit], [((), "i1")], direction, shard=False
         )
         w.ends("stablehlo.return", less)
     names = [Tensor(w.fresh(), x.shape, x.element) for x in operands]

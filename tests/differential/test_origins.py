@@ -71,10 +71,7 @@ def test_examples(oracle: Oracle, path: Path):
 
 @pytest.mark.parametrize(
     "part",
-    [
-        0,
-        *(pytest.param(part, marks=pytest.mark.fuzz) for part in range(1, PARTS)),
-    ],
+    [0, *(pytest.param(part, marks=pytest.mark.fuzz) for part in range(1, PARTS))],
 )
 def test_corpus(oracle: Oracle, part: int):
     """Programs of the corpus with random shardings of their arguments."""

@@ -8,12 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.campaign import Outcome, run_campaign
 from tests.differential.forms import STAGE_13, TTNN
-from tests.differential.partitioning import (
-    EQUAL,
-    REFUSED,
-    reason_of,
-    with_even_borders,
-)
+from tests.differential.partitioning import EQUAL, REFUSED, reason_of, with_even_borders
 from tests.differential.quantized_programs import Program, quantized_program
 from ttxdsl.conversion.stablehlo_to_ttir.convert import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn.convert import ConvertTTIRToTTNNPass

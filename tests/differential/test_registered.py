@@ -37,9 +37,7 @@ NOT_HERE = {
 }
 
 # what the newest jaxlib has beside what ours has
-NEWEST_PASSES: dict[str, dict[str, str]] = {
-    "sdy-verify-unreduced-axes": {},
-}
+NEWEST_PASSES: dict[str, dict[str, str]] = {"sdy-verify-unreduced-axes": {}}
 NEWEST_OPTIONS: dict[str, dict[str, str]] = {
     "sdy-drop-sharding-and-mesh": {"keep-module-sharding-metadata": "false"},
     "sdy-insert-explicit-reshards": {

@@ -23,7 +23,7 @@ from ttxdsl.loading.program import make_context, parse_program
 
 UNREADABLE = {
     ("dynamic_scalar", "debug"): "C++ prints a dynamic_slice of rank 0 as "
-    "`%x, , sizes = []` and does not read that",
+    "`%x, , sizes = []` and does not read that"
 }
 
 STRICTER = UNCHECKED | {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.differential import stored
@@ -33,6 +34,7 @@ class Asked:
 def opened(folder: Path, *, anew: bool = False) -> Iterator[Answers]:
     """A run of the suite that keeps its answers in this folder."""
     answers = Answers()
+    folder.mkdir(exist_ok=True)
     answers.open(folder)
     answers.anew = anew
     with closing(answers):
@@ -89,6 +91,34 @@ def test_asked_anew_the_answer_must_be_the_same(tmp_path: Path):
         pytest.raises(ChangedAnswer, match="no"),
     ):
         answers.of(HERE, "q", other)
+
+
+def test_the_repository_has_what_the_last_run_asked(tmp_path: Path):
+    file = tmp_path / "answers.json.xz"
+    for number in range(2):
+        with opened(tmp_path / "theirs", anew=True) as answers:
+            answers.take(file)
+            answers.of(HERE, [number], Asked([number]))
+            answers.give(file)
+    asked = Asked("another")
+    with opened(tmp_path / "fresh") as answers:
+        answers.take(file)
+        assert answers.of(HERE, [1], asked) == [1]
+        assert answers.of(HERE, [0], asked) == "another"
+    with opened(tmp_path / "fresh", anew=True) as answers, pytest.raises(ChangedAnswer):
+        answers.of(HERE, [1], asked)
+
+
+def test_drawn_examples_are_asked_each_time(tmp_path: Path):
+    asked = Asked()
+
+    @hypothesis.given(hypothesis.strategies.just(0))
+    def draw(_: int) -> None:
+        with opened(tmp_path, anew=True) as answers:
+            answers.of(HERE, "q", asked)
+
+    draw()
+    assert times_asked(tmp_path) == 1
 
 
 def test_campaigns_keep_nothing(tmp_path: Path):

@@ -130,10 +130,7 @@ def run_command(command: str) -> str:
     own, reader, file = ours.groups()
     tool, *options = shlex.split(own)
     output, errors = StringIO(), StringIO()
-    with (
-        redirect_stdout(output),
-        redirect_stderr(errors if reader or file else output),
-    ):
+    with redirect_stdout(output), redirect_stderr(errors if reader or file else output):
         match tool:
             case "ttxdsl":
                 main(options)

@@ -57,7 +57,7 @@ LINES = [
     ["why", "--between", PREDICT, ATTENTION],
     ["diff", ATTENTION, PREDICT],
     ["doctor", "--devices", "2", "--candidates", "3", ATTENTION],
-    ["plan", "--chip", "v6e", "--search", STEP],
+    ["plan", "--chip", "v6e", "--search", "--candidates", "3", STEP],
     ["compare-xla", "--static", STEP],
 ]
 

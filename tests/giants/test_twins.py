@@ -34,14 +34,7 @@ def test_numbers(name: str, tmp_path: Path):
         pytest.skip("TTXDSL_MAXTEXT_PYTHON names no Python that has MaxText")
     model, _ = TWINS[name]
     done = subprocess.run(
-        [
-            PYTHON,
-            str(EXPORTER),
-            str(tmp_path / name),
-            model,
-            TOPOLOGY,
-            *settings(name),
-        ],
+        [PYTHON, str(EXPORTER), str(tmp_path / name), model, TOPOLOGY, *settings(name)],
         capture_output=True,
         text=True,
         check=False,

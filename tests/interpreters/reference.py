@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tests.differential.oracle import array_of, written
-from tests.differential.stored import ANSWERS
+from tests.differential.stored import ANSWERS, processor
 from ttxdsl import universe
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.kernels.elements import is_float, widen
@@ -60,7 +60,13 @@ def stored(
     ask: Callable[[], Sequence[Any]],
 ) -> list[np.ndarray]:
     """The results of a program, which XLA is asked for if no stored answer has them."""
-    question = [text, [*map(written, inputs)], flags, os.environ["XLA_FLAGS"]]
+    question = [
+        text,
+        [*map(written, inputs)],
+        flags,
+        os.environ["XLA_FLAGS"],
+        processor(),
+    ]
     results = ANSWERS.of(
         Path(__file__), question, lambda: [written(np.asarray(one)) for one in ask()]
     )

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.interpreters.arrays import (
-    array,
-)
+from tests.interpreters.arrays import array
 from tests.interpreters.rank_programs import COLUMNS, LINES, loop_of_sums
-from tests.interpreters.reference import (
-    same_as_xla,
-)
+from tests.interpreters.reference import same_as_xla
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import Form
 

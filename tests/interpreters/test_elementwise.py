@@ -107,10 +107,7 @@ def test_gradients(arity, dtype):
             continue  # they have none
         inputs = [one + 1 if name == "chlo.acosh" else one for one in arguments]
         which = tuple(range(arity))
-        calls[name] = (
-            jax.grad(lambda *x, f=function: f(*x).sum(), which),
-            *inputs,
-        )
+        calls[name] = (jax.grad(lambda *x, f=function: f(*x).sum(), which), *inputs)
     rtol = 1280 * eps_of(dtype)
     each_same_as_jax(calls, rtol=rtol, atol=rtol)
 

@@ -9,23 +9,8 @@ import pytest
 from jax import lax
 
 import ttxdsl
-from tests.interpreters.arrays import (
-    BF16,
-    BOOL,
-    C64,
-    F16,
-    F32,
-    F64,
-    I8,
-    I32,
-    U8,
-    array,
-)
-from tests.interpreters.reference import (
-    body,
-    same_as_jax,
-    same_as_xla,
-)
+from tests.interpreters.arrays import BF16, BOOL, C64, F16, F32, F64, I8, I32, U8, array
+from tests.interpreters.reference import body, same_as_jax, same_as_xla
 
 pytestmark = pytest.mark.usefixtures("no_warnings")
 

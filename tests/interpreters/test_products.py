@@ -8,17 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from tests.interpreters.arrays import (
-    BF16,
-    C64,
-    F16,
-    F32,
-    F64,
-    I8,
-    I32,
-    U8,
-    array,
-)
+from tests.interpreters.arrays import BF16, C64, F16, F32, F64, I8, I32, U8, array
 from tests.interpreters.reference import (
     body,
     each_same_as_jax,

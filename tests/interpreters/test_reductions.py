@@ -22,11 +22,7 @@ from tests.interpreters.arrays import (
     U8,
     array,
 )
-from tests.interpreters.reference import (
-    body,
-    each_same_as_jax,
-    same_as_jax,
-)
+from tests.interpreters.reference import body, each_same_as_jax, same_as_jax
 
 pytestmark = pytest.mark.usefixtures("no_warnings")
 

@@ -102,11 +102,7 @@ def _step(optimizer: Any) -> Made:
 
     def step(w: Any, state: Any, x: Any, y: Any) -> Any:
         value, slope = jax.value_and_grad(loss)(w, x, y)
-        again = {
-            "value": value,
-            "grad": slope,
-            "value_fn": lambda w: loss(w, x, y),
-        }
+        again = {"value": value, "grad": slope, "value_fn": lambda w: loss(w, x, y)}
         more = isinstance(optimizer, optax.GradientTransformationExtraArgs)
         updates, state = optimizer.update(slope, state, w, **(again if more else {}))
         return optax.apply_updates(w, updates), jax.tree.leaves(state), value

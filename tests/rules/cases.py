@@ -321,10 +321,7 @@ def other() -> Iterator[tuple[str, str]]:
             f"sdy.{name}",
             mesh
             + call(
-                f"sdy.{name}",
-                [tensor(4, 8)],
-                [tensor(4, 8)],
-                f"sharding = {sharding}",
+                f"sdy.{name}", [tensor(4, 8)], [tensor(4, 8)], f"sharding = {sharding}"
             ),
         )
 

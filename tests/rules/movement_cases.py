@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.rules.op_text import (
-    Shape,
-    array_text,
-    call,
-    function,
-    limits_text,
-    tensor,
-)
+from tests.rules.op_text import Shape, array_text, call, function, limits_text, tensor
 
 BROADCASTS: tuple[tuple[Shape, Shape, Shape], ...] = (
     ((), (), ()),

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.rules.builder import (
-    Factor,
-    FactorType,
-    Shapes,
-    assemble,
-)
+from ttxdsl.rules.builder import Factor, FactorType, Shapes, assemble
 
 SQUARE = Shapes(((4, 8), (4, 8)), ((4, 8),))
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.rules.op_text import (
-    Shape,
-    array_text,
-    binary,
-    call,
-    tensor,
-)
+from tests.rules.op_text import Shape, array_text, binary, call, tensor
 
 CONVOLUTIONS: tuple[tuple[Shape, Shape, Shape, str, int, int], ...] = (
     # lhs, rhs, result, dimension numbers, batch groups, feature groups
@@ -259,11 +253,7 @@ def gather_scatter() -> Iterator[tuple[str, str]]:
                 _scatter(("f32",), shape, indices, updates, numbers, region),
             )
     shape, indices, updates, numbers = SCATTERS[0]
-    for name, elements in (
-        ("and", ("i1",)),
-        ("or", ("i32",)),
-        ("add", ("f32", "i32")),
-    ):
+    for name, elements in (("and", ("i1",)), ("or", ("i32",)), ("add", ("f32", "i32"))):
         yield (
             f"scatter-{name}-{elements}",
             _scatter(

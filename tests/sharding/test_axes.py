@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from ttxdsl.sharding.axes import (
-    AxisRef,
-    split_mesh_at,
-    subtract,
-    total_size,
-)
+from ttxdsl.sharding.axes import AxisRef, split_mesh_at, subtract, total_size
 from ttxdsl.sharding.devices.mesh import Mesh
 
 MESH = Mesh((("x", 2), ("y", 24), ("z", 16)))

@@ -2,11 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.sharding.factors import (
-    OpShardingRule,
-    parse_dim_mapping,
-    parse_rule,
-)
+from ttxdsl.sharding.factors import OpShardingRule, parse_dim_mapping, parse_rule
 
 DOT = OpShardingRule(
     factor_sizes=(8, 16, 4),

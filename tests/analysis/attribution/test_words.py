@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 import ttxdsl
-from tests.analysis.attribution.scanned_step import (
-    carrying,
-    handed,
-    line_of,
-    scanned,
-)
+from tests.analysis.attribution.scanned_step import carrying, handed, line_of, scanned
 from tests.sampling import sampled
 from ttxdsl.analysis.attribution.variables import variable_at
 from ttxdsl.analysis.attribution.words import Words

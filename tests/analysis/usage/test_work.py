@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.analysis.usage.work import (
-    flops,
-    multiply_adds,
-    operations,
-    product_numbers,
-)
+from ttxdsl.analysis.usage.work import flops, multiply_adds, operations, product_numbers
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import parse_program

@@ -47,10 +47,7 @@ for _dims in (
         one_op(f"stablehlo.iota dim = 0 : {_type}", "", _type),
     )
 
-add(
-    "10^12 elements, split",
-    on_mesh('["x"=4]', type_="tensor<1000000x1000000xf32>"),
-)
+add("10^12 elements, split", on_mesh('["x"=4]', type_="tensor<1000000x1000000xf32>"))
 add(
     "10^12 elements, split over 2^20 devices",
     on_mesh('["x"=1048576]', type_="tensor<1048576x1048576xf32>"),
@@ -68,8 +65,7 @@ add(
     ),
 )
 add(
-    "a prime of elements, split",
-    on_mesh('["x"=4]', type_="tensor<999999999989x8xf32>"),
+    "a prime of elements, split", on_mesh('["x"=4]', type_="tensor<999999999989x8xf32>")
 )
 add(
     "a reshape of many factors",
@@ -128,11 +124,7 @@ _numbers(
     f"stablehlo.slice %a [{INT64}:{INT64}] : ({_V}) -> tensor<0xf32>",
     "tensor<0xf32>",
 )
-_numbers(
-    "an iota along dimension 10^12",
-    f"stablehlo.iota dim = {HUGE} : {_V}",
-    _V,
-)
+_numbers("an iota along dimension 10^12", f"stablehlo.iota dim = {HUGE} : {_V}", _V)
 _numbers(
     "a broadcast along dimension 10^12",
     f"stablehlo.broadcast_in_dim %a, dims = [{HUGE}] : ({_V}) -> {_V}",
@@ -391,9 +383,7 @@ add(
 add(
     "an integer of 10^4 digits",
     one_op(
-        f"stablehlo.constant dense<{'9' * 10_000}> : tensor<8xi32>",
-        "",
-        "tensor<8xi32>",
+        f"stablehlo.constant dense<{'9' * 10_000}> : tensor<8xi32>", "", "tensor<8xi32>"
     ),
 )
 add(
@@ -459,8 +449,7 @@ add(
 )
 for _priority in (10**9, 10**18):
     add(
-        f"a priority of {_priority}",
-        on_mesh('["x"=2]', f'[{{"x"}}p{_priority}, {{}}]'),
+        f"a priority of {_priority}", on_mesh('["x"=2]', f'[{{"x"}}p{_priority}, {{}}]')
     )
 add(
     "a sharding rule of a huge factor",

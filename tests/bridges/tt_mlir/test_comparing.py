@@ -111,9 +111,7 @@ def _answers_in_another_ttir(text: str, **options: Any) -> Answer:
 
 
 def test_what_cannot_be_read_is_not_wrong(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(comparing, "compile_text", _answers_in_another_ttir)
     comparison = compare_with_tt(ttxdsl.load(NEGATE))

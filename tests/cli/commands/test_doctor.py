@@ -213,10 +213,7 @@ def test_prescriptions_of_the_own_mesh(
     ],
 )
 def test_options_of_the_other_question(
-    program: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    message: str,
+    program: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ):
     assert main(["doctor", str(program), *options]) == 1
     captured = capsys.readouterr()

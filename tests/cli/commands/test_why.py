@@ -114,10 +114,7 @@ def test_links(capsys: pytest.CaptureFixture[str], shared: Path):
     ],
 )
 def test_wrong_links(
-    options: list[str],
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-    shared: Path,
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str], shared: Path
 ):
     with pytest.raises(SystemExit) as raised:
         main(["why", str(shared), *options])

@@ -4,10 +4,7 @@ from math import prod
 
 from hypothesis import given, strategies as st
 
-from ttxdsl.conversion.stablehlo_to_ttir.group_axes import (
-    coordinates,
-    position,
-)
+from ttxdsl.conversion.stablehlo_to_ttir.group_axes import coordinates, position
 
 SHAPE = (2, 4)
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.insight.budget.directives import (
-    parse_budget,
-    parse_limits,
-)
+from ttxdsl.insight.budget.directives import parse_budget, parse_limits
 
 
 def limits(text: str) -> list[tuple[str, str, int, tuple[str, ...]]]:

@@ -140,10 +140,7 @@ PERMUTE = function(
 )
 
 SUBTRACT = function(
-    f"%a: {X}, %b: {X}",
-    T,
-    f"%0 = stablehlo.subtract %a, %b : {T}",
-    f"return %0 : {T}",
+    f"%a: {X}, %b: {X}", T, f"%0 = stablehlo.subtract %a, %b : {T}", f"return %0 : {T}"
 )
 
 PROGRAMS = {
@@ -380,10 +377,7 @@ FAULTS = [
     ),
     # lanes that a device pads its lookup with, as another one holds their rows
     Fault(
-        "padded lanes not masked",
-        LOOKUP,
-        _no_mask,
-        "11 update-global-to-local-shapes",
+        "padded lanes not masked", LOOKUP, _no_mask, "11 update-global-to-local-shapes"
     ),
     Fault(
         "permute pair dropped",

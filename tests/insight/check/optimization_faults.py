@@ -9,11 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tests.insight.check.faults import Fault

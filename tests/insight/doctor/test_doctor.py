@@ -21,11 +21,7 @@ from ttxdsl.costs.links import Link
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.insight.doctor.doctor import (
-    Diagnosis,
-    Row,
-    diagnose,
-)
+from ttxdsl.insight.doctor.doctor import Diagnosis, Row, diagnose
 from ttxdsl.insight.doctor.groups import Analysis, Family, analyze
 from ttxdsl.insight.doctor.jax_code import jax_code
 from ttxdsl.insight.doctor.measure import Measurement, compile_candidate, measure
@@ -311,11 +307,7 @@ def test_too_many_devices_or_sizes():
             8,
             "no argument's dimension can be split over 8 devices",
         ),
-        (
-            ttxdsl.load(SHARDED).partition().text,
-            8,
-            "partitioned for its mesh already",
-        ),
+        (ttxdsl.load(SHARDED).partition().text, 8, "partitioned for its mesh already"),
         (
             SHARDED.replace("func.func", 'sdy.mesh @other = <["x"=2]>\nfunc.func'),
             8,

@@ -52,7 +52,7 @@ def test_carriers_of_shardings_are_called_as_in_the_text():
     found = names(GSPMD)
     shown = [found.name(value) for value in all_values(found.module)]
     assert sorted(filter(None, shown)) == [
-        *("%1", "%2", "%4", "%5", "%6#0", "%6#1", "%a"),
+        *("%1", "%2", "%4", "%5", "%6#0", "%6#1", "%a")
     ]
     # what only carried a sharding stands for its operand
     assert found.name(found.find("%0")) == "%a"

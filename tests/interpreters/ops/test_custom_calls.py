@@ -108,12 +108,7 @@ def test_the_example_of_the_documentation():
             check_vma=False,
         )
 
-    numbers = [
-        [[0, 1], [0, 1]],
-        [[1, 2], [1, 1]],
-        [[0, 0], [1, 2]],
-        [[1, 1], [2, 1]],
-    ]
+    numbers = [[[0, 1], [0, 1]], [[1, 2], [1, 1]], [[0, 0], [1, 2]], [[1, 1], [2, 1]]]
     args = [
         jnp.array([[1, 2, 2], [3, 4, 0]], jnp.float32),
         jnp.zeros((2, 4), jnp.float32),

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.devices.replica_groups import (
-    Groups,
-    Strategy,
-    expand_groups,
-)
+from ttxdsl.sharding.devices.replica_groups import Groups, Strategy, expand_groups
 
 MESH = Mesh((("x", 2), ("y", 4)))
 

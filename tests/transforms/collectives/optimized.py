@@ -10,9 +10,7 @@ from ttxdsl.analysis.usage.collectives import counts_of, list_collectives
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
-from ttxdsl.transforms.collectives.optimize_collectives import (
-    OptimizeCollectivesPass,
-)
+from ttxdsl.transforms.collectives.optimize_collectives import OptimizeCollectivesPass
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 

@@ -11,10 +11,7 @@ from xdsl.ir import Block, Operation
 
 from tests.differential.corpus import Program, programs
 from tests.differential.partitioning import MESHES, sharded_program
-from tests.transforms.collectives.optimized import (
-    local,
-    optimized,
-)
+from tests.transforms.collectives.optimized import local, optimized
 from tests.transforms.collectives.programs import PROGRAMS
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks

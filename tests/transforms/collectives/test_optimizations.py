@@ -19,12 +19,7 @@ from tests.transforms.collectives.optimized import (
     optimized,
     sent,
 )
-from tests.transforms.collectives.programs import (
-    CHEAPER,
-    MESH,
-    PROGRAMS,
-    typed,
-)
+from tests.transforms.collectives.programs import CHEAPER, MESH, PROGRAMS, typed
 from tests.work import calls
 from ttxdsl.analysis.attribution.origins import optimizations
 from ttxdsl.costs.machines import GENERIC
@@ -320,12 +315,7 @@ def diamond(middle: int) -> VertexGraph:
 
 @pytest.mark.parametrize(
     ("middle", "near_sources", "price", "vertices"),
-    [
-        (5, True, 5, {3}),
-        (7, True, 6, {1, 2}),
-        (6, True, 6, {1, 2}),
-        (6, False, 6, {3}),
-    ],
+    [(5, True, 5, {3}), (7, True, 6, {1, 2}), (6, True, 6, {1, 2}), (6, False, 6, {3})],
 )
 def test_the_least_cut(middle: int, near_sources: bool, price: int, vertices: set[int]):
     cut = diamond(middle).least_cut(near_sources=near_sources)

@@ -81,10 +81,7 @@ FULL = f"sdy-insert-explicit-reshards{{enable-full-version=true {MARK}}}"
     [
         (FULL, f"func.func({FULL})"),
         ("sdy-propagation-pipeline{newest=true}", "sdy-propagation-pipeline"),
-        (
-            "sdy-export-pipeline{newest=true inline-meshes=true}",
-            "sdy-export-pipeline",
-        ),
+        ("sdy-export-pipeline{newest=true inline-meshes=true}", "sdy-export-pipeline"),
     ],
 )
 def test_partial_results_and_pipelines(newest: Oracle, ours: str, theirs: str):

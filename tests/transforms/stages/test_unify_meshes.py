@@ -391,9 +391,7 @@ def test_calls_whose_results_are_needed():
 
 def test_what_axes_are_called_is_told():
     text = program(
-        TWO,
-        SPLIT,
-        f'%r = sdy.sharding_constraint %a <@z, [{{"z"}}, {{}}]> : {T}',
+        TWO, SPLIT, f'%r = sdy.sharding_constraint %a <@z, [{{"z"}}, {{}}]> : {T}'
     )
     module = parse_program(text)
     with collect_remarks() as remarks:

@@ -334,8 +334,7 @@ def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
     assert len(functions) == 1 + names_of(module).count("composite")
     arguments = inputs(module, "random")
     np.testing.assert_array_equal(
-        run_module(module, arguments)[0],
-        run_module(parse_program(text), arguments)[0],
+        run_module(module, arguments)[0], run_module(parse_program(text), arguments)[0]
     )
 
 

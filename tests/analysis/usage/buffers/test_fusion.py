@@ -11,12 +11,7 @@ from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.traffic import times_computed
-from ttxdsl.costs.compilers import (
-    TPU,
-    TPU_MEGACORE,
-    TPU_V6E,
-    Compiler,
-)
+from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E, Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 

@@ -94,8 +94,7 @@ def windowed_steps(body: str, count: int, *, parts: int) -> list[BufferStep]:
             buffers, inside = [], Peak(parts, tuple(sums))
         steps.append(BufferStep(op, buffers, inside, [], False))
     begin_windows(
-        steps,
-        lambda op: count if any(n.startswith("d") for n in _names(op)) else 1,
+        steps, lambda op: count if any(n.startswith("d") for n in _names(op)) else 1
     )
     return steps
 

@@ -10,10 +10,7 @@ from xdsl.dialects.builtin import bf16
 import ttxdsl
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import (
-    Layouts,
-    splits_features,
-)
+from ttxdsl.analysis.usage.buffers.layouts import Layouts, splits_features
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo

@@ -95,7 +95,7 @@ def test_a_program_in_ttir(tmp_path: Path):
     path.write_text(source.lower("ttir").text)
     data = ttxdsl.load(path).report_data()
     assert [stage["name"] for stage in data["stages"]] == [
-        *("as read", "convert-ttir-to-ttnn"),
+        *("as read", "convert-ttir-to-ttnn")
     ]
     assert data["memory"] is None
     assert data["no_memory"]

@@ -161,21 +161,13 @@ def test_the_more_split_factor_wins_in_elementwise_ops():
 # --- the cause is the cause: without it, it does not happen ------------------------
 
 CURES = {
-    "closed dimension": (
-        programs.CLOSED,
-        ("[{}, {}]", "[{?}, {}]"),
-        ("%y", 0, "a"),
-    ),
+    "closed dimension": (programs.CLOSED, ("[{}, {}]", "[{?}, {}]"), ("%y", 0, "a")),
     "replicated axis": (
         programs.REPLICATED,
         (', replicated={"a"}', ""),
         ("%y", 0, "a"),
     ),
-    "uneven": (
-        programs.UNEVEN,
-        ('"b"=4', '"b"=2'),
-        ("%part", 0, "b"),
-    ),
+    "uneven": (programs.UNEVEN, ('"b"=4', '"b"=2'), ("%part", 0, "b")),
     "no rule": (
         programs.NO_RULE,
         (

@@ -9,9 +9,7 @@ import pytest
 from xdsl.dialects import builtin
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier
-from xdsl.transforms.canonicalize import (
-    CanonicalizePass,
-)
+from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.loading.program import make_context, parse_program
 

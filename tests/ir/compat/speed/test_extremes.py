@@ -132,10 +132,7 @@ EXTREMES: dict[str, tuple[int, Callable[[int], str]]] = {
             )
         ),
     ),
-    "escapes": (
-        400,
-        lambda n: 'module attributes {x.text = "' + "a\\0A" * n + '"} {}',
-    ),
+    "escapes": (400, lambda n: 'module attributes {x.text = "' + "a\\0A" * n + '"} {}'),
 }
 
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 from xdsl.dialects import test
-from xdsl.dialects.builtin import (
-    ModuleOp,
-    SymbolRefAttr,
-    i32,
-)
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, i32
 from xdsl.ir import Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove, SymbolTable
 from xdsl.transforms.dead_code_elimination import region_dce

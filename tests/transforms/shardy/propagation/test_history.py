@@ -10,9 +10,7 @@ from ttxdsl.loading.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.history import History
-from ttxdsl.transforms.shardy.propagation.user_priority import (
-    UserPriorityPropagatePass,
-)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 
 @pytest.mark.parametrize("count", [4, 40])

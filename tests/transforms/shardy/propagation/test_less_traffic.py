@@ -109,9 +109,7 @@ def test_a_large_program_is_tried_if_loops_gain_enough(monkeypatch: pytest.Monke
         assert (stage_6.candidates(parse_program(text)).other is not None) == is_tried
 
 
-def test_axes_of_size_one_stay_where_nothing_is_gained(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_axes_of_size_one_stay_where_nothing_is_gained(monkeypatch: pytest.MonkeyPatch):
     """They are taken out for a try, and all attributes are put back."""
     text = SIZE_ONE.replace('[{"d"}', '[{"one", "d"}')
     assert '"one", "d"' in text

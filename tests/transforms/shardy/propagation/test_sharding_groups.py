@@ -23,8 +23,7 @@ func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}
 def test_members_that_disagree_get_open_constraints_and_a_warning() -> None:
     module = parse(
         PROGRAM.replace(
-            "SECOND",
-            '%y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}',
+            "SECOND", '%y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}'
         )
     )
     groups = ShardingGroups(module)

@@ -8,9 +8,7 @@ from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.step import StepMemo, Updates
-from ttxdsl.transforms.shardy.propagation.user_priority import (
-    UserPriorityPropagatePass,
-)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 MESH = Mesh((("a", 4), ("b", 2), ("c", 2)))
 A, B, C = (AxisRef(name) for name in "abc")
