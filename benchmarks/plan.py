@@ -329,17 +329,23 @@ MORE_TIMES = """
 ## Other published speeds
 
 Steps whose speed on a pod somebody publishes, with the settings of `benchmarks/plan_pods.txt`: MaxText's
-own models of 16e9 to 1e12 parameters on v4, v5e and v5p (2023 to 2025, by the compilers of then), and the
-recipes for Ironwood (`7x`). They were first planned on 29 November 2026, before anything was mended by
-them: v5p had 1.05 (geometric mean of the error; worst 1.14), v4 1.05, and v5e 1.23, since nobody had measured what its
-products reach and it had the default 0.7. The half "fit" gave that a figure: v5e 0.93 (what libtpu's `estimated_cycles` say of products of
-8,192 to 28,672, 0.88 to 0.98) and v4 0.74. With the `7x` of before, half a chip was planned as a whole one: twice as
-fast, and with twice the memory. Its products reach 0.82 as published for single ones (950 of 1,153 TFLOPS; libtpu's cycles: 0.81
-to 0.87), memory 0.87 likewise; what its kernels reach and that a chip's two devices have a link of
-their own was decided with all of "ironwood" in sight.
-`16B_32x-v5e-256` and the other steps on many slices send more between them than is counted
-here; the two smallest Gemma 4 are planned with products in windows, whose sums are stored too often, and in
-gpt-oss the pod's own figure is 14% of what its chips can.
+own models of 16e9 to 1e12 parameters on v4, v5e and v5p (2023 to 2025, made by the compilers of then),
+and the recipes for Ironwood (`7x`). They were planned for the first time on 29 November 2026: then
+v5p had 1.05 (geometric mean of the error, worst 1.14), v4 1.05, and v5e 1.23, since nobody
+had measured what its products reach and 0.7 was assumed. The two steps "fit" gave a figure: v5e 0.93
+(by libtpu's `estimated_cycles` of products of 8,192 to 28,672 it is 0.88 to 0.98), v4 0.74. A `7x` was a whole
+chip until then, of which JAX has two devices: every step was planned at twice its speed, with twice its
+memory. Its products reach 0.82 as published for single ones (950 of 1,153 TFLOPS; libtpu's cycles say 0.81 to
+0.87). What its kernels reach, and that the two devices of a chip have a link of their own, was decided with
+all of "ironwood" in sight. The peaks of 7x are not compared with libtpu's. Of GPUs one figure was looked at:
+NVIDIA publishes 7.0 s for MaxText's Llama 2 70B on 64 H100 (FSDP); the step as exported for TPUs, with their
+attention kernel, is planned at 7.05 s.
+
+What is off most: the steps on 8 and 32 slices of v5e (what the data-centre network costs at that size is not
+counted); the two smallest Gemma 4 (products in windows, whose sums are stored more often here than they
+can be on the pod); gpt-oss, where the pod reaches 14% of its chips; and DeepSeek-V3, whose recipe
+has the sparse cores send while the others compute, which a plan does not count. `32B_v5p-128` "does not fit" by 0.2 GiB, and
+libtpu 0.0.52 says so as well (99.1 GiB).
 
 """
 
