@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.diagnostics.errors import UnsupportedError, source_position
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
     ComparisonDirectionAttr,
@@ -174,7 +175,11 @@ class Emitter:
     def splat(
         self, number: float, element: Attribute, shape: Sequence[int]
     ) -> SSAValue:
-        """Return a tensor of one small number."""
+        """Return a tensor of one small number, or of what stands for it where quantized."""
+        if isinstance(element, QuantizedType):
+            real = self.splat(number, element.expressed_type, shape)
+            type_ = TensorType(element, list(shape))
+            return self.one(stablehlo.UniformQuantizeOp, [real], type_)
         return self.broadcast(self.number(number, element), shape)
 
     # Elementwise

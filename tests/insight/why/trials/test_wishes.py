@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -98,6 +99,16 @@ def test_wishes(text: str, spec: tuple[tuple[str, ...], ...]):
 def test_wishes_that_are_refused(wish: str, message: str):
     with pytest.raises(CompileError, match=message):
         ttxdsl.load(text_of(SUMMED)).why(not_=wish)
+
+
+def test_a_value_of_a_wish_goes_by_what_answers_call_it():
+    program = ttxdsl.load(text_of(SUMMED))
+    told = str(program.why(not_="%1=P('data')")).splitlines()
+    (name,) = re.findall(r"tanh at line \d+ of layer", told[1])
+    for called in (name, "tanh"):
+        assert str(program.why(not_=f"{called}=P('data')")).splitlines()[1:] == told[1:]
+    with pytest.raises(CompileError, match=r"is the name of 2 values\n.* %0, %2"):
+        program.why(not_=f"{name.replace('tanh', 'dot_general')}=P('data')")
 
 
 def test_between(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections import defaultdict
+from itertools import islice
 from typing import cast
 
 from xdsl.dialects.func import FuncOp
@@ -12,6 +14,7 @@ from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.why.answers import Change, Counterfactual, WhyNot, WhySharding
 from ttxdsl.insight.why.causes.shardings import Shardings
+from ttxdsl.insight.why.names import all_values
 from ttxdsl.insight.why.places import Places, sharding_text
 from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals
 from ttxdsl.insight.why.trials.edits import Edit
@@ -65,7 +68,7 @@ def why_not(
         CompileError: there is no such value or axis, or the value cannot be split so.
     """
     name, spec = parse_wish(wish)
-    value = places.names.find(name)
+    value = _value(name, places)
     mesh_name, mesh = _mesh(places, spec)
     sharding = _sharding(value, spec, mesh_name, mesh)
     given = _is_argument(value, places)
@@ -84,6 +87,34 @@ def why_not(
         now = None  # the program came partitioned, or nothing uses the value
     outcome = figures and Counterfactual((edit.change,), trials.base, figures)
     return WhyNot(wish, str(edit.change), outcome, now, _against(now, spec))
+
+
+def _value(name: str, places: Places) -> SSAValue:
+    """Return the value of a name in the text, a path, or the words of an answer.
+
+    Raises:
+        CompileError: there is none, or several.
+    """
+    try:
+        return places.names.find(name)
+    except CompileError:
+        if name.startswith(("%", "@")):
+            raise
+        called: dict[str, list[SSAValue]] = defaultdict(list)
+        for value in all_values(places.names.module):
+            words = places.words.value(value) or ""
+            if words == name or words.startswith(f"{name} at line "):
+                called[words].append(value)
+        if not called:
+            raise
+    values = [value for of_words in called.values() for value in of_words]
+    if len(values) == 1:
+        return values[0]
+    names = called if len(called) > 1 else filter(None, map(places.names.name, values))
+    raise CompileError(
+        f"{name} is the name of {len(values)} values",
+        hint=f"say which: {', '.join(islice(names, 8))}",
+    )
 
 
 def _is_argument(value: SSAValue, places: Places) -> BlockArgument | None:
