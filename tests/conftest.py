@@ -34,8 +34,7 @@ os.environ.setdefault(
 
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-# nor do commands start processes, where all processors are busy: a slow one would look long
+# where all cores are busy a command would find its work long, and start processes
 processes._WORTH_A_PROCESS = math.inf
 
 gc.set_threshold(500_000, 20, 100)
@@ -77,8 +76,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def of_all_tests(config: pytest.Config) -> bool:
-    """Whether no files are named."""
-    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    """Whether neither files nor words of their names are given."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return whole and not config.option.keyword
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -92,12 +92,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     config = session.config
     if hasattr(config, "workerinput"):
         ANSWERS.write()  # the process that started this one reads them
-    elif (
-        ANSWERS.anew
-        and not exitstatus
-        and of_all_tests(config)
-        and not config.option.keyword
-    ):
+    elif ANSWERS.anew and not exitstatus and of_all_tests(config):
         ANSWERS.give(COMMITTED)
 
 

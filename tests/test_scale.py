@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from io import StringIO
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 import ttxdsl
 from tests.attack.bombs.deep import nested_calls, nested_regions
@@ -46,21 +43,15 @@ def nest(depth: int) -> str:
     )
 
 
-def printed(module: ModuleOp) -> str:
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue()
-
-
 @pytest.mark.parametrize(
     "text", [chain(4_000), nest(300)], ids=["a long chain", "deep regions"]
 )
 def test_parse_verify_print_and_clone(text: str):
     module = parse_program(text)
-    again = parse_program(printed(module))
+    again = parse_program(str(module))
     copy = module.clone()
     copy.verify()
-    assert printed(again) == printed(copy) == printed(module)
+    assert str(again) == str(copy) == str(module)
 
 
 def test_too_deep_is_a_diagnostic():

@@ -13,11 +13,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from tests.attack.module_mutations import mutate_module
 from tests.attack.text_mutations import mutate_text
@@ -26,6 +24,7 @@ from tests.differential.partitioning import MESHES, sharded_program
 from tests.differential.random_cases import runnable_program
 from tests.differential.random_programs import Options, random_program
 from tests.differential.stablehlo_mutations import USES
+from tests.printing import printed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import parse_program, program_text, split_programs
 
@@ -102,9 +101,7 @@ def _printed(rng: random.Random, module: ModuleOp) -> str:
             return program_text(module)
         except Exception:
             pass  # custom syntax is for valid ops
-    stream = StringIO()
-    Printer(stream, print_generic_format=True).print_op(module)
-    return stream.getvalue()
+    return printed(module, generic=True)
 
 
 def _mutant(rng: random.Random, origin: Origin) -> Mutant:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.catalogue.tt import USES, TTUse
-from tests.dialects.tt_text import parse, printed
+from tests.dialects.tt_text import parse
 from tests.differential.oracle import Oracle
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt.elementwise import ELEMENTWISE
@@ -19,7 +19,7 @@ from ttxdsl.interpreters.runtime.run import run_module
 @pytest.mark.usefixtures("no_warnings")
 def test_use(oracle: Oracle, use: TTUse):
     module = parse(use.text)
-    text = printed(module)
+    text = str(module)
     assert parse(text).is_structurally_equivalent(module)
     oracle.run(text.replace("builtin.module", "module"))
     (found,) = run_module(module, use.inputs)

@@ -6,14 +6,11 @@ What is tested follows from the catalogue; a new op wants a use in it, and no te
 from __future__ import annotations
 
 import re
-from io import StringIO
 
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 import ttxdsl
@@ -24,6 +21,7 @@ from tests.catalogue.uses import NOT_FOR_JAXLIB, UNCHECKED, USES
 from tests.conversion.compare import assert_close, random_inputs
 from tests.differential.oracle import Oracle
 from tests.interpreters.reference import xla
+from tests.printing import printed
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.loading.program import make_context, parse_program
@@ -35,12 +33,6 @@ NOT_IN_TABLE = {"stablehlo.return"}
 @pytest.fixture(scope="module")
 def context() -> Context:
     return make_context()
-
-
-def printed(module: ModuleOp, *, generic: bool = False) -> str:
-    text = StringIO()
-    Printer(text, print_generic_format=generic).print_op(module)
-    return text.getvalue()
 
 
 def test_the_catalogue_has_every_op():

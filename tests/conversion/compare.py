@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from tests.dialects.tt_text import parse, printed
+from tests.dialects.tt_text import parse
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
@@ -75,12 +75,12 @@ def assert_same_numbers(text: str, inputs: list[Array] | None = None) -> ModuleO
     program = parse(text)
     given = random_inputs(program) if inputs is None else inputs
     wanted = run_module(program, given)
-    lowered = parse(printed(to_ttir(text)))
+    lowered = parse(str(to_ttir(text)))
     for got, value in zip(run_module(lowered, given), wanted, strict=True):
         assert_close(got, value)
     convert_ttir_to_ttnn(lowered)
     lowered.verify()
-    lowered = parse(printed(lowered))
+    lowered = parse(str(lowered))
     for got, value in zip(run_module(lowered, given), wanted, strict=True):
         assert_close(got, value)
     return lowered

@@ -12,7 +12,7 @@ from tests.conversion.compare import (
     random_inputs,
     to_ttir,
 )
-from tests.dialects.tt_text import parse, printed
+from tests.dialects.tt_text import parse
 from tests.sampling import sampled
 from ttxdsl.conversion.ttir_to_ttnn.convert import convert_ttir_to_ttnn
 from ttxdsl.diagnostics.remarks import collect_remarks
@@ -219,12 +219,12 @@ def test_numbers(name: str):
     wanted = run_module(module.clone(), inputs)
     with collect_remarks():
         TTStableHLOPipelinePass().apply(make_context(), module)
-    lowered = to_ttir(printed(module))
+    lowered = to_ttir(str(module))
     for form in ("ttir", "ttnn"):
         if form == "ttnn":
             convert_ttir_to_ttnn(lowered)
         lowered.verify()
-        lowered = parse(printed(lowered))
+        lowered = parse(str(lowered))
         for got, value in zip(run_module(lowered, inputs), wanted, strict=True):
             assert_close(got, value)
 
@@ -310,7 +310,7 @@ def test_a_custom_call_keeps_its_fields_and_functions():
     [call] = [op for op in module.walk() if op.name == "ttnn.custom_call"]
     assert call.properties["backend_config"].data == "abc"
     assert "my.note" in call.attributes
-    assert printed(parse(printed(module))).count("@body") == 2
+    assert str(parse(str(module))).count("@body") == 2
 
 
 def test_the_verifier_of_the_op_that_it_stands_for():

@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
-from tests.dialects.tt_text import parse, printed
+from tests.dialects.tt_text import parse
 from tests.sampling import sampled
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -237,7 +237,7 @@ RESHARDS = [
 
 @pytest.mark.parametrize(("before", "after", "op"), RESHARDS)
 def test_reshards_through_the_whole_pipeline(before: str, after: str, op: str):
-    text = printed(resharded(before, after)).replace("<sharded>", "<unsharded>")
+    text = str(resharded(before, after)).replace("<sharded>", "<unsharded>")
     assert op in op_names(assert_same_numbers(text))
 
 
@@ -279,5 +279,5 @@ def test_data_on_the_devices_by_a_table(
     shards = [op for op in ttir.walk() if op.name == "ttir.mesh_shard"]
     tables = [list(op.properties["device_parts"].get_values()) for op in shards]
     assert tables == [held, held]
-    assert "collective_permute" not in printed(ttir)
+    assert "collective_permute" not in str(ttir)
     assert_same_numbers(text)

@@ -11,13 +11,11 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
@@ -74,9 +72,7 @@ def samples(module: ModuleOp, known: Container[str]) -> Iterable[Sample]:
             continue
         for op in function.body.block.ops:
             if _is_ours(op) and op.name not in known:
-                stream = StringIO()
-                Printer(stream=stream, print_generic_format=False).print_op(alone(op))
-                yield Sample(op.name, str(meshes), stream.getvalue())
+                yield Sample(op.name, str(meshes), str(alone(op)))
 
 
 def _module(wanted: Sequence[Sample]) -> str:

@@ -9,8 +9,9 @@ import pytest
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.dialects.sdy_cases import T, constraint, func, sharded
-from tests.dialects.test_sdy import parse, printed
+from tests.dialects.test_sdy import parse
 from tests.differential.oracle import Oracle
+from tests.printing import printed
 
 PLAIN = func("", sharded('<@mesh, [{}, {}], unreduced={"y"}>'))
 

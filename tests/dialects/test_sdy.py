@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 
@@ -20,6 +18,7 @@ from tests.attack.bombs.deep import nested_regions
 from tests.dialects.sdy_cases import ACCEPTED, MESH, func, sharded
 from tests.dialects.sdy_refusals import REJECTED, STRICTER
 from tests.differential.oracle import Oracle
+from tests.printing import printed
 from tests.work import calls
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
@@ -39,12 +38,6 @@ def parse(text: str, *, verify: bool = True) -> ModuleOp:
     if verify:
         module.verify()
     return module
-
-
-def printed(op: Operation, *, generic: bool = False) -> str:
-    stream = StringIO()
-    Printer(stream=stream, print_generic_format=generic).print_op(op)
-    return stream.getvalue()
 
 
 # Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
-from tests.dialects.tt_text import parse, printed, program
+from tests.dialects.tt_text import parse, program
 from ttxdsl.dialects import ttir, ttnn
 
 FULL = "shard_direction = #ttcore.shard_direction<full_to_shard>"
@@ -288,7 +288,7 @@ def test_mesh_shard(
         answer,
     )
     if message is None:
-        assert parse(printed(parse(text))).is_structurally_equivalent(parse(text))
+        assert parse(str(parse(text))).is_structurally_equivalent(parse(text))
     else:
         with pytest.raises(VerifyException, match=message):
             parse(text)

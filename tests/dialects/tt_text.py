@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.universe import Universe
 
 
@@ -28,12 +26,6 @@ def parse(text: str, *, verify: bool = True) -> ModuleOp:
     if verify:
         module.verify()
     return module
-
-
-def printed(op: Operation, *, generic: bool = False) -> str:
-    stream = StringIO()
-    Printer(stream=stream, print_generic_format=generic).print_op(op)
-    return stream.getvalue()
 
 
 def expand(type: str) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from functools import cache, lru_cache
-from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import PassPipeline
-from xdsl.printer import Printer
 from xdsl.universe import Universe
 
 from tests.differential.oracle import Oracle
@@ -41,9 +39,7 @@ def run_ours(text: str, pipeline: str) -> str:
     with collect_remarks():
         PassPipeline.parse_spec(_universe().all_passes, pipeline).apply(context, module)
     module.verify()
-    output = StringIO()
-    Printer(output).print_op(module)
-    return output.getvalue()
+    return str(module)
 
 
 def assert_equal_text(

@@ -5,12 +5,10 @@ text = single_device_text(module)
 
 from __future__ import annotations
 
-from io import StringIO
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 
+from tests.printing import printed
 from ttxdsl.dialects import sdy
 
 SAME = (
@@ -44,9 +42,7 @@ def single_device_text(module: ModuleOp) -> str | None:
             _erase(op)
         elif op.name.startswith(OF_SEVERAL):
             return None
-    stream = StringIO()
-    Printer(stream, print_generic_format=True).print_op(module)
-    return stream.getvalue()
+    return printed(module, generic=True)
 
 
 def _erase(op: Operation) -> None:

@@ -68,6 +68,7 @@ class Answers:
         """Whether to ask what is known too."""
         self._file: sqlite3.Connection | None = None
         self._new: dict[bytes, bytes] = {}
+        self._before = 0
         # looking for a version takes longer than most answers
         self._versions = [version("jax"), version("jaxlib")]
 
@@ -77,16 +78,10 @@ class Answers:
         if path.exists() and path.stat().st_size > LARGEST:
             path.unlink(missing_ok=True)
         self._file = sqlite3.connect(path, timeout=60)
-        with self._file as file:
-            file.execute(
-                "CREATE TABLE IF NOT EXISTS answers (question BLOB PRIMARY KEY, answer BLOB)"
-            )
+        self._file.execute(
+            "CREATE TABLE IF NOT EXISTS answers (question BLOB PRIMARY KEY, answer BLOB)"
+        )
         self.keeping = True
-        self._before = self._last_row()
-
-    def _last_row(self) -> int:
-        assert self._file is not None
-        return self._file.execute("SELECT max(rowid) FROM answers").fetchone()[0] or 0
 
     def take(self, path: Path) -> None:
         """Read the answers of a file that `give` wrote, unless they have been read."""
@@ -103,10 +98,11 @@ class Answers:
                     ),
                 )
                 file.execute(f"PRAGMA user_version = {state}")
-        self._before = self._last_row()
+        ((last,),) = self._file.execute("SELECT max(rowid) FROM answers")
+        self._before = last or 0
 
     def give(self, path: Path) -> None:
-        """Write what was asked since `open` or `take`, also by other processes."""
+        """Write what was asked since `take`, also by other processes."""
         assert self._file is not None
         self.write()
         rows = self._file.execute(

@@ -10,10 +10,8 @@ from __future__ import annotations
 import random
 import re
 from functools import partial
-from io import StringIO
 
 import pytest
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tests.attack.module_mutations import mutate_module
@@ -68,9 +66,7 @@ def changed_module(seed: int) -> str:
     module = parse_program(random_module(seed, features))
     for _ in range(rng.randint(1, 2)):
         module, _change = mutate_module(rng, module)
-    stream = StringIO()
-    Printer(stream).print_op(module)
-    return stream.getvalue()
+    return str(module)
 
 
 def _reason(message: str, known: dict[str, str]) -> str | None:

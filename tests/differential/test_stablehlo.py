@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import difflib
 import random
-from io import StringIO
 
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from tests.catalogue.use import Use
 from tests.catalogue.uses import NOT_FOR_JAXLIB, UNCHECKED, USES
@@ -18,6 +16,7 @@ from tests.differential.corpus import Program, programs
 from tests.differential.moved_ops import move_a_line
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.stablehlo_mutations import mutations
+from tests.printing import printed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import make_context, parse_program
 
@@ -47,12 +46,6 @@ def read(context: Context, text: str) -> ModuleOp:
     module = Parser(context, text).parse_module()
     module.verify()
     return module
-
-
-def printed(module: ModuleOp, *, generic: bool = False, debug: bool = False) -> str:
-    text = StringIO()
-    Printer(text, print_generic_format=generic, print_debuginfo=debug).print_op(module)
-    return text.getvalue()
 
 
 def differences(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import PassPipeline
-from xdsl.printer import Printer
 from xdsl.universe import Universe
 
 
@@ -28,6 +25,4 @@ def run_passes(text: str, passes: str) -> str:
     available = Universe.get_multiverse().all_passes
     PassPipeline.parse_spec(available, passes).apply(context, module)
     module.verify()
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue()
+    return str(module)

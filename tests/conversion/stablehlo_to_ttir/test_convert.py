@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
-from tests.dialects.tt_text import parse, printed
+from tests.dialects.tt_text import parse
 from tests.differential.oracle import Oracle
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
 
@@ -18,7 +18,7 @@ CASES = Path(__file__).parents[2] / "pipeline" / "seed_cases"
 def test_seed_cases_are_read_by_the_cpp_parser(oracle: Oracle, case: str):
     text = (CASES / case / "12-close-shardings.mlir").read_text()
     for module in (to_ttir(text), to_ttnn(text)):
-        lowered = printed(module)
+        lowered = str(module)
         oracle.run(lowered.replace("builtin.module", "module"))
         assert parse(lowered).is_structurally_equivalent(module)
 

@@ -9,11 +9,7 @@ import pytest
 
 from ttxdsl.interpreters.kernels import special
 
-
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with np.errstate(all="ignore"):
-        yield
+pytestmark = pytest.mark.usefixtures("no_warnings")
 
 
 def scalar(function):

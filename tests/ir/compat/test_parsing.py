@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from xdsl.context import Context
 from xdsl.ir import Block
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from tests.printing import printed
 from tests.sampling import sampled
 from ttxdsl.ir.compat.faults.locations import OpError, ParsedLoc
 from ttxdsl.ir.compat.speed import lines, types
@@ -36,13 +35,11 @@ def outcome(context: Context, text: str) -> str:
         module = Parser(context, text, "in.mlir").parse_module()
     except (ParseError, MultipleSpansParseError, OpError) as error:
         return str(error)
-    stream = StringIO()
-    Printer(stream=stream, print_debuginfo=True).print_op(module)
     places = [
         op.location.position if isinstance(op.location, ParsedLoc) else ""
         for op in module.walk()
     ]
-    return f"{stream.getvalue()}\n{places}"
+    return f"{printed(module, debug=True)}\n{places}"
 
 
 @pytest.fixture

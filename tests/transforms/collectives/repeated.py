@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import StringIO
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
 from xdsl.ir import SSAValue
-from xdsl.printer import Printer
 
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.loading.program import parse_program
@@ -48,9 +46,7 @@ def _written(text: str, count: int, *, chained: bool) -> str:
         )
         function.arg_attrs = _repeated(function.arg_attrs, count)
         function.res_attrs = _repeated(function.res_attrs, count)
-    stream = StringIO()
-    Printer(stream).print_op(module)
-    return stream.getvalue()
+    return str(module)
 
 
 def _repeated(

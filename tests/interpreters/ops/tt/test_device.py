@@ -12,12 +12,7 @@ from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.interpreters.mesh.collectives import ReplicaMismatchError
 from ttxdsl.interpreters.ops.tt.table import TABLE
 
-
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with np.errstate(all="ignore"):
-        yield
-
+pytestmark = pytest.mark.usefixtures("no_warnings")
 
 NOT_RUN = {
     "distributed_layer_norm", "distributed_rms_norm", "fill_cache", "prepare_conv2d_bias",
