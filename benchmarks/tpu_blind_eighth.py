@@ -9,7 +9,7 @@ a ViT by data alone, experts in a scan, and a step of decoding with caches.
 
 from functools import partial
 
-from tpu_blind_seventh import llama_block, llama_weights
+from tpu_blind_seventh import layers_in_python, llama_block, llama_weights
 from tpu_blind_sixth import attend, normed, token_loss, trained
 from tpu_programs import PROGRAMS, main, program, shape
 
@@ -19,32 +19,11 @@ OTHERS = set(PROGRAMS)
 @program("v5p:2x2x4", fsdp=16)
 def clipped_llama():
     """Llama of 1.9e9 parameters, layers in Python, checkpoints, clipping, a cosine schedule."""
-    import jax
-    import jax.numpy as jnp
     import optax
-    from jax.sharding import PartitionSpec as P
 
-    layers, width, heads, groups, hidden, vocab = 16, 3072, 24, 8, 8192, 32000
-    f32 = partial(shape, dtype="float32")
-    block = jax.checkpoint(llama_block(heads, groups, P("fsdp")))
-
-    def loss(params, tokens):
-        x = params["embed"].astype(jnp.bfloat16)[tokens[:, :-1]]
-        for p in params["layers"]:
-            x = block(x, p)
-        logits = normed(x, params["norm"]) @ params["head"].astype(jnp.bfloat16)
-        return token_loss(logits, tokens[:, 1:])
-
-    weights, specs = llama_weights(width, heads, groups, hidden, "fsdp", None)
-    layer = {n: f32(*sizes) for n, sizes in weights.items()}
-    params = {"embed": f32(vocab, width), "layers": [layer] * layers}
-    params |= {"norm": f32(width), "head": f32(width, vocab)}
-    spec = {"embed": P("fsdp"), "layers": [specs] * layers, "norm": P()}
-    spec["head"] = P("fsdp")
     rate = optax.warmup_cosine_decay_schedule(0.0, 3e-4, 100, 1000)
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(rate))
-    tokens = shape(64, 2049, dtype="int32")
-    return trained(loss, optimizer, params, spec, tokens, P("fsdp"))
+    return layers_in_python((16, 3072, 24, 8, 8192, 32000), optimizer, 64)
 
 
 @program("v6e:2x4", fsdp=8)

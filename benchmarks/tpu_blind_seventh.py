@@ -50,15 +50,19 @@ def llama_weights(width, heads, groups, hidden, fsdp, tensor):
     return weights | dict.fromkeys(("n1", "n2"), (width,)), specs
 
 
-@program("v6e:4x4", fsdp=16)
-def listed_llama():
-    """Llama of 1.6e9 parameters, layers in Python, each with a checkpoint."""
+def layers_in_python(sizes, optimizer, rows):
+    """Return a step of Llama with layers in Python, each with a checkpoint, all split by FSDP.
+
+    Args:
+        sizes: layers, width, heads, groups of keys, width of a layer's products, vocabulary.
+        optimizer: of optax.
+        rows: of 2,048 tokens, on all devices together.
+    """
     import jax
     import jax.numpy as jnp
-    import optax
     from jax.sharding import PartitionSpec as P
 
-    layers, width, heads, groups, hidden, vocab = 20, 2560, 20, 4, 6912, 50432
+    layers, width, heads, groups, hidden, vocab = sizes
     f32 = partial(shape, dtype="float32")
     block = jax.checkpoint(llama_block(heads, groups, P("fsdp")))
 
@@ -75,9 +79,17 @@ def listed_llama():
     params |= {"norm": f32(width), "head": f32(width, vocab)}
     spec = {"embed": P("fsdp"), "layers": [specs] * layers, "norm": P()}
     spec["head"] = P("fsdp")
-    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(3e-4))
-    tokens = shape(32, 2049, dtype="int32")
+    tokens = shape(rows, 2049, dtype="int32")
     return trained(loss, optimizer, params, spec, tokens, P("fsdp"))
+
+
+@program("v6e:4x4", fsdp=16)
+def listed_llama():
+    """Llama of 1.6e9 parameters, layers in Python, each with a checkpoint."""
+    import optax
+
+    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(3e-4))
+    return layers_in_python((20, 2560, 20, 4, 6912, 50432), optimizer, 32)
 
 
 @program("v5p:2x2x4", fsdp=8, tensor=2)

@@ -232,7 +232,7 @@ _TPU_PASSES = (
     *(("f32", 1.45), ("f32_high", 3.0), ("f32_highest", 6.0), ("f64", 18.0)),
     *(("i32", 9.0), ("ui32", 9.0)),
 )
-"""What every TPU's multipliers, of bf16, need for other numbers."""
+"""Passes through the multipliers of bf16 for products of other numbers, on every TPU."""
 
 _TPU_NETWORK = Link(1e-5, 12.5e9, Shape.ALL)
 _GPU_NETWORK = Link(5e-6, 50e9, Shape.ALL)

@@ -81,7 +81,7 @@ class _GoOn(NamedTuple):
 
 
 _Task = Block | _GoOn | _Border
-"""What is to be looked at: a block, or a part of one."""
+"""A block to check, or a part of one."""
 
 
 def find_violation(root: Operation) -> Violation | None:

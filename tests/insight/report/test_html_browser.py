@@ -106,11 +106,11 @@ def test_the_page_says_which_stages_it_does_not_list(
         assert few.page.locator("#listing .row").count() > 10
 
 
-def painted(page: Page) -> int:
-    """How many colours the graph's canvas has."""
-    return page.evaluate(
+def expect_painted(page: Page) -> None:
+    """Wait for a frame in which the graph's canvas has many colours."""
+    page.wait_for_function(
         """() => new Set(new Uint32Array(graph.context.getImageData(
-             0, 0, graph.canvas.width, graph.canvas.height).data.buffer)).size"""
+             0, 0, graph.canvas.width, graph.canvas.height).data.buffer)).size > 50"""
     )
 
 
@@ -118,7 +118,7 @@ def test_it_is_drawn(report: Report):
     page = report.page
     assert page.locator("#title").inner_text() == "mlp_train_step.mlir"
     assert "65\nops" in page.locator("#stats").inner_text()
-    assert painted(page) > 50
+    expect_painted(page)
     assert "arguments" in report.rows()
     # what is sent, by cause, is there at once
     lines = page.locator("#details .purposes li").all_inner_texts()
@@ -559,7 +559,7 @@ def test_themes(report: Report):
     first = report.js("getComputedStyle(document.body).backgroundColor")
     page.keyboard.press("t")
     assert report.js("getComputedStyle(document.body).backgroundColor") != first
-    assert painted(page) > 50
+    expect_painted(page)
 
 
 NASTY = "<b>&\"'</script>"

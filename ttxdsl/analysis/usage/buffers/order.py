@@ -407,6 +407,8 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     chains: dict[tuple[bool, int], list[Operation]] = {}
     """Gradients that wait, each with what follows, by whether for all layers and their number."""
     chain_of: dict[SSAValue, tuple[bool, int]] = {}
+    waiting: list[tuple[bool, int]] = []
+    """The chains that wait for the end of their layer, in order."""
     ordered: list[Operation] = []
 
     def end(places: Iterable[tuple[bool, int]]) -> None:
@@ -432,14 +434,19 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
         if not places:
             is_again = is_product and dependent and op not in dependent
             if is_again or _is_barrier(op):
-                end([place for place in chains if not place[0]])
+                end(waiting)
+                waiting.clear()
             ordered.append(op)
             continue
-        chains.setdefault(max(places), []).append(op)
-        chain_of.update(dict.fromkeys(op.results, max(places)))
-        waiting = [place for place in chains if not place[0]]
+        place = max(places)
+        if place not in chains:
+            chains[place] = []
+            if not place[0]:
+                waiting.append(place)
+        chains[place].append(op)
+        chain_of.update(dict.fromkeys(op.results, place))
         if len(waiting) > _LAYER_WEIGHTS:
-            end(waiting[:1])
+            end([waiting.pop(0)])
     end(sorted(chains))
     return [*ordered, ops[-1]]
 
