@@ -35,6 +35,8 @@ class Compiler:
         stores_probabilities: whether a softmax's result is stored for several products.
         longest_made_row: elements of the longest row whose softmax is one kernel with a product
             of operands that it makes itself, as rotary embeddings are.
+        longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
+            several sequences; what it needs for longer ones is stored in their shape. 0: any.
         read_while_sent: bytes that a device reads from its memory while it sends one.
         gradients_last: whether gradients that are scattered in windows run behind all layers.
         scatters_rows: whether a product that is scattered in windows has the dimension that is
@@ -56,6 +58,7 @@ class Compiler:
     functions_once: bool = False
     stores_probabilities: bool = True
     longest_made_row: int = 0
+    longest_masked_row: int = 0
     read_while_sent: float = 0
     gradients_last: bool = False
     scatters_rows: bool = False
@@ -126,6 +129,7 @@ TPU_V6E = replace(
     core_bytes=_CORE,
     stores_probabilities=False,
     longest_made_row=4096,
+    longest_masked_row=2560,
     read_while_sent=18,
     scatters_rows=True,
     four_in_rows=False,

@@ -278,6 +278,51 @@ def test_scores_of_rotated_queries_are_stored_ahead_of_their_softmax(
         assert Fusion(compiler).is_streamed(first) is not expected
 
 
+@pytest.mark.parametrize(
+    ("row", "sequences", "compiler", "is_spread"),
+    [
+        *((4096, 2, TPU_V6E, True), (4096, 1, TPU_V6E, False)),
+        *((2048, 2, TPU_V6E, False), (4096, 2, TPU, False)),
+    ],
+)
+def test_masks_of_long_rows_are_stored_as_large_as_their_scores(
+    row: int, sequences: int, compiler: Compiler, is_spread: bool
+):
+    """Beside the exponentials are scores, their factor and what the mask puts in their place."""
+    q, k = f"tensor<{sequences}x8x64xf32>", f"tensor<{sequences}x{row}x64xf32>"
+    wide, mask = (f"tensor<{sequences}x8x{row}x{t}>" for t in ("f32", "i1"))
+    for scaled, count in (("stablehlo.multiply %p, %f", 3), ("stablehlo.abs %p", 0)):
+        module = module_of(
+            f"""
+  %p = stablehlo.dot_general %q, %k, batching_dims = [0] x [0],
+      contracting_dims = [2] x [2] : ({q}, {k}) -> {wide}
+  %s = {scaled} : {wide}
+  %n = stablehlo.select %m, %s, %f : {mask}, {wide}
+  %d = stablehlo.subtract %n, %b : {wide}
+  %0 = stablehlo.exponential %d : {wide}
+  return %0 : {wide}""",
+            wide,
+            f"%q: {q}, %k: {k}, %m: {mask}, %f: {wide}, %b: {wide}",
+        )
+        (power,) = (op for op in all_ops(module) if "exponential" in op.name)
+        types = [str(type_) for type_ in Fusion(compiler).beside(power)]
+        assert types == ([mask, *[wide] * count] if is_spread and count else [])
+
+
+def test_numbers_that_are_chosen_have_no_mask():
+    number, choice = "tensor<f32>", "tensor<i1>"
+    module = module_of(
+        f"""
+  %n = stablehlo.select %m, %x, %y : {choice}, {number}
+  %d = stablehlo.subtract %n, %y : {number}
+  %0 = stablehlo.exponential %d : {number}
+  return %0 : {number}""",
+        arguments=f"%m: {choice}, %x: {number}, %y: {number}",
+    )
+    (power,) = (op for op in all_ops(module) if "exponential" in op.name)
+    assert Fusion(TPU_V6E).beside(power) == []
+
+
 def test_scatter_of_one_element_a_row_is_a_comparison():
     rows, index = "tensor<64x1xf32>", "tensor<64x1x1xi32>"
     dims = (

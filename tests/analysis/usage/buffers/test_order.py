@@ -17,12 +17,6 @@ from ttxdsl.analysis.usage.buffers.order import (
     repeating_loop,
     scheduled,
 )
-from ttxdsl.analysis.usage.buffers.rearranged import (
-    rearranged,
-    stored_late,
-    tables_beside,
-    written_over_first,
-)
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.chips import chip_named
@@ -108,48 +102,6 @@ def test_microbatches_that_are_added_have_the_order_of_the_program():
     assert on_demand(ops) == ops
 
 
-BATCH, TOKENS = 8, 512
-LOGITS = f"{BATCH}x{TOKENS - 1}x1024"
-LOSS = f"""
-func.func @main(%x: tensor<{BATCH}x{TOKENS}x256xbf16>, %w: tensor<256x1024xbf16>, %labels: tensor<{BATCH}x{TOKENS - 1}x1xi32>)
-    -> (tensor<{BATCH}x{TOKENS - 1}x1xf32>, tensor<256x1024xbf16>, tensor<{BATCH}x{TOKENS}x256xbf16>) {{
-  %z = stablehlo.constant dense<0.0> : tensor<bf16>
-  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<{BATCH}x{TOKENS}x256xbf16>, tensor<256x1024xbf16>) -> tensor<{BATCH}x{TOKENS}x1024xbf16>
-  %1 = stablehlo.slice %0 [0:{BATCH}, 0:{TOKENS - 1}, 0:1024] : (tensor<{BATCH}x{TOKENS}x1024xbf16>) -> tensor<{LOGITS}xbf16>
-  %l = stablehlo.convert %1 : (tensor<{LOGITS}xbf16>) -> tensor<{LOGITS}xf32>
-  %table = stablehlo.add %l, %l : tensor<{LOGITS}xf32>
-  %picked = "stablehlo.gather"(%table, %labels) <{{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [2], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 1>, indices_are_sorted = false}}> : (tensor<{LOGITS}xf32>, tensor<{BATCH}x{TOKENS - 1}x1xi32>) -> tensor<{BATCH}x{TOKENS - 1}x1xf32>
-  %e = stablehlo.exponential %l : tensor<{LOGITS}xf32>
-  %gradient = stablehlo.convert %e : (tensor<{LOGITS}xf32>) -> tensor<{LOGITS}xbf16>
-  %padded = stablehlo.pad %gradient, %z, low = [0, 0, 0], high = [0, 1, 0], interior = [0, 0, 0] : (tensor<{LOGITS}xbf16>, tensor<bf16>) -> tensor<{BATCH}x{TOKENS}x1024xbf16>
-  %of_w = stablehlo.dot_general %x, %padded, contracting_dims = [0, 1] x [0, 1] : (tensor<{BATCH}x{TOKENS}x256xbf16>, tensor<{BATCH}x{TOKENS}x1024xbf16>) -> tensor<256x1024xbf16>
-  %of_x = stablehlo.dot_general %padded, %w, contracting_dims = [2] x [1] : (tensor<{BATCH}x{TOKENS}x1024xbf16>, tensor<256x1024xbf16>) -> tensor<{BATCH}x{TOKENS}x256xbf16>
-  return %picked, %of_w, %of_x : tensor<{BATCH}x{TOKENS - 1}x1xf32>, tensor<256x1024xbf16>, tensor<{BATCH}x{TOKENS}x256xbf16>
-}}
-"""
-
-
-def test_the_gradient_of_logits_without_the_last_token_is_made_beside_the_log_probabilities():
-    module = parse_program(LOSS, make_context())
-    names = {op: op.results[0].name_hint for op in all_ops(module) if op.results}
-    ops = list(names)
-    fusion = Fusion(TPU)
-    stored = {names[op] for op in ops if fusion.is_stored(op)}
-    # the products pad what is stored
-    assert {"table", "gradient"} <= stored
-    assert all(fusion.is_fused(op) for op in ops if names[op] == "padded")
-    order = [names[op] for op in tables_beside(ops, fusion)]
-    assert order.index("picked") == order.index("gradient") + 1
-
-
-def test_a_gradient_of_other_logits_is_in_another_loop():
-    text = LOSS.replace("exponential %l", "exponential %m").replace(
-        "(%x:", f"(%m: tensor<{LOGITS}xf32>, %x:"
-    )
-    ops = [*all_ops(parse_program(text, make_context()))]
-    assert tables_beside(ops, Fusion(TPU)) == ops
-
-
 def test_a_second_order_is_tried_where_the_first_does_not_fit():
     module = parse_program(LAYERS, make_context())
     chip = chip_named("v5e")
@@ -170,6 +122,7 @@ def head(
     moved: str = "",
     axes: int = 1,
     read_while_sent: float = 0,
+    behind: str = "",
 ) -> list[str]:
     """Return the order of a step's ops: a head's gradients, a loop, and the head's update.
 
@@ -180,7 +133,8 @@ def head(
         tokens: rows of the logits' gradient.
         moved: an op in the loop of gradients.
         axes: of the mesh, one after the other, that scatter the gradient; 2 have two groups.
-        read_while_sent: of the compiler; nothing behind the loop reads any bytes.
+        read_while_sent: of the compiler; nothing else behind the loop reads any bytes.
+        behind: an op behind the loop of gradients.
     """
     part, rows = f"tensor<{256 // group}x256xf32>", f"tensor<{tokens}x256xf32>"
     types = [T, part] if axes == 1 else [T, f"tensor<{512 // group}x256xf32>", part]
@@ -226,6 +180,7 @@ def head(
             %n = stablehlo.add %i, %one : tensor<i32>
             stablehlo.return %n, %1 : tensor<i32>, {T}
           }}
+          {behind}
           %new = {updated} %w, %part : {part}
           return %new, %loop#1, %back : {part}, {T}, {rows}
         }}
@@ -239,8 +194,29 @@ def head(
 
 
 def test_a_scattered_gradient_runs_ahead_if_nothing_behind_hides_its_last_message():
-    early = ["dot_general", "reduce_scatter", "while", "subtract", "return"]
-    assert head("stablehlo.subtract", read_while_sent=1)[-5:] == early
+    early = ["dot_general", "reduce_scatter", "while"]
+    update = "stablehlo.subtract"
+    assert head(update, read_while_sent=1)[-5:-2] == early
+    reading = f"%read = stablehlo.dot_general %loop#1, %loop#1, {DOT}"
+    assert head(update, read_while_sent=9)[-5:-2] == early
+    assert head(update, read_while_sent=9, behind=reading)[-6:-3] == early
+    assert head(update, read_while_sent=8, behind=reading)[-6:-3] != early
+    # one message hides no other
+    sent = f"""%sent = "stablehlo.all_gather"(%loop#1) <{{all_gather_dim = 0 : i64,
+        replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : ({T}) -> tensor<1024x256xf32>"""
+    assert head(update, read_while_sent=1, behind=sent)[-6:-3] == early
+    # a scatter reads and writes what it adds, not the table
+    added = f"""%added = "stablehlo.scatter"(%loop#1, %rows, %few) <{{
+        scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+            inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>,
+        indices_are_sorted = false, unique_indices = false}}> ({{
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }}) : ({T}, tensor<8x1xi32>, tensor<8x256xf32>) -> {T}"""
+    few = """%rows = stablehlo.constant dense<0> : tensor<8x1xi32>
+        %few = stablehlo.constant dense<0.0> : tensor<8x256xf32>"""
+    assert head(update, read_while_sent=1, behind=few + "\n" + added)[-8:-5] == early
 
 
 def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_loop():
@@ -329,37 +305,6 @@ def test_what_each_turn_gathers_is_not_held_around_the_loop(tmp_path: Path):
     assert gather not in [point.op for point in points]
     (turn,) = (point for point in points if point.op is loop)
     assert turn.inside >= 4096 * 512 * 4
-
-
-GATED = "tensor<1024x1024xbf16>"
-GATES = f"""
-sdy.mesh @mesh = <["x"=8]>
-func.func @main(%x: {GATED}, %g: {GATED}, %w: {GATED}, %d: {GATED})
-    -> ({GATED}, tensor<128x1024xbf16>) {{
-  %h = stablehlo.multiply %x, %g : {GATED}
-  %y = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0] : ({GATED}, {GATED}) -> {GATED}
-  %c = stablehlo.cbrt %y : {GATED}
-  %dw = stablehlo.dot_general %h, %d, contracting_dims = [0] x [0] : ({GATED}, {GATED}) -> {GATED}
-  %s = "stablehlo.reduce_scatter"(%dw) <{{scatter_dimension = 0 : i64, channel_handle =
-      #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups =
-      dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids}}> ({{
-  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
-    %e = stablehlo.add %a, %b : tensor<bf16>
-    stablehlo.return %e : tensor<bf16>
-  }}) : ({GATED}) -> tensor<128x1024xbf16>
-  return %c, %s : {GATED}, tensor<128x1024xbf16>
-}}
-"""
-
-
-def test_what_a_product_in_windows_alone_needs_stored_is_made_for_it():
-    module = parse_program(GATES, make_context())
-    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
-    ops = list(function.body.block.ops)
-    made = next(op for op in ops if isinstance(op, stablehlo.MulOp))
-    *_, gradient = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
-    order = stored_late(ops, Fusion(TPU))
-    assert order.index(made) == order.index(gradient) - 1
 
 
 LOOP = """
@@ -627,65 +572,3 @@ def test_a_gradient_that_is_transposed_in_the_end_waits_for_no_other_layer():
         ordered = scheduled(list(function.regions[0].block.ops), Fusion(compiler))
         order = [r.name_hint or "" for op in ordered for r in op.results]
         assert (order.index("product1") > order.index("e")) is is_late
-
-
-def gates(read: str, is_kernel_between: bool = False) -> list[str]:
-    """Return the order of two elementwise ops of which one may read three kernels' results."""
-    lines = [
-        kernel("%c", "%x"),
-        f"%fewer = stablehlo.multiply %a, %b : {T}",
-        f"%both = stablehlo.add %a, %b : {T}",
-    ]
-    if is_kernel_between:
-        lines.append(lines.pop(0))
-    module = parse_program(
-        f"""
-        func.func @main(%x: {T}) -> ({T}, {T}) {{
-          {kernel("%a", "%x")}
-          {kernel("%b", "%x")}
-          {" ".join(lines)}
-          %more = stablehlo.multiply {read}, %c : {T}
-          return %fewer, %more : {T}, {T}
-        }}
-        """,
-        make_context(),
-    )
-    (function,) = module.ops
-    ops = written_over_first(list(function.regions[0].block.ops), Fusion(TPU))
-    assert written_over_first(ops, Fusion(TPU)) == ops
-    names = (str(result.name_hint) for op in ops for result in op.results)
-    return [name for name in names if name in ("fewer", "more")]
-
-
-def test_what_ends_more_of_what_kernels_made_is_written_first():
-    assert gates("%both") == ["more", "fewer"]
-    assert gates("%a") == ["fewer", "more"]  # neither reads all of the other's
-    assert gates("%both", is_kernel_between=True) == ["fewer", "more"]
-
-
-def attention_gradients(probabilities: str) -> list[str]:
-    """Return the order of the gradients of scores and of values."""
-    qk, kd = "tensor<2x256x256xf32>", "tensor<2x256x64xf32>"
-    batch = "batching_dims = [0] x [0], contracting_dims ="
-    module = parse_program(
-        f"""
-        func.func @main(%x: {qk}, %s: {qk}, %d: {kd}, %v: {kd}) -> ({qk}, {kd}) {{
-          %e = stablehlo.exponential %x : {qk}
-          %p = {probabilities} : {qk}
-          %scores = stablehlo.dot_general %d, %v, {batch} [2] x [2] : ({kd}, {kd}) -> {qk}
-          %values = stablehlo.dot_general %p, %d, {batch} [1] x [1] : ({qk}, {kd}) -> {kd}
-          return %scores, %values : {qk}, {kd}
-        }}
-        """,
-        make_context(),
-    )
-    (function,) = module.ops
-    ops = rearranged(list(function.regions[0].block.ops), Fusion(TPU))
-    assert rearranged(ops, Fusion(TPU)) == ops
-    names = (str(result.name_hint) for op in ops for result in op.results)
-    return [name for name in names if name in ("scores", "values")]
-
-
-def test_probabilities_end_before_their_gradient_is_made():
-    assert attention_gradients("stablehlo.divide %e, %s") == ["values", "scores"]
-    assert attention_gradients("stablehlo.divide %x, %s") == ["scores", "values"]

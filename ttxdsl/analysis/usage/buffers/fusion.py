@@ -28,6 +28,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     has_groups,
     is_one_hot,
     is_probabilities,
+    mask_types,
     scratch_types,
     softmax_product,
     summed_among,
@@ -179,10 +180,7 @@ class Fusion:
         return dim == tiled_order(shape_of(value), tile)[-1]
 
     def windows(self, op: Operation) -> int:
-        """Return the number of windows of a product in a loop with the collective at it.
-
-        1 of any other op.
-        """
+        """Return how many windows a product has in a loop with its collective, or 1."""
         if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
             return 1
         return max(self._scattered(op), *map(self._gathered, op.operands))
@@ -459,6 +457,8 @@ class Fusion:
                 return window_types(op.result, count, is_sum=True)
             whole = max(op.operands, key=self._gathered)
             return window_types(whole, self._gathered(whole), is_sum=False)
+        if masked := mask_types(op, self.compiler.longest_masked_row):
+            return masked
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None
         if not isinstance(table, Operation) or not self.is_fused(table):
             return scratch_types(op)

@@ -37,6 +37,7 @@ from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
+from ttxdsl.dialects.traits import Collective
 from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
@@ -92,7 +93,7 @@ def _is_early(
 
     One that is scattered in windows does if nothing behind the loop takes long enough to hide its
     last message (libtpu 0.0.52, where a norm of gradients is awaited: ten of eleven on v5e and v5p,
-    two of five on v6e), but for one of a single sequence, whose products have no batch (five of five
+    eight of nine on v6e), but for one of a single sequence, whose products have no batch (five of five
     run it behind). One that an all_reduce sums may, unless it is scattered along two axes.
     """
     if not head or _is_added(head[-1]):
@@ -130,7 +131,11 @@ def _bytes_behind(loop: stablehlo.WhileOp, gradient: Operation, fusion: Fusion) 
         ]
         if needed and op is not gradient:
             needing[op] = any(needed)
-            if not (needing[op] or fusion.is_fused(op) or shares_bytes(op)):
+            if needing[op] or fusion.is_fused(op) or shares_bytes(op):
+                pass
+            elif isinstance(op, stablehlo.ScatterOp):  # in place
+                moved += 2 * sum(map(value_bytes, op.updates))
+            elif op.get_trait(Collective) is None:
                 moved += sum(map(value_bytes, fusion.buffers_read(op)))
                 moved += sum(map(value_bytes, op.results))
         op = op.next_op

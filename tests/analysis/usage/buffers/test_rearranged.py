@@ -1,0 +1,160 @@
+"""Orders of a few ops that end or begin their buffers otherwise."""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.rearranged import (
+    rearranged,
+    stored_late,
+    tables_beside,
+    written_over_first,
+)
+from ttxdsl.costs.compilers import TPU
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.loading.program import make_context, parse_program
+
+T = "tensor<256x256xf32>"
+
+
+BATCH, TOKENS = 8, 512
+LOGITS = f"{BATCH}x{TOKENS - 1}x1024"
+LOSS = f"""
+func.func @main(%x: tensor<{BATCH}x{TOKENS}x256xbf16>, %w: tensor<256x1024xbf16>, %labels: tensor<{BATCH}x{TOKENS - 1}x1xi32>)
+    -> (tensor<{BATCH}x{TOKENS - 1}x1xf32>, tensor<256x1024xbf16>, tensor<{BATCH}x{TOKENS}x256xbf16>) {{
+  %z = stablehlo.constant dense<0.0> : tensor<bf16>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<{BATCH}x{TOKENS}x256xbf16>, tensor<256x1024xbf16>) -> tensor<{BATCH}x{TOKENS}x1024xbf16>
+  %1 = stablehlo.slice %0 [0:{BATCH}, 0:{TOKENS - 1}, 0:1024] : (tensor<{BATCH}x{TOKENS}x1024xbf16>) -> tensor<{LOGITS}xbf16>
+  %l = stablehlo.convert %1 : (tensor<{LOGITS}xbf16>) -> tensor<{LOGITS}xf32>
+  %table = stablehlo.add %l, %l : tensor<{LOGITS}xf32>
+  %picked = "stablehlo.gather"(%table, %labels) <{{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [2], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 1>, indices_are_sorted = false}}> : (tensor<{LOGITS}xf32>, tensor<{BATCH}x{TOKENS - 1}x1xi32>) -> tensor<{BATCH}x{TOKENS - 1}x1xf32>
+  %e = stablehlo.exponential %l : tensor<{LOGITS}xf32>
+  %gradient = stablehlo.convert %e : (tensor<{LOGITS}xf32>) -> tensor<{LOGITS}xbf16>
+  %padded = stablehlo.pad %gradient, %z, low = [0, 0, 0], high = [0, 1, 0], interior = [0, 0, 0] : (tensor<{LOGITS}xbf16>, tensor<bf16>) -> tensor<{BATCH}x{TOKENS}x1024xbf16>
+  %of_w = stablehlo.dot_general %x, %padded, contracting_dims = [0, 1] x [0, 1] : (tensor<{BATCH}x{TOKENS}x256xbf16>, tensor<{BATCH}x{TOKENS}x1024xbf16>) -> tensor<256x1024xbf16>
+  %of_x = stablehlo.dot_general %padded, %w, contracting_dims = [2] x [1] : (tensor<{BATCH}x{TOKENS}x1024xbf16>, tensor<256x1024xbf16>) -> tensor<{BATCH}x{TOKENS}x256xbf16>
+  return %picked, %of_w, %of_x : tensor<{BATCH}x{TOKENS - 1}x1xf32>, tensor<256x1024xbf16>, tensor<{BATCH}x{TOKENS}x256xbf16>
+}}
+"""
+
+
+def test_the_gradient_of_logits_without_the_last_token_is_made_beside_the_log_probabilities():
+    module = parse_program(LOSS, make_context())
+    names = {op: op.results[0].name_hint for op in all_ops(module) if op.results}
+    ops = list(names)
+    fusion = Fusion(TPU)
+    stored = {names[op] for op in ops if fusion.is_stored(op)}
+    # the products pad what is stored
+    assert {"table", "gradient"} <= stored
+    assert all(fusion.is_fused(op) for op in ops if names[op] == "padded")
+    order = [names[op] for op in tables_beside(ops, fusion)]
+    assert order.index("picked") == order.index("gradient") + 1
+
+
+def test_a_gradient_of_other_logits_is_in_another_loop():
+    text = LOSS.replace("exponential %l", "exponential %m").replace(
+        "(%x:", f"(%m: tensor<{LOGITS}xf32>, %x:"
+    )
+    ops = [*all_ops(parse_program(text, make_context()))]
+    assert tables_beside(ops, Fusion(TPU)) == ops
+
+
+GATED = "tensor<1024x1024xbf16>"
+GATES = f"""
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%x: {GATED}, %g: {GATED}, %w: {GATED}, %d: {GATED})
+    -> ({GATED}, tensor<128x1024xbf16>) {{
+  %h = stablehlo.multiply %x, %g : {GATED}
+  %y = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0] : ({GATED}, {GATED}) -> {GATED}
+  %c = stablehlo.cbrt %y : {GATED}
+  %dw = stablehlo.dot_general %h, %d, contracting_dims = [0] x [0] : ({GATED}, {GATED}) -> {GATED}
+  %s = "stablehlo.reduce_scatter"(%dw) <{{scatter_dimension = 0 : i64, channel_handle =
+      #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups =
+      dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids}}> ({{
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %e = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %e : tensor<bf16>
+  }}) : ({GATED}) -> tensor<128x1024xbf16>
+  return %c, %s : {GATED}, tensor<128x1024xbf16>
+}}
+"""
+
+
+def test_what_a_product_in_windows_alone_needs_stored_is_made_for_it():
+    module = parse_program(GATES, make_context())
+    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    ops = list(function.body.block.ops)
+    made = next(op for op in ops if isinstance(op, stablehlo.MulOp))
+    *_, gradient = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
+    order = stored_late(ops, Fusion(TPU))
+    assert order.index(made) == order.index(gradient) - 1
+
+
+def kernel(name: str, *operands: str, target: str = "tpu_custom_call") -> str:
+    types = ", ".join([T] * len(operands))
+    call = f"stablehlo.custom_call @{target}({', '.join(operands)})"
+    return f"{name} = {call} : ({types}) -> {T}"
+
+
+def gates(read: str, is_kernel_between: bool = False) -> list[str]:
+    """Return the order of two elementwise ops of which one may read three kernels' results."""
+    lines = [
+        kernel("%c", "%x"),
+        f"%fewer = stablehlo.multiply %a, %b : {T}",
+        f"%both = stablehlo.add %a, %b : {T}",
+    ]
+    if is_kernel_between:
+        lines.append(lines.pop(0))
+    module = parse_program(
+        f"""
+        func.func @main(%x: {T}) -> ({T}, {T}) {{
+          {kernel("%a", "%x")}
+          {kernel("%b", "%x")}
+          {" ".join(lines)}
+          %more = stablehlo.multiply {read}, %c : {T}
+          return %fewer, %more : {T}, {T}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = written_over_first(list(function.regions[0].block.ops), Fusion(TPU))
+    assert written_over_first(ops, Fusion(TPU)) == ops
+    names = (str(result.name_hint) for op in ops for result in op.results)
+    return [name for name in names if name in ("fewer", "more")]
+
+
+def test_what_ends_more_of_what_kernels_made_is_written_first():
+    assert gates("%both") == ["more", "fewer"]
+    assert gates("%a") == ["fewer", "more"]  # neither reads all of the other's
+    assert gates("%both", is_kernel_between=True) == ["fewer", "more"]
+
+
+def attention_gradients(probabilities: str) -> list[str]:
+    """Return the order of the gradients of scores and of values."""
+    qk, kd = "tensor<2x256x256xf32>", "tensor<2x256x64xf32>"
+    batch = "batching_dims = [0] x [0], contracting_dims ="
+    module = parse_program(
+        f"""
+        func.func @main(%x: {qk}, %s: {qk}, %d: {kd}, %v: {kd}) -> ({qk}, {kd}) {{
+          %e = stablehlo.exponential %x : {qk}
+          %p = {probabilities} : {qk}
+          %scores = stablehlo.dot_general %d, %v, {batch} [2] x [2] : ({kd}, {kd}) -> {qk}
+          %values = stablehlo.dot_general %p, %d, {batch} [1] x [1] : ({qk}, {kd}) -> {kd}
+          return %scores, %values : {qk}, {kd}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = rearranged(list(function.regions[0].block.ops), Fusion(TPU))
+    assert rearranged(ops, Fusion(TPU)) == ops
+    names = (str(result.name_hint) for op in ops for result in op.results)
+    return [name for name in names if name in ("scores", "values")]
+
+
+def test_probabilities_end_before_their_gradient_is_made():
+    assert attention_gradients("stablehlo.divide %e, %s") == ["values", "scores"]
+    assert attention_gradients("stablehlo.divide %x, %s") == ["scores", "values"]
