@@ -36,6 +36,9 @@ COMMITTED = Path(__file__).with_name("answers.json.xz")
 LARGEST = 200_000_000
 """Bytes of a file that is begun anew: most of it are answers to older programs."""
 
+LARGE = 12_000
+"""Bytes of packed answers, most of them numbers, that the repository has none of."""
+
 LONG = 1
 """Seconds after which an answer is written at once."""
 
@@ -106,7 +109,8 @@ class Answers:
         assert self._file is not None
         self.write()
         rows = self._file.execute(
-            "SELECT question, answer FROM answers WHERE rowid > ?", (self._before,)
+            "SELECT * FROM answers WHERE rowid > ? AND length(answer) < ?",
+            (self._before, LARGE),
         )
         answers = {key.hex(): zlib.decompress(text).decode() for key, text in rows}
         if path.exists() and answers == json.loads(lzma.decompress(path.read_bytes())):

@@ -29,6 +29,7 @@ def test_what_is_not_current_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(here, "PROGRAMS", tmp_path)
+    monkeypatch.setattr(here.ANSWERS, "anew", False)
     lines = [__file__]
     assert made_by_jax(MODULE) == lines
     assert not [*tmp_path.iterdir()]

@@ -7,8 +7,6 @@ import random
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 
 from tests.catalogue.use import Use
 from tests.catalogue.uses import NOT_FOR_JAXLIB, UNCHECKED, USES
@@ -16,6 +14,7 @@ from tests.differential.corpus import Program, programs
 from tests.differential.moved_ops import move_a_line
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.stablehlo_mutations import mutations
+from tests.differential.test_rules import parse as read
 from tests.printing import printed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import make_context, parse_program
@@ -40,12 +39,6 @@ STRICTER = UNCHECKED | {
 @pytest.fixture(scope="module")
 def context() -> Context:
     return make_context()
-
-
-def read(context: Context, text: str) -> ModuleOp:
-    module = Parser(context, text).parse_module()
-    module.verify()
-    return module
 
 
 def differences(

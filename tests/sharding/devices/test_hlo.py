@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from jax._src.lib import xla_client
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
@@ -161,6 +161,7 @@ def test_serialized_tuples_and_maximal():
 
 
 @given(st.binary(max_size=40))
+@example(b"Z\x00")  # a list of no numbers
 def test_bytes_that_are_none(data: bytes):
     try:
         parse_op_sharding(data)

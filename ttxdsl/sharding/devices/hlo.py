@@ -214,8 +214,8 @@ def parse_op_sharding(data: bytes) -> tuple[HloSharding, ...]:
             numbers.setdefault(field, []).append(value)
         elif field == 5:
             parts.append(value)
-        elif field != 7:  # metadata
-            numbers.setdefault(field, []).extend(_varints(value))
+        elif field != 7 and (several := [*_varints(value)]):  # 7: metadata
+            numbers.setdefault(field, []).extend(several)
     kind_number = numbers.get(1, [0])[-1]
     if kind_number == 2:
         return tuple(tile for part in parts for tile in parse_op_sharding(part))
