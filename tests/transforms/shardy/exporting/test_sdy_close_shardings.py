@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dialects.sdy_cases import ACCEPTED
+from tests.dialects.sdy_refusals import ACCEPTED
 from tests.differential.oracle import Oracle
 from tests.sampling import sampled
 from tests.transforms.constraint_programs import constraint_program
