@@ -17,7 +17,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.ir import Block, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -137,8 +137,7 @@ def _free_values(loop: stablehlo.WhileOp) -> list[SSAValue]:
 
 
 def _is_in(value: SSAValue, loop: stablehlo.WhileOp) -> bool:
-    owner = value.owner
-    around = owner.parent_op() if isinstance(owner, Block | Operation) else None
+    around = value.owner.parent_op()
     return around is not None and (around is loop or loop.is_ancestor(around))
 
 
