@@ -77,6 +77,8 @@ PASSES: dict[str, str] = {
     "frame-uneven-values": f"{_STAGES}.frame_uneven_values:FrameUnevenValuesPass",
     "gather-before-slices": f"{_STAGES}.gather_before_slices:GatherBeforeSlicesPass",
     "keep-partial-products": f"{_STAGES}.keep_partial_products:KeepPartialProductsPass",
+    "through-hlo": f"{_STAGES}.through_hlo:ThroughHloPass",
+    "carry-free-values": f"{_STAGES}.through_hlo:CarryFreeValuesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
     "sum-dynamic-slices": f"{_STAGES}.sum_dynamic_slices:SumDynamicSlicesPass",
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",

@@ -59,9 +59,9 @@ numbers:
 - Nothing propagates through loops, branches and barriers, sharding groups are ignored,
   reshards are not shared, and `optimize-collectives` does not run.
 
-`version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate`,
-products that are split along what they sum stay partial (`keep-partial-products` before 8), and
-none of the optimizations run. Plans for chips of XLA's are of it where the shardings of a step
+`version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate` of the
+program as HLO has it (`through-hlo` before 5, `carry-free-values` after 6), products that are split
+along what they sum stay partial (`keep-partial-products` before 8), and none of the optimizations run. Plans for chips of XLA's are of it where the shardings of a step
 contradict each other.
 """
 

@@ -1,8 +1,9 @@
 """The pipeline with the choices of XLA's partitioner, where those cost otherwise.
 
-Propagation is Shardy's, in the order of its priorities; products that are split along what
-they sum stay partial (`keep-partial-products`); collectives are left as they come. Of steps
-whose shardings contradict each other this holds and sends what libtpu's programs do
+Propagation is Shardy's, in the order of its priorities, of the program as HLO has it
+(`through-hlo`); products that are split along what they sum stay partial
+(`keep-partial-products`); collectives are left as they come. Of steps whose
+shardings contradict each other this holds and sends what libtpu's programs do
 (docs/evidence/plan.md); the design's pipeline makes less of them.
 """
 
@@ -12,6 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.transforms.pipeline import (
+    FIRST_SHARDING_STAGE,
+    PROPAGATION_STAGE,
     RESHARDS_STAGE,
     TTStableHLOPipelinePass,
     Version,
@@ -19,6 +22,7 @@ from ttxdsl.transforms.pipeline import (
 )
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.stages.keep_partial_products import KeepPartialProductsPass
+from ttxdsl.transforms.stages.through_hlo import CarryFreeValuesPass, ThroughHloPass
 
 
 class _XlaVersion(Version):
@@ -36,12 +40,17 @@ class _XlaVersion(Version):
         written: WrittenShardings,
     ) -> list[ModulePass]:
         passes = super().before(_plain(pipeline), number, module, written)
+        if number == FIRST_SHARDING_STAGE:
+            passes.append(ThroughHloPass())
         if number == RESHARDS_STAGE:
             passes.append(KeepPartialProductsPass())
         return passes
 
     def after(self, pipeline: TTStableHLOPipelinePass, number: int) -> list[ModulePass]:
-        return super().after(_plain(pipeline), number)
+        passes = super().after(_plain(pipeline), number)
+        if number == PROPAGATION_STAGE:
+            passes.append(CarryFreeValuesPass())
+        return passes
 
 
 def _plain(pipeline: TTStableHLOPipelinePass) -> TTStableHLOPipelinePass:

@@ -123,6 +123,15 @@ def test_loops_of_windows_begin_at_the_layer_before_the_gather_of_a_head():
     assert all(four[f"d{n}"] == table[f"d{n}"] == [f"d{n}"] for n in range(10))
 
 
+def test_loops_of_windows_begin_where_they_run_without_a_head_that_is_gathered():
+    gathered = "".join(
+        HEAD.replace("%w", f"%w{n}").replace("%h", f"%h{n}") for n in range(3)
+    )
+    text = f"func.func @main(%x: {T}) -> {T} {{{layers(0, 1)}{gathered}{layers(2)}\nreturn %x : {T}}}"
+    steps = begun(windowed_steps(text, 8, parts=0))
+    assert all(steps[f"d{n}"] == [f"d{n}"] for n in range(3))
+
+
 @pytest.mark.parametrize("carried", ["%b", "%d1"])
 def test_loops_of_windows_begin_with_a_turn_of_microbatches(carried: str):
     """Not with a turn that is a layer, whose values the next turn reads."""

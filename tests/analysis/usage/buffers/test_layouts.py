@@ -57,6 +57,20 @@ def profile_of(text: str) -> MemoryProfile:
     return memory_profile(parse_program(text, make_context()), compiler=TPU)
 
 
+@pytest.mark.parametrize(("others", "is_stored"), [(1, True), (0, False)])
+def test_what_convolutions_read_is_stored_if_it_takes_two_reads(
+    others: int, is_stored: bool
+):
+    """A residual sum of two buffers is, what is made of one is made again by both."""
+    line = next(line for line in CONVOLUTION.splitlines() if "%1 =" in line)
+    text = CONVOLUTION.replace(f"%x: {IMAGES},", f"%x: {IMAGES}, %y: {IMAGES},")
+    text = text.replace("negate %x", "add %x, " + ("%x", "%y")[others])
+    text = text.replace(line, f"{line}\n{line.replace('%1', '%2')}")
+    module = parse_program(text, make_context())
+    (maker,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AddOp))
+    assert Fusion(TPU).is_stored(maker) == is_stored
+
+
 def test_convolutions_have_features_or_the_batch_along_columns():
     module = parse_program(CONVOLUTION, make_context())
     (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))

@@ -76,7 +76,8 @@ _MOST_OPERANDS = 64
 
 _STORED_ONCE = 3
 """A value for two products is stored if making it reads so many times its bytes: it is then
-written once and read twice, and its inputs are read once instead of twice."""
+written once and read twice, and its inputs are read once instead of twice. Convolutions read an
+element in several windows, and it is one less (libtpu 0.0.52, v5e: residual sums of a ResNet)."""
 
 TOGETHER = 4
 """Microbatches whose loops run together: of 5 to 12 that Python adds libtpu 0.0.52 runs four first."""
@@ -484,11 +485,8 @@ class Fusion:
         tile = self.compiler.tile
         if tile is not None and isinstance(op, stablehlo.TransposeOp):
             gather = op.operand.owner
-            rows = (
-                moved_rows(gather)
-                if isinstance(gather, stablehlo.GatherOp)
-                else frozenset[int]()
-            )
+            is_gather = isinstance(gather, stablehlo.GatherOp)
+            rows = moved_rows(gather) if is_gather else frozenset[int]()
             return bool(rows) and op.permutation.get_values()[-1] not in rows
         if tile is None or not isinstance(op, _CUTS):
             return False
@@ -503,12 +501,13 @@ class Fusion:
         One that finishes a product is, and one for which two read too much (`_STORED_ONCE`); if the
         compiler thinks so, one that combines two such, or less than half, or probabilities.
         """
-        if len(_products_behind(op)) < 2:
+        if len(products := _products_behind(op)) < 2:
             return False
         if self.compiler.products_finish and _finishes_product(op):
             return True
         own = value_bytes(op.results[0])
-        if sum(reads.values()) >= _STORED_ONCE * own:
+        slide = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
+        if sum(reads.values()) >= (_STORED_ONCE - slide) * own:
             return True
         if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
             return False

@@ -42,6 +42,9 @@ from ttxdsl.ir.tensors import shape_of, value_bytes
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
+_HEAD_GATHERS = 2
+"""Gathers of a head's weights: for its product, and for its input's gradient."""
+
 _LAYER_WEIGHTS = 7
 """Products with weights in a layer of Llama."""
 
@@ -564,6 +567,8 @@ def _only_adds(ops: Sequence[Operation]) -> bool:
 def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | None:
     """Return where the layer begins that the largest gather for products runs beside.
 
+    That is the head's, but where layers have several as large: then nothing is left to it.
+
     Args:
         steps: of a block.
         loops: the places of products in windows, which that layer has.
@@ -573,9 +578,10 @@ def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | Non
         for at, step in enumerate(steps)
         if isinstance(step.op, stablehlo.AllGatherOp) and _is_multiplied(step.op)
     }
-    head = max(gathered, key=gathered.__getitem__, default=None)
-    if head is None:
+    largest = [at for at, size in gathered.items() if size == max(gathered.values())]
+    if not 0 < len(largest) <= _HEAD_GATHERS:
         return None
+    head = largest[0]
     ahead = [at for at in loops if at < head]
     return ahead[-_LAYER_WEIGHTS:][0] if ahead else head
 

@@ -1,0 +1,88 @@
+"""What XLA's partitioner reads: reshapes, multiplications, loops around free values."""
+
+import numpy as np
+
+import ttxdsl
+from tests.transforms.run_pass import run_passes
+
+LOOP = """
+sdy.mesh @mesh = <["fsdp"=4]>
+func.func @main(
+  %table: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>},
+  %scale: tensor<16xf32>,
+  %weights: tensor<3x16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"fsdp"}, {}]>},
+  %tokens: tensor<8x4xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}
+) -> tensor<16x8x4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %at = stablehlo.broadcast_in_dim %tokens, dims = [0, 1]
+    : (tensor<8x4xi32>) -> tensor<8x4x1xi32>
+  %x = "stablehlo.gather"(%table, %at) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0],
+      start_index_map = [0], index_vector_dim = 2>,
+    indices_are_sorted = false, slice_sizes = array<i64: 1, 16>
+  }> : (tensor<64x16xf32>, tensor<8x4x1xi32>) -> tensor<8x4x16xf32>
+  %r:3 = stablehlo.while(%i = %zero, %y = %x, %w = %weights)
+    : tensor<i32>, tensor<8x4x16xf32>, tensor<3x16x16xf32> cond {
+    %c = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %s = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [1, 16, 16]
+      : (tensor<3x16x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x16xf32>
+    %m = stablehlo.reshape %s : (tensor<1x16x16xf32>) -> tensor<16x16xf32>
+    %d = stablehlo.dot_general %y, %m, contracting_dims = [2] x [0]
+      : (tensor<8x4x16xf32>, tensor<16x16xf32>) -> tensor<8x4x16xf32>
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n, %d, %w : tensor<i32>, tensor<8x4x16xf32>, tensor<3x16x16xf32>
+  }
+  %scaled = stablehlo.dot_general %scale, %r#1, batching_dims = [0] x [2],
+    contracting_dims = [] x []
+    : (tensor<16xf32>, tensor<8x4x16xf32>) -> tensor<16x8x4xf32>
+  return %scaled : tensor<16x8x4xf32>
+}
+"""
+"""Tokens that are looked up in a split table, and a loop over weights that are split."""
+
+
+def test_what_a_loop_keeps_is_free_behind_an_open_constraint():
+    text = run_passes(LOOP, "through-hlo")
+    assert text.count("sdy.sharding_constraint") == 1
+    assert "stablehlo.while(%i = %zero, %y = %x)" in text
+    assert "stablehlo.reshape %tokens" in text
+
+
+def test_a_loop_carries_what_it_reads_again():
+    text = run_passes(LOOP, "through-hlo,carry-free-values")
+    carried = text.partition("stablehlo.while(")[2].partition(")")[0]
+    assert carried.count("=") == 6  # the constants, too
+    assert "sdy.sharding_constraint" in text
+
+
+def test_a_product_that_sums_nothing_is_a_multiplication():
+    text = run_passes(LOOP, "through-hlo")
+    assert text.count("stablehlo.dot_general") == 1  # the loop's
+    assert "stablehlo.multiply" in text
+
+
+def test_the_batch_comes_ahead_of_the_weights():
+    whole = ttxdsl.load(LOOP).partition(version="xla").text
+    assert "tensor<2x4x16xf32>" in whole.partition("stablehlo.while(")[2]
+
+
+def test_numbers_are_the_same():
+    rng = np.random.default_rng(0)
+    table, weights = (
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((64, 16), (3, 16, 16))
+    )
+    scale = rng.standard_normal(16).astype(np.float32)
+    tokens = rng.integers(0, 64, (8, 4)).astype(np.int32)
+    program = ttxdsl.load(LOOP).partition(version="xla")
+    (result,) = program.simulate(table, scale, weights, tokens)
+    x = table[tokens]
+    for matrix in weights:
+        x = x @ matrix
+    np.testing.assert_allclose(
+        result, np.transpose(x * scale, (2, 0, 1)), rtol=1e-3, atol=1e-3
+    )

@@ -1,0 +1,187 @@
+"""`through-hlo`: a program as XLA's partitioner reads it, which makes HLO of it and StableHLO again.
+
+Propagation goes through some ops earlier than through others, so that where shardings contend it
+matters that on the way
+
+- a broadcast that only adds dimensions of one element becomes a reshape;
+- a product that sums nothing becomes a multiplication of what its operands are broadcast to, ahead
+  of the partitioner in libtpu alone (Flax writes a norm's scale so);
+- what a loop carries and leaves as it is becomes a value that its regions reach for, each behind a
+  constraint that is open if it had a sharding (`xla-sdy-open-while-free-vars-sharding`).
+
+`carry-free-values` lets loops carry such values again, which the stages behind propagation want.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, SSAValue, Use
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
+
+
+class ThroughHloPass(ModulePass):
+    """Make of a program what HLO makes of it; it runs ahead of stage 5."""
+
+    name = "through-hlo"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for broadcast in ops_of_type(op, stablehlo.BroadcastInDimOp):
+            if _only_adds_ones(broadcast):
+                reshape = stablehlo.ReshapeOp.create(
+                    operands=broadcast.operands, result_types=broadcast.result_types
+                )
+                reshape.location = broadcast.location
+                Rewriter.replace_op(broadcast, reshape)
+        for product in ops_of_type(op, stablehlo.DotGeneralOp):
+            if not product.dot_dimension_numbers.data.lhs_contracting_dimensions:
+                _multiply(product)
+        for loop in reversed(ops_of_type(op, stablehlo.WhileOp)):
+            _free_kept(loop)
+
+
+class CarryFreeValuesPass(ModulePass):
+    """Let loops carry the values around them that they read; it runs behind stage 6."""
+
+    name = "carry-free-values"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in ops_of_type(op, stablehlo.WhileOp):
+            if free := _free_values(loop):
+                _carry(loop, free)
+
+
+def _only_adds_ones(broadcast: stablehlo.BroadcastInDimOp) -> bool:
+    before, after = shape_of(broadcast.operands[0]), shape_of(broadcast.result)
+    dims = broadcast.broadcast_dimensions.get_values()
+    return (
+        0 < len(before) < len(after)
+        and prod(before) == prod(after)
+        and list(dims) == sorted(dims)
+    )
+
+
+def _multiply(product: stablehlo.DotGeneralOp) -> None:
+    """Write a product that sums nothing as a multiplication."""
+    dims = product.dot_dimension_numbers.data
+    batches = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
+    after = len(
+        batches[0]
+    )  # results have batches first, then what each operand has alone
+    emit = Emitter(Block(), product.location)
+    sides: list[SSAValue] = []
+    for value, batch in zip(product.operands, batches, strict=True):
+        alone = [at for at in range(len(shape_of(value))) if at not in batch]
+        order = [*batch, *alone]
+        if order != sorted(order):
+            shape = [shape_of(value)[at] for at in order]
+            kind = TensorType(element_of(value), shape)
+            turned = {"permutation": dims_attr(order)}
+            value = emit.one(stablehlo.TransposeOp, [value], kind, turned)
+        value = emit.convert(value, element_of(product.result))
+        places = [*range(len(batch)), *range(after, after + len(alone))]
+        after += len(alone)
+        sides.append(emit.broadcast(value, shape_of(product.result), places))
+    result = emit.binary(stablehlo.MulOp, *sides)
+    Rewriter.inline_block(emit.block, InsertPoint.before(product))
+    product.result.replace_all_uses_with(result)
+    Rewriter.erase_op(product)
+
+
+def _free_kept(loop: stablehlo.WhileOp) -> None:
+    """Have a loop's regions reach for what it carries and leaves as it is."""
+    end = loop.body.block.last_op
+    assert end is not None, "a loop's body returns"
+    arguments = loop.body.block.args
+    kept = [at for at, value in enumerate(end.operands) if value is arguments[at]]
+    for at in kept:
+        value = loop.operands[at]
+        sharding = sdy.get_sharding(value)
+        inside = value
+        if sharding is not None:
+            is_open = TensorSharding.fully_open(sharding.mesh, len(shape_of(value)))
+            constraint = sdy.ShardingConstraintOp(value, is_open)
+            Rewriter.insert_op(constraint, InsertPoint.before(loop))
+            inside = constraint.result
+        loop.results[at].replace_all_uses_with(value)
+        for region in (loop.cond, loop.body):
+            region.block.args[at].replace_all_uses_with(inside)
+    if not kept:
+        return
+    left = [at for at in range(len(loop.operands)) if at not in kept]
+    end.operands = [end.operands[at] for at in left]
+    for at in reversed(kept):
+        for region in (loop.cond, loop.body):
+            region.block.erase_arg(region.block.args[at])
+    _replace(loop, [loop.operands[at] for at in left], left)
+
+
+def _free_values(loop: stablehlo.WhileOp) -> list[SSAValue]:
+    """Return the values around a loop that its regions read."""
+    values = dict.fromkeys(
+        value
+        for region in loop.regions
+        for op in region.walk()
+        for value in op.operands
+        if not _is_in(value, loop)
+    )
+    return list(values)
+
+
+def _is_in(value: SSAValue, loop: stablehlo.WhileOp) -> bool:
+    around = value.owner.parent_op()
+    return around is not None and (around is loop or loop.is_ancestor(around))
+
+
+def _carry(loop: stablehlo.WhileOp, values: Sequence[SSAValue]) -> None:
+    end = loop.body.block.last_op
+    assert end is not None, "a loop's body returns"
+    for value in values:
+        for region in (loop.cond, loop.body):
+            block = region.block
+            argument = block.insert_arg(value.type, len(block.args))
+
+            def is_inside(use: Use, block: Block = block) -> bool:
+                return block.find_ancestor_op_in_block(use.operation) is not None
+
+            value.replace_uses_with_if(argument, is_inside)
+    count = len(loop.operands)
+    added = loop.body.block.args[count:]
+    end.operands = [*end.operands, *added]
+    shardings = [sdy.get_sharding(value) for value in values]
+    new = _replace(loop, [*loop.operands, *values], range(count))
+    for result, sharding in zip(new.results[count:], shardings, strict=True):
+        if sharding is not None:
+            sdy.set_sharding(result, sharding)
+
+
+def _replace(
+    loop: stablehlo.WhileOp, operands: Sequence[SSAValue], kept: Sequence[int]
+) -> stablehlo.WhileOp:
+    """Return a loop with other operands in place of one, whose results of some places it has."""
+    shardings = [sdy.get_sharding(loop.results[at]) for at in kept]
+    attributes = {k: v for k, v in loop.attributes.items() if k != sdy.SHARDING}
+    new = stablehlo.WhileOp.create(
+        operands=operands,
+        result_types=[value.type for value in operands],
+        properties=loop.properties,
+        attributes=attributes,
+        regions=[loop.detach_region(region) for region in list(loop.regions)],
+    )
+    new.location = loop.location
+    Rewriter.insert_op(new, InsertPoint.before(loop))
+    for place, (at, sharding) in enumerate(zip(kept, shardings, strict=True)):
+        loop.results[at].replace_all_uses_with(new.results[place])
+        if sharding is not None:
+            sdy.set_sharding(new.results[place], sharding)
+    loop.detach()
+    loop.erase()
+    return new
