@@ -73,9 +73,8 @@ def _multiply(product: stablehlo.DotGeneralOp) -> None:
     """Write a product that sums nothing as a multiplication."""
     dims = product.dot_dimension_numbers.data
     batches = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
-    after = len(
-        batches[0]
-    )  # results have batches first, then what each operand has alone
+    # results have batches first, then what each operand has alone
+    after = len(batches[0])
     emit = Emitter(Block(), product.location)
     sides: list[SSAValue] = []
     for value, batch in zip(product.operands, batches, strict=True):
