@@ -131,6 +131,9 @@ def test_the_two_devices_of_a_chip_have_a_link_of_their_own():
         return machine.collective_seconds(Ring.ALL_GATHER, 1 << 30, 2, groups=[pair])
 
     assert seconds((2, 3)) < seconds((1, 2)) / 5
+    # among whom nobody says: no pair is assumed
+    unsaid = machine.collective_seconds(Ring.ALL_GATHER, 1 << 30, 2)
+    assert unsaid == seconds((1, 2))
 
 
 def test_kernels_reach_less_than_products():

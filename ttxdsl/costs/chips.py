@@ -29,9 +29,9 @@ a pass where the chip has them: libtpu's own cycles of a product of 8,192 x 8,19
 2.9, 4.8 to 5.7, 16 to 43, 8.2 to 9.5 and 0.45 to 0.59 times those of bf16. GPUs multiply f32 as TF32 but for
 the highest precision.
 
-What large products reach of the first column is 0.74 on v4, 0.93 on v5e, 0.92 on v5p, 0.72 on v6e and
-0.82 on 7x: so say steps of real pods, and libtpu's cycles agree (docs/evidence/plan.md). Of the others
-0.7 is assumed.
+What large products reach of the first column (`product_efficiency`) is fitted on steps of real TPU pods,
+with which libtpu's cycles agree; on 7x it is published for single products, and what kernels reach is
+fitted on a step of 131,072 tokens (docs/evidence/plan.md). Of GPUs and Wormhole 0.7 is assumed.
 
 The host's memory is behind PCIe: 16 lanes of generation 3 (16 GB/s each way), 4 (25, as
 measured) or 5 (32 for each of two chips). The usable part of a TPU's memory is what libtpu says in its messages ("15.75G of hbm"): the
@@ -184,7 +184,8 @@ class ChipMachine(Machine):
             return link.seconds_of_bytes(kind, sent_bytes, group_size)
         chip = self.chip
         assert chip is not None, "a machine of chips knows its chip"
-        if chip.paired is not None and group_size == 2 and _blocks(groups, 2) == 1:
+        in_pairs = group_size == 2 and groups and _blocks(groups, 2) == 1
+        if chip.paired is not None and in_pairs:
             return chip.paired.seconds_of_bytes(kind, sent_bytes, group_size)
         blocks = _blocks(groups, self.block_devices)
         inside = max(1, group_size // blocks)

@@ -112,12 +112,13 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
         soft_wrap=True,
     )
     hidden = time.network_s - time.exposed_s
+    is_shown = hidden >= 5e-11  # less is 0.0 ns
     console.print(
         f"step {seconds_text(time.step_s)}, bound by {time.bound}:"
         f" compute {seconds_text(time.compute_s)},"
         f" memory {seconds_text(time.memory_s)},"
         f" network {seconds_text(time.network_s)}"
-        + (f" ({seconds_text(hidden)} of it hidden)" if hidden >= 1e-10 else "")
+        + (f" ({seconds_text(hidden)} of it hidden)" if is_shown else "")
         + (f", host {seconds_text(time.host_s)}" if time.host_s else ""),
         soft_wrap=True,
     )

@@ -23,7 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.ir.traversal import all_ops, operands_of, ops_of_type
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
 
@@ -100,7 +100,8 @@ def _free_kept(loop: stablehlo.WhileOp) -> None:
     end = loop.body.block.last_op
     assert end is not None, "a loop's body returns"
     arguments = loop.body.block.args
-    kept = [at for at, value in enumerate(end.operands) if value is arguments[at]]
+    is_kept = [end.operands[at] is value for at, value in enumerate(arguments)]
+    kept = [at for at, same in enumerate(is_kept) if same]
     for at in kept:
         value = loop.operands[at]
         sharding = sdy.get_sharding(value)
@@ -115,7 +116,7 @@ def _free_kept(loop: stablehlo.WhileOp) -> None:
             region.block.args[at].replace_all_uses_with(inside)
     if not kept:
         return
-    left = [at for at in range(len(loop.operands)) if at not in kept]
+    left = [at for at, same in enumerate(is_kept) if not same]
     end.operands = [end.operands[at] for at in left]
     for at in reversed(kept):
         for region in (loop.cond, loop.body):
@@ -127,9 +128,9 @@ def _free_values(loop: stablehlo.WhileOp) -> list[SSAValue]:
     """Return the values around a loop that its regions read."""
     values = dict.fromkeys(
         value
-        for region in loop.regions
-        for op in region.walk()
-        for value in op.operands
+        for op in all_ops(loop)
+        if op is not loop
+        for value in operands_of(op)
         if not _is_in(value, loop)
     )
     return list(values)

@@ -578,7 +578,8 @@ def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | Non
         for at, step in enumerate(steps)
         if isinstance(step.op, stablehlo.AllGatherOp) and _is_multiplied(step.op)
     }
-    largest = [at for at, size in gathered.items() if size == max(gathered.values())]
+    most = max(gathered.values(), default=0)
+    largest = [at for at, size in gathered.items() if size == most]
     if not 0 < len(largest) <= _HEAD_GATHERS:
         return None
     head = largest[0]

@@ -111,14 +111,7 @@ def mend() -> None:
             kind = _KINDS[group]
             if group in _WITH_SIGN:
                 start -= 1
-        # `__init__` of a frozen dataclass takes twice as long
-        span: Span[str] = object.__new__(Span)
-        token: Token[MLIRTokenKind] = object.__new__(Token)  # pyright: ignore[reportUnknownVariableType]
-        fields = span.__dict__
-        fields["start"], fields["end"], fields["input"] = start, end, source
-        fields = token.__dict__
-        fields["kind"], fields["span"] = kind, span
-        return token
+        return Token(kind, Span(start, end, source))
 
     MLIRLexer.lex = lex_token
     MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]
