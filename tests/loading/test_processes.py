@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +17,14 @@ import pytest
 import ttxdsl
 from tests.insight.why import programs
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.loading.processes import in_processes, on_executor, processes, spread
+from ttxdsl.loading.processes import (
+    at_once,
+    copies,
+    in_processes,
+    on_executor,
+    processes,
+    spread,
+)
 
 
 @pytest.fixture(scope="module", params=["threads", "processes"])
@@ -149,3 +158,66 @@ def test_processes_start_clean_and_end_at_once(
         os.kill(pid, 0)
     assert not Path("executed").exists(), Path("executed").read_text()
     assert "PYTHONSAFEPATH" not in os.environ
+
+
+COPIES = """
+import os, signal
+import ttxdsl
+from tests.insight.why import programs
+from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.report.trace import data
+from ttxdsl.loading.processes import copies
+
+def refuse():
+    raise CompileError("refused there", hint="or here")
+
+def get_lost():
+    if os.getpid() != here:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+def told(report):
+    for stage in report["stages"]:
+        del stage["seconds"]
+    return report
+
+here = os.getpid()
+with copies() as start:
+    there, refused, lost = map(start, (os.getpid, refuse, get_lost))
+    assert there() != here and lost() == here
+    try:
+        refused()
+    except CompileError as error:
+        assert (error.message, error.hint) == ("refused there", "or here")
+    else:
+        raise AssertionError("no error came")
+    start(signal.pause)  # nobody waits for it
+    data.LARGE = 1
+    program = ttxdsl.load(programs.CONFLICTING)
+    alone = told(program.report_data(tries=0))
+    assert told(program.report_data(tries=0, count=start)) == alone
+    assert alone["memory"]["peak_bytes"] and not alone["all_stages"]
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("all ended")
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2,
+    reason="no processor for a copy",
+)
+def test_copies_answer_the_same():
+    """In a process of its own: here are threads that a copy loses."""
+    words = [sys.executable, "-c", COPIES]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.stdout, done.stderr) == ("all ended\n", "")
+
+
+def test_threads_of_libraries_forbid_copies(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading, "active_count", lambda: 0)
+    with copies() as start:
+        assert start(os.getpid)() == os.getpid() == at_once(os.getpid)()

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ttxdsl.insight.show.slices import Picture
     from ttxdsl.insight.why.answers import Answer
     from ttxdsl.insight.why.explain import Explainer
+    from ttxdsl.loading.processes import Start
 
 
 @contextmanager
@@ -539,6 +540,7 @@ class Program(ListedForm):
         all_axes: bool = False,
         all_stages: bool | None = None,
         seconds: float | None = None,
+        count: Start | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows, with the keys of `ttxdsl.insight.report.trace.data`.
@@ -554,6 +556,8 @@ class Program(ListedForm):
             all_axes: whether to show axes of size one, too.
             all_stages: whether to list each; None: not of more than 4,000 ops.
             seconds: how long to look for what to write instead; None: not at all.
+            count: begins to count a large program, while it is drawn; see `copies` of
+                `ttxdsl.loading.processes`.
             options: as for `check`.
 
         Raises:
@@ -573,6 +577,7 @@ class Program(ListedForm):
             all_axes=all_axes,
             all_stages=all_stages,
             seconds=seconds,
+            count=count,
         )
 
     @_asking()

@@ -1,17 +1,21 @@
 """Work for several processes: theirs start clean, and end with what they are for.
 
 What is to be done elsewhere is a call without arguments that can be pickled, a `partial`
-of a function of a module. Answers come in the order of the work, whoever does it.
+of a function of a module. Answers come in the order of the work, whoever does it. A copy
+of this process takes any call, since it has all that this one has.
 """
 
 import os
+import pickle
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.plugins import load_plugins, named_plugins
@@ -194,3 +198,86 @@ def spread(
         if jobs > 1 and len(rest) > 1 and seconds * len(rest) > _WORTH_A_PROCESS:
             yield from in_processes(min(jobs, len(rest)), map(elsewhere, rest))
             return
+
+
+class Start(Protocol):
+    """Begins a call, and returns what waits for its answer."""
+
+    def __call__(self, call: Callable[[], Answer], /) -> Callable[[], Answer]: ...
+
+
+def at_once(call: Callable[[], Answer], /) -> Callable[[], Answer]:
+    """Run a call; return what has its answer already."""
+    answer = call()
+    return lambda: answer
+
+
+@contextmanager
+def copies() -> Generator[Start]:
+    """Yield what starts a call in a copy of this process, which ends when this does.
+
+    Where there can be no copy, or no processor would be free for it, the call runs at
+    once, and where a copy is lost, when its answer is asked for: the program that it reads
+    has to stay as it is until then.
+    """
+    children: dict[int, BinaryIO] = {}
+
+    def start(call: Callable[[], Answer], /) -> Callable[[], Answer]:
+        if not _can_copy():
+            return at_once(call)
+        reading, writing = os.pipe()
+        try:
+            child = os.fork()
+        except OSError:  # no memory, or too many processes
+            os.close(reading)
+            os.close(writing)
+            return at_once(call)
+        if child == 0:
+            _answer(call, writing)
+        os.close(writing)
+        stream = children[child] = os.fdopen(reading, "rb")
+
+        def wait() -> Answer:
+            try:
+                answer, error = pickle.load(stream)
+            except (EOFError, pickle.UnpicklingError):
+                return call()
+            if error is not None:
+                raise error
+            return answer
+
+        return wait
+
+    try:
+        yield start
+    finally:
+        for child, stream in children.items():
+            stream.close()
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _can_copy() -> bool:
+    """Return True if a copy is safe, and has a processor of its own.
+
+    A copy has one thread, and locks as they were: libraries' threads are lost in it, while
+    ours, that shows what is done, holds none that the copy asks for.
+    """
+    if sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2:
+        return False
+    threads = sum(1 for _ in Path("/proc/self/task").iterdir())
+    return threads == threading.active_count() <= 2
+
+
+def _answer(call: Callable[[], Any], writing: int) -> None:
+    """Send the answer to a call, or its error, and end this process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        try:
+            answer = pickle.dumps((call(), None), pickle.HIGHEST_PROTOCOL)
+        except CompileError as error:
+            answer = pickle.dumps((None, error))
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(answer)
+    finally:
+        os._exit(0)  # not what is due when this process ends

@@ -28,6 +28,7 @@ from ttxdsl.insight.report.rewritten import rewritten
 from ttxdsl.insight.why.causes.aligned import aligned_lines
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.loading.files import is_stream, require_writable, write_whole
+from ttxdsl.loading.processes import copies
 
 _SUFFIXES = {
     "html": ".report.html",
@@ -77,7 +78,7 @@ def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str,
     """Return a program and the data of its report; print the compiler's remarks."""
     program = read_as_program(source, options)
     machine = machine_of_options(options)
-    with progress("read") as step:
+    with progress("read") as step, copies() as count:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,
@@ -90,6 +91,7 @@ def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str,
             all_axes=options.all_axes,
             all_stages=options.all_stages or None,
             seconds=options.seconds,
+            count=count,
             **flags.partition_options(options),
         )
     if not options.json:

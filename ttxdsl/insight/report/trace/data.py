@@ -29,47 +29,31 @@ The keys of the data:
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
-from ttxdsl.analysis.attribution.locations import homes
 from ttxdsl.analysis.attribution.nodes import TraceNode
-from ttxdsl.analysis.attribution.purposes import Purpose, purposes
-from ttxdsl.analysis.attribution.roles import collective_roles
 from ttxdsl.analysis.attribution.stacks import Stacks
 from ttxdsl.analysis.attribution.words import Words
-from ttxdsl.analysis.usage.collectives import (
-    CountedCollective,
-    collective_ops,
-    collective_seconds,
-    guesses_text,
-)
-from ttxdsl.analysis.usage.device import (
-    DeviceUsage,
-    compiler_on,
-    counted_as,
-    known_chip,
-    machine_on,
-)
-from ttxdsl.analysis.usage.memory import MemoryProfile
-from ttxdsl.analysis.usage.reasons import reason_of, with_arguments
-from ttxdsl.analysis.usage.timeline import Event, Timeline
+from ttxdsl.analysis.usage.device import known_chip, machine_on
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.machines import GENERIC, Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import sdy
 from ttxdsl.dialects.replica_groups import devices_of
-from ttxdsl.insight.report.reasons import add_reasons
+from ttxdsl.insight.report.reasons import reasons_of
+from ttxdsl.insight.report.trace.counts import Counts, count_program
 from ttxdsl.insight.report.trace.graph import Graph, GraphBuilder
 from ttxdsl.insight.report.trace.layouts import LayoutTable
 from ttxdsl.insight.report.trace.listing import (
@@ -79,11 +63,11 @@ from ttxdsl.insight.report.trace.listing import (
     StageLog,
     StageRecord,
 )
-from ttxdsl.insight.report.trace.verdict import verdict
 from ttxdsl.insight.report.trace.wholes import Wholes
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.loading.processes import Start, at_once
 from ttxdsl.loading.program import make_context
 from ttxdsl.loading.version import __version__
 from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
@@ -111,19 +95,16 @@ class Trace:
     all_stages: bool = True
     graph: Graph | None = None
     graph_stage: int | None = None
-    collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    memory: dict[str, Any] | None = None
-    no_memory: str | None = None
-    guessed: str | None = None
     axes: list[str] = field(default_factory=list[str])
-    purposes: Sequence[Purpose] = ()
-    timeline: dict[str, Any] | None = None
-    verdict: dict[str, Any] | None = None
+    start: Start = at_once
     _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
     _wholes: Wholes = field(init=False)
     _words: Words = field(init=False)
     _unlisted_seconds: float = 0.0
+    _counting: Callable[[], Counts] | None = None
+    _places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """The node and the key of each op of the program that is counted, in its order."""
 
     def __post_init__(self) -> None:
         self._stacks = Stacks(self.module)
@@ -137,6 +118,8 @@ class Trace:
         self, number: int | None, name: str, seconds: float, skipped: bool
     ) -> None:
         """Note what a stage (by number) or a lowering (None) made of the module."""
+        if number == DEVICE_STAGE:
+            self._count()
         seconds += self._unlisted_seconds
         self._unlisted_seconds = 0.0
         if self.all_stages or number == DEVICE_STAGE:
@@ -149,7 +132,6 @@ class Trace:
             self._read_wholes()
         if number == DEVICE_STAGE:
             self._draw(number)
-            self._count()
 
     def data(
         self, version: str, remarks: Sequence[tuple[str, str, str | None]]
@@ -164,17 +146,19 @@ class Trace:
             # a program that was lowered already: what it is has to do
             if not self._log.stages:
                 self._log.record(0, "as read", self.module)
-            self._draw(self._log.stages[-1].number)
             self._count()
+            self._draw(self._log.stages[-1].number)
         graph = self.graph
-        assert graph is not None
+        assert graph is not None and self._counting is not None
+        counts = self._counting()
+        self._place(counts, graph)
         return {
             "title": self.title,
             "version": version,
             "meshes": self.layouts.meshes_data(),
             "axes": self.axes,
             "parts_of_axes": self.layouts.parts_of_axes,
-            "summary": self._summary(graph),
+            "summary": self._summary(graph, counts),
             "layouts": self.layouts.layouts,
             "graph": {
                 "stage": self.graph_stage,
@@ -186,11 +170,11 @@ class Trace:
             "texts": self._log.texts,
             "keys": self._nodes_of_keys(),
             "machine": str(self.machine),
-            "verdict": self.verdict,
-            "timeline": self.timeline,
-            "collectives": self.collectives,
-            "memory": self.memory,
-            "no_memory": self.no_memory,
+            "verdict": counts.verdict,
+            "timeline": counts.timeline,
+            "collectives": counts.collectives,
+            "memory": counts.memory,
+            "no_memory": counts.no_memory,
             "remarks": [self._remark(*remark) for remark in remarks],
         }
 
@@ -219,133 +203,36 @@ class Trace:
             self.axes += mesh.axis_names
         self.graph = self._builder().build()
         self._stacks.mark_nodes(self.graph.operations)
+        keys = self._log.keys
+        self._places = [
+            (self._node(op), keys.get(op, -1)) for op in all_ops(self.module)
+        ]
 
     def _count(self) -> None:
-        """Collectives and memory of the program of one device."""
-        compiler = compiler_on(self.chip, self.machine)
-        usage = DeviceUsage(self.module, self.machine, compiler, self.trip_count)
-        collectives = usage.collectives
-        self.guessed = guesses_text(collectives)
-        roles = collective_roles(self.module)
-        self.purposes = purposes(self.module, collectives, roles)
-        self.timeline = self._timeline(usage.timeline)
-        order = {op: at for at, op in enumerate(all_ops(self.module))}
+        """Begin to count the program of one device."""
+        given = self.machine, self.chip, self.trip_count, self._words
+        self._counting = self.start(partial(count_program, self.module, *given))
+
+    def _place(self, counts: Counts, graph: Graph) -> None:
+        """Say for what was counted which nodes and rows of the listing it is about."""
         for _, mesh in self.layouts.meshes:
-            for collective in collectives:
-                self.layouts.tell_parts(collective.axes or (), mesh)
-        self.collectives += [
-            {
-                **self._collective(collective, op, order[op]),
-                "scope": at.scope,
-                "layer": at.layer,
-            }
-            for collective, op, at in zip(
-                with_arguments(self.module, collectives),
-                collective_ops(self.module),
-                homes(self.module, roles),
-                strict=True,
-            )
-        ]
-        profile = None
-        try:
-            profile = usage.memory
-            self.memory = self._memory(profile)
-        except CompileError as error:
-            self.no_memory = error.message
-        self.verdict = verdict(usage, profile, self._node, self.chip, self._words)
-
-    def _collective(
-        self, collective: CountedCollective, op: Operation, order: int
-    ) -> dict[str, Any]:
-        return {
-            "kind": collective.kind,
-            "axes": collective.axes_text,
-            "group_size": collective.group_size,
-            "tensor": collective.tensor,
-            "bytes": collective.bytes_per_device,
-            "seconds": collective_seconds(collective, self.machine),
-            "count": collective.count,
-            "why": -1,
-            "times": str(collective.times),
-            "reason": reason_of([collective]),
-            "position": collective.position,
-            "function": collective.function,
-            "place": collective.place,
-            "order": order,
-            "key": self._log.keys[op],
-            "node": self._node(op),
-        }
-
-    def _timeline(self, time: Timeline) -> dict[str, Any]:
-        return {
-            "seconds": time.seconds,
-            "compute_seconds": time.compute_seconds,
-            "link_seconds": time.link_seconds,
-            "hidden_seconds": time.hidden_seconds,
-            "overlaps": self.machine.overlap,
-            "events": [
-                [
-                    *(
-                        event.lane.value,
-                        self._event_name(event),
-                        event.start,
-                        event.seconds,
-                    ),
-                    *(event.times, event.depth, self._node(event.ops[0])),
-                ]
-                for event in time.events
-                # the body of a device is no loop
-                if not isinstance(event.ops[0], sdy.ManualComputationOp)
-            ],
-        }
-
-    def _event_name(self, event: Event) -> str:
-        op = event.ops[0]
-        return self._words.loop(op) if isinstance(op, stablehlo.WhileOp) else event.name
-
-    def _memory(self, profile: MemoryProfile) -> dict[str, Any]:
-        arguments = self._arguments()
-        return {
-            "points": [
-                [point.bytes, self._node(point.op), self._log.keys[point.op]]
-                for point in profile.points
-            ],
-            "names": [_short(point.op) for point in profile.points],
-            "counted": counted_as(None if self.chip is None else self.chip.compiler),
-            "peak": profile.peak,
-            "peak_bytes": profile.peak_bytes,
-            "argument_bytes": profile.argument_bytes,
-            "donated_bytes": profile.donated_bytes,
-            "constant_bytes": profile.constant_bytes,
-            "result_bytes": profile.result_bytes,
-            "live": [
-                {
-                    "name": self._words.value(value.value) or value.name,
-                    "type": value.type,
-                    "bytes": value.bytes,
-                    "kind": value.kind,
-                    "position": value.position,
-                    "node": self._node_of_owner(
-                        value.value.owner, value.name, arguments
-                    ),
-                }
-                for value in profile.peak_values
-            ],
-        }
-
-    def _node_of_owner(
-        self, owner: Operation | Block, name: str, arguments: Mapping[str, int]
-    ) -> int:
-        if isinstance(owner, Operation):
-            return self._node(owner)
-        return arguments.get(name, -1)
-
-    def _arguments(self) -> dict[str, int]:
-        """The arguments whose names no others have, by these."""
-        assert self.graph is not None
-        names = [node.name for node in self.graph.nodes if node.kind == "argument"]
-        counts = Counter(names)
-        return {name: at for at, name in enumerate(names) if counts[name] == 1}
+            self.layouts.tell_parts(counts.axes, mesh)
+        places = self._places
+        for collective in counts.collectives:
+            collective["node"], collective["key"] = places[collective["order"]]
+        for event in counts.timeline["events"]:
+            event[-1] = places[event[-1]][0]
+        for cost in counts.verdict["costs"]:
+            cost["node"] = places[cost["node"]][0]
+        if counts.memory is None:
+            return
+        for point in counts.memory["points"]:
+            point[1:] = places[point[1]]
+        arguments = _arguments(graph)
+        for value in counts.memory["live"]:
+            owner: int | str = value["node"]
+            known = isinstance(owner, int)
+            value["node"] = places[owner][0] if known else arguments.get(owner, -1)
 
     def _node(self, op: Operation) -> int:
         node = self._stacks.node(op)
@@ -370,19 +257,21 @@ class Trace:
         count = 1 + max(self._log.keys.values(), default=-1)
         return [nodes.get(key, -1) for key in range(count)]
 
-    def _summary(self, graph: Graph) -> dict[str, Any]:
+    def _summary(self, graph: Graph, counts: Counts) -> dict[str, Any]:
         return {
             "ops": sum(node.kind == "op" for node in graph.nodes),
             "arguments": sum(
                 n.kind == "argument" and n.group == _named(graph, "arguments")
                 for n in graph.nodes
             ),
-            "collectives": sum(collective["count"] for collective in self.collectives),
-            "guessed": self.guessed,
-            "purposes": list(map(str, self.purposes)),
-            "bytes": sum(collective["bytes"] for collective in self.collectives),
-            "seconds": 0.0 if self.timeline is None else self.timeline["seconds"],
-            "peak_bytes": None if self.memory is None else self.memory["peak_bytes"],
+            "collectives": sum(each["count"] for each in counts.collectives),
+            "guessed": counts.guessed,
+            "purposes": counts.purposes,
+            "bytes": sum(each["bytes"] for each in counts.collectives),
+            "seconds": counts.timeline["seconds"],
+            "peak_bytes": None
+            if counts.memory is None
+            else counts.memory["peak_bytes"],
             "devices": max((m.total_size for _, m in self.layouts.meshes), default=1),
         }
 
@@ -414,6 +303,7 @@ class _Watch:
     on_step: Callable[[str], None] | None
     all_axes: bool
     all_stages: bool | None
+    count: Start | None
     trace: Trace = field(init=False)
 
     def start(self, module: ModuleOp) -> None:
@@ -424,7 +314,9 @@ class _Watch:
         if every is None:
             every = len(all_ops(module)) <= LARGE
         self.trace = Trace(
-            *(module, source, self.machine, self.trip_count, self.chip, layouts, every)
+            *(module, source, self.machine, self.trip_count, self.chip, layouts, every),
+            # a lowering changes the program while it is counted
+            start=at_once if every or self.count is None else self.count,
         )
 
     def before(self, number: int | None, name: str) -> None:
@@ -453,6 +345,7 @@ def trace_program(
     all_axes: bool = False,
     all_stages: bool | None = None,
     seconds: float | None = None,
+    count: Start | None = None,
 ) -> dict[str, Any]:
     """Compile a program and return all that its report shows.
 
@@ -474,6 +367,7 @@ def trace_program(
         all_stages: whether to list what every stage and lowering made of it; None: of a
             program of at most `LARGE` ops.
         seconds: how long to look for what to write instead; None: not at all.
+        count: begins to count a large program, while it is drawn.
 
     Raises:
         CompileError: the program cannot be partitioned, or its devices are no equal slices.
@@ -484,7 +378,8 @@ def trace_program(
         shape = pipeline.mesh_shape
         devices = prod(shape) if shape else devices_of(program.shared_module)
         machine = machine_on(known, devices, slices)
-    watch = _Watch(program, machine, trip_count, known, on_step, all_axes, all_stages)
+    shown = on_step, all_axes, all_stages, count
+    watch = _Watch(program, machine, trip_count, known, *shown)
     context, hooks = make_context(), Hooks(watch.before)
     remarks: list[Remark] = []
 
@@ -524,13 +419,14 @@ def trace_program(
             explainer = explain(program.shared_module, None) if has_reasons else None
         compile_plainly()
     whys: list[str] = []
+    numbers: list[int] = []
     trace = watch.trace
     if explainer is not None:
         if on_step is not None:
             on_step("reasons")
-        whys = add_reasons(trace.collectives, explainer, machine, jobs)
+        whys, numbers = reasons_of(explainer, machine, jobs)
     passes = lowerings(program.form, num_links=num_links) if trace.all_stages else ()
-    with collect_remarks() as told:
+    with collect_remarks() as refused:
         for each in passes:
             try:
                 for stage in run_passes(
@@ -540,11 +436,17 @@ def trace_program(
             except CompileError as error:
                 form = each.name.rpartition("-")[2]
                 text = f"it does not lower to {form}: {error.message}"
-                told.append(Remark("warning", text, error.position))
+                refused.append(Remark("warning", text, error.position))
                 break
-    remarks += told
-    shown = [(each.severity, each.message, each.position) for each in remarks]
-    data = trace.data(__version__, shown)
+    remarks += refused
+    told = [(each.severity, each.message, each.position) for each in remarks]
+    data = trace.data(__version__, told)
+    collectives = data["collectives"]
+    if len(numbers) == len(collectives):
+        for collective, number in zip(collectives, numbers, strict=True):
+            collective["why"] = number
+    else:
+        whys = []
     data["advice"] = None
     if seconds is not None:
         # searching imports as much again as the report does
@@ -559,8 +461,11 @@ def _named(graph: Graph, kind: str) -> int:
     return kinds.index(kind) if kind in kinds else -1
 
 
-def _short(op: Operation) -> str:
-    return op.name.rpartition(".")[2]
+def _arguments(graph: Graph) -> dict[str, int]:
+    """Return the arguments whose names no others have, by these."""
+    names = [node.name for node in graph.nodes if node.kind == "argument"]
+    counts = Counter(names)
+    return {name: at for at, name in enumerate(names) if counts[name] == 1}
 
 
 def _entry(module: ModuleOp) -> FuncOp:

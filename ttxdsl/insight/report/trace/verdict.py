@@ -5,7 +5,7 @@ layers together, apart for computing and sending.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -51,16 +51,16 @@ class _Cost:
 def verdict(
     usage: DeviceUsage,
     profile: MemoryProfile | None,
-    node_of: Callable[[Operation], int],
-    chip: Chip | None = None,
-    words: Words | None = None,
+    order: Mapping[Operation, int],
+    chip: Chip | None,
+    words: Words,
 ) -> dict[str, Any]:
     """Return the verdict on a program of one device, as plain data.
 
     Args:
         usage: of the program: when its ops run, and on what.
         profile: what it holds, None where that is not known.
-        node_of: the number of the node that stands for an op.
+        order: the place of each op in the program, which stands for its node.
         chip: the chip that is asked about; all that are known if None.
         words: in which the author knows the program.
     """
@@ -94,13 +94,11 @@ def verdict(
         "parts": seconds,
         "exposed_seconds": max(0.0, time.link_seconds - time.hidden_seconds),
         "costs": [
-            _cost_data(where, cost, total, node_of) for (_, where), cost in largest
+            _cost_data(where, cost, total, order) for (_, where), cost in largest
         ],
         "memory": None
         if profile is None
-        else _memory_data(
-            profile, [chip] if chip else [*CHIPS.values()], words or Words()
-        ),
+        else _memory_data(profile, [chip] if chip else [*CHIPS.values()], words),
         "no_lines": None if _names_lines(usage.module) else GET_DEBUG_INFO,
     }
 
@@ -132,7 +130,7 @@ def _names_lines(module: ModuleOp) -> bool:
 
 
 def _cost_data(
-    where: str, cost: _Cost, total: float, node_of: Callable[[Operation], int]
+    where: str, cost: _Cost, total: float, order: Mapping[Operation, int]
 ) -> dict[str, Any]:
     op = cost.op
     assert op is not None
@@ -148,7 +146,7 @@ def _cost_data(
         "scope": path_text(path),
         "layers": len(cost.layers),
         "phases": list(cost.phases),
-        "node": node_of(op),
+        "node": order[op],
     }
 
 
