@@ -28,6 +28,26 @@ def ops_of(block: Block) -> list[Operation]:
     return [op for op in block.ops]  # noqa: C416
 
 
+class OpOrder:
+    """The order of ops in blocks that stay as they are.
+
+    `op.is_before_in_block` walks to the other op, or to the end.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[Block, dict[Operation, int]] = {}
+
+    def is_behind(self, op: Operation, other: Operation) -> bool:
+        """Return True if an op comes behind another of the same block."""
+        block = op.parent
+        if block is None or block is not other.parent:
+            return False
+        if block not in self._places:
+            self._places[block] = {each: at for at, each in enumerate(ops_of(block))}
+        places = self._places[block]
+        return places[other] < places[op]
+
+
 def parent_of(op: Operation) -> Operation | None:
     """Return the op around another, as `op.parent_op()` does in three calls more.
 

@@ -56,6 +56,7 @@ from ttxdsl.ir.tensors import (
     tiled_order,
     value_bytes,
 )
+from ttxdsl.ir.traversal import OpOrder
 
 _MOVES = (
     *(stablehlo.BroadcastInDimOp, stablehlo.BroadcastOp, stablehlo.IotaOp),
@@ -117,6 +118,7 @@ class Fusion:
         self._is_computed: dict[Operation, bool] = {}
         self._stored: dict[SSAValue, Attribute] = {}
         self._epilogues: dict[Operation, bool] = {}
+        self._order = OpOrder()
         self._kernels_making = KernelsMaking(_may_hide, self._takes_in)
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
         """Buffers read for the result of an op that may be hidden, with the bytes of each."""
@@ -300,7 +302,7 @@ class Fusion:
         makers = {value.owner for value in self._read(op.operands)}
         return not any(
             (isinstance(op, stablehlo.AddOp) and isinstance(maker, stablehlo.ScatterOp))
-            or (isinstance(maker, PRODUCTS) and _is_behind(maker, product))
+            or (isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product))
             for maker in makers
         )
 
@@ -554,10 +556,6 @@ class Fusion:
             for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
-
-
-def _is_behind(op: Operation, other: Operation) -> bool:
-    return op.parent is other.parent and other.is_before_in_block(op)
 
 
 def _elements(value: SSAValue) -> int:
