@@ -158,3 +158,21 @@ def test_programs_that_hardly_compute(text: str, holds: str, tmp_path: Path):
     path.write_text(text)
     local = ttxdsl.load(path).partition()
     assert holds in str(local.lower("ttnn", vocabulary="tt-mlir"))
+
+
+SCALED = """
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(
+    %a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %s: tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>})
+    -> (tensor<4xf32>, tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>}) {
+  %0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.multiply %a, %0 : tensor<4xf32>
+  return %1, %s : tensor<4xf32>, tensor<f32>
+}"""
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttnn"])
+def test_a_number_is_placed_on_the_devices(form: Literal["ttir", "ttnn"]):
+    text = _same(Program.of_text(SCALED, "scaled.mlir").partition(), form)
+    assert ttxdsl.load(text).text == text

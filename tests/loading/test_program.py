@@ -59,6 +59,12 @@ def test_excerpt_points_at_the_place():
     assert lines[2].index("^") == lines[1].index("$")
 
 
+def test_a_wrong_attribute_is_told_at_its_own_line():
+    with pytest.raises(CompileError) as raised:
+        parse_program('sdy.mesh @m = <["x"=0]>\n\nfunc.func @f() {', "in.mlir")
+    assert str(raised.value).startswith("in.mlir:1:23: error: axis size")
+
+
 def test_excerpt_of_a_long_line_is_cut():
     text = "module { " + "func.func private @f() " * 1000 + "$ }"
     with pytest.raises(CompileError) as raised:

@@ -284,10 +284,11 @@ class Program(ListedForm):
             raise CompileError("why: ask for one thing at a time")
         key = machine, tries, trip_count
         if key not in self._explainers:
+            start, pipeline = self._from_the_start({})
             self._explainers[key] = Explainer(
-                self.loaded._module,
+                start._module,
                 source=self.source,
-                pipeline=self._history.pipeline,
+                pipeline=pipeline,
                 machine=machine,
                 tries=tries,
                 trip_count=trip_count,

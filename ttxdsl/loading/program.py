@@ -107,6 +107,8 @@ def parse_program(
     except _XDSL_FAULTS as error:
         # xDSL lets these through for some malformed text; the parser stands near it
         offset = parser.pos if parser is not None else 0
+        if isinstance(error, VerifyException):  # at what comes after an attribute
+            offset = max(0, len(text[:offset].rstrip()) - 1)
         message = str(error).strip() or type(error).__name__
         raise _at(text, source, message, offset, offset + 1) from error
     _verify(module, source)

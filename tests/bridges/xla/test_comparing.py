@@ -11,7 +11,7 @@ import ttxdsl
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.bridges.xla.comparing import ResultRow, compare_with_xla
-from ttxdsl.bridges.xla.execute import run_with_xla
+from ttxdsl.bridges.xla.execute import complaint, run_with_xla
 from ttxdsl.bridges.xla.hlo.collectives import HloCollective
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.diff.side_by_side import Label, match_collectives
@@ -155,6 +155,16 @@ def test_what_xla_refuses_is_an_error():
     text = program.text.replace('"model"=4', '"model"=8')
     with pytest.raises(CompileError, match=r"XLA does not take the program: \w+"):
         run_with_xla([text], function, arrays, 8, virtual=8)
+
+
+def test_an_abort_is_what_xla_says_ahead_of_the_stack():
+    log = """W1129 12:20:18.876212   12507 spmd_partitioner.cc:656] [SPMD] Involuntary
+F1129 12:20:18.876213   12507 spmd_partitioner.cc:562] Check failed: a == b (0 vs. 1)\x20
+*** Check failure stack trace: ***
+    @     0x7f2a0c840634  absl::lts_20260107::log_internal::LogMessage::SendToLog()
+    @     0x7f2a0c8405b6  (unknown)
+"""
+    assert complaint(log) == "Check failed: a == b (0 vs. 1)"
 
 
 def test_what_is_partitioned_cannot_be_compared():

@@ -116,3 +116,19 @@ func.func @main(%p: {kind} {{sdy.sharding = #sdy.sharding<@mesh, [{{"a", "b"}}, 
     assert "result 0" not in str(answer)
     summaries = [one.summary for one in answer.collectives]
     assert "needs %0 on other devices" in summaries
+
+
+def test_uneven_arguments_are_padded_as_the_command_does() -> None:
+    program = ttxdsl.load("""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(
+        %x: tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+        -> tensor<4xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across
+        dimensions = [0] : (tensor<3x4xf32>, tensor<f32>) -> tensor<4xf32>
+      return %sum : tensor<4xf32>
+    }""")
+    assert "all_reduce" in str(program.why())
+    with pytest.raises(ttxdsl.UnsupportedError, match="not divisible by 2"):
+        program.partition(pad_borders=False)

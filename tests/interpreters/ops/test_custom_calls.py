@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental.layout import Layout, with_layout_constraint
 from jax.sharding import Mesh, PartitionSpec as P
 
 import ttxdsl
@@ -381,3 +382,21 @@ def test_memory_that_is_allocated_is_split_without_communication():
     for form in (program, local, local.lower("ttnn")):
         (found,) = form.simulate(x)
         np.testing.assert_array_equal(found, x + 1)
+
+
+def test_a_layout_and_an_inspection_change_nothing():
+    def function(x: jax.Array) -> jax.Array:
+        spread = jax.sharding.NamedSharding(mesh(), P("ep"))
+        y = lax.with_sharding_constraint(jnp.sin(x), spread)
+        jax.debug.inspect_array_sharding(y, callback=print)
+        return with_layout_constraint(y, Layout((1, 0))) * 2
+
+    x = np.arange(48, dtype=np.float32).reshape(8, 6)
+    text = lowered(function, x)
+    assert "@InspectSharding" in text and "@LayoutConstraint" in text
+    program = ttxdsl.load(text)
+    local = program.partition()
+    assert not local.collectives()
+    for form in (program, local, local.lower("ttnn")):
+        (found,) = form.simulate(x)
+        np.testing.assert_allclose(found, 2 * np.sin(x), rtol=1e-6)

@@ -333,6 +333,33 @@ def test_what_a_view_looks_at_is_not_written():
     ]
 
 
+@pytest.mark.parametrize(
+    "name", sorted(name for name in UNARY if UNARY[name] in UFUNCS)
+)
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("stretched", [False, True])
+def test_a_column_is_not_written(
+    monkeypatch: pytest.MonkeyPatch, name: str, dtype: str, stretched: bool
+):
+    """NumPy 2.4 negates elements that are 16 or 64 bytes apart wrongly onto themselves."""
+    if stretched:
+        make_small_large(monkeypatch)
+    for columns in (2, 4, 8):
+        whole, column = of(25, columns, element=dtype), of(25, element=dtype)
+        text = f"""func.func @main(%x: {whole}) -> {column} {{
+          %a = stablehlo.add %x, %x : {whole}
+          %s = stablehlo.slice %a [0:25, 0:1] : ({whole}) -> {of(25, 1, element=dtype)}
+          %c = stablehlo.reshape %s : ({of(25, 1, element=dtype)}) -> {column}
+          %r = stablehlo.{name} %c : {column}
+          return %r : {column}
+        }}"""
+        runner = Runner(parse(text))
+        _, kind = tensor_of(runner.function.function_type.inputs.data[0])
+        x = np.random.default_rng(0).uniform(0.1, 2, (25, columns)).astype(kind)
+        (found,) = runner.run([x])
+        np.testing.assert_array_equal(found, UNARY[name](2 * x[:, 0]))
+
+
 def test_memory_of_an_operand_that_dies_is_taken(monkeypatch: pytest.MonkeyPatch):
     """The first run asks for new memory; `%t` is a view of it that dies in the second."""
     make_small_large(monkeypatch)

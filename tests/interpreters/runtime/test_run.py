@@ -57,6 +57,8 @@ def test_wrong_inputs():
         CompileError, match=r"has type tensor<2xf32>, the value has shape \(3,\)"
     ):
         run_module(module, [np.ones(3, np.float32)])
+    with pytest.raises(CompileError, match="is given list, which is no array"):
+        run_module(module, [[[1, 2], [3]]])
     assert run_module(module, [[1, 2]])[0].tolist() == [2, 4]
 
 
@@ -66,6 +68,25 @@ def test_plain_numbers_take_the_arguments_type():
     assert found[0].dtype == ml_dtypes.bfloat16 and float(found[0]) == 1.5
     with pytest.raises(CompileError, match="takes elements of type bool"):
         run(text, 1.5, 3)
+
+
+@pytest.mark.parametrize(
+    ("element", "inside", "outside"),
+    [
+        ("i8", (-128, 127), (-129, 128)),
+        ("i4", (-8, 7), (-9, 8)),
+        ("ui16", (0, 65535), (-1, 65536)),
+        ("ui64", (0, 2**64 - 1), (-1,)),
+    ],
+)
+def test_plain_numbers_do_not_wrap_around(
+    element: str, inside: tuple[int, ...], outside: tuple[int, ...]
+):
+    text = f"func.func @main(%a: tensor<{element}>) -> tensor<{element}> {{ return %a : tensor<{element}> }}"
+    assert [int(run(text, number)[0]) for number in inside] == [*inside]
+    for number in outside:
+        with pytest.raises(CompileError, match="does not hold"):
+            run(text, number)
 
 
 def test_what_cannot_be_run_is_named_with_its_place():

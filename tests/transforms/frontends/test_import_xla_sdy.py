@@ -54,6 +54,12 @@ def test_what_says_nothing_goes_and_what_is_not_sdys_stays():
     assert 'mhlo.frontend_attributes = {mine = "1"}' in found
 
 
+def test_an_inspected_value_is_the_value():
+    call = f"%r = stablehlo.custom_call @InspectSharding(%a) {{has_side_effect = true}} : ({T}) -> {T}"
+    found = imported(call, module="")
+    assert "custom_call" not in found and f"return %a : {T}" in found
+
+
 def test_shardings_of_all_arguments_and_results_on_the_module():
     """As TensorFlow's bridge writes them."""
     per_value = f"#sdy.sharding_per_value<[{SPLIT.removeprefix('#sdy.sharding')}]>"

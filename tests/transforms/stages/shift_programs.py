@@ -189,3 +189,17 @@ CARRY = _program(
     f"return %0#1 : {_C}",
 )
 """A carry of 62 rows; each is added to what is made of the sixth ahead of it."""
+
+CUT_AND_SUMMED = """
+sdy.mesh @mesh = <["z"=2, "y"=3, "x"=2]>
+func.func @main(
+    %a: tensor<18x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}, {"y", "x"}]>},
+    %b: tensor<2x4x18xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>},
+    %c: tensor<4xf32>) -> (tensor<18x2xf32>, tensor<18xf32>) {
+  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [2], contracting_dims = [1] x [1]
+    : (tensor<18x4xf32>, tensor<2x4x18xf32>) -> tensor<18x2xf32>
+  %1 = stablehlo.dot_general %c, %a, contracting_dims = [0] x [1]
+    : (tensor<4xf32>, tensor<18x4xf32>) -> tensor<18xf32>
+  return %0, %1 : tensor<18x2xf32>, tensor<18xf32>
+}"""
+"""Four columns over six devices, cut of six, and sums of them: all become frames."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.differential.test_shifts import sent
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.stages import even_islands
 from ttxdsl.transforms.stages.even_out_shardings import EvenOutShardingsPass
 
 SPLIT = '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}]>]>}'
@@ -48,3 +51,28 @@ def test_an_island_is_whole(ahead: str, behind: str, whole: bool):
         assert sharding is not None
         assert (not sharding.sharding_axes) == whole
     sent(text)
+
+
+def test_values_in_no_island_are_looked_at_once(monkeypatch: pytest.MonkeyPatch):
+    """Each of 200 is beside a value that is kept whole, and they are too many."""
+    asked: list[Any] = []
+    neighbours = even_islands._neighbours  # pyright: ignore[reportPrivateUsage]
+
+    def spy(*dim: Any) -> Any:
+        asked.append(dim)
+        return neighbours(*dim)
+
+    monkeypatch.setattr(even_islands, "_neighbours", spy)
+    lines = [
+        f"""%{at} = stablehlo.tanh %{at - 1} {SPLIT} : tensor<52xf32>
+  %s{at} = stablehlo.slice %{at} [0:50] {SPLIT} : (tensor<52xf32>) -> tensor<50xf32>"""
+        for at in range(1, 201)
+    ]
+    body = "\n  ".join(lines)
+    module = parse_program(f"""sdy.mesh @mesh = <["d"=4]>
+func.func @main(%0: tensor<52xf32>) -> tensor<52xf32> {{
+  {body}
+  return %200 : tensor<52xf32>
+}}""")
+    EvenOutShardingsPass().apply(make_context(), module)
+    assert 64 < len(asked) <= 200

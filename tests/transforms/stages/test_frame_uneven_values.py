@@ -98,3 +98,7 @@ def test_the_kernel_of_a_gradient_reads_zeros_behind_its_own():
     assert shape_of(gradient.rhs) == (64, 4, 1)
     assert shape_of(gradient.result) == (3, 1, 1)
     assert isinstance(gradient.rhs.owner, stablehlo.SelectOp)
+
+
+def test_a_sum_reads_what_becomes_a_frame_itself():
+    assert sent(programs.CUT_AND_SUMMED) == (240, 2)

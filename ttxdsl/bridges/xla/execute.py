@@ -31,11 +31,15 @@ Array = NDArray[Any]
 _WORKER = "ttxdsl.bridges.xla.worker:answer"
 
 _LAST_LINES = 3
-"""The lines of XLA's message that are kept when it aborts; a stack follows."""
+"""The lines of a message that are kept where none names the error."""
+_FATAL = re.compile(r"^F\d{4} [^\]]*\] (.*\S)", re.MULTILINE)
+"""What XLA says ahead of a stack when it aborts."""
 
 
 def complaint(stderr: str) -> str:
-    """Return the error of a failed worker, without its traceback."""
+    """Return the error of a failed worker, without its traceback or stack."""
+    if (fatal := _FATAL.search(stderr)) is not None:
+        return fatal[1]
     lines = [line.strip() for line in stderr.strip().splitlines() if line.strip()]
     raised = [
         index

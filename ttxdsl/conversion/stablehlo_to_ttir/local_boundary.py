@@ -65,7 +65,11 @@ def _entry(type: Attribute, placement: Placement | None) -> Mapping[str, Attribu
         "device_parts": placement.device_parts,
         "device_summands": placement.device_summands,
     }
-    shards = {name: dense_i64(table) for name, table in tables.items() if table}
+    shards = {
+        name: dense_i64(table)
+        for name, table in tables.items()
+        if table or name == "shard_shape"  # that of a number is empty
+    }
     return {
         SHARD_STATUS_ATTRIBUTE: ShardStatusAttr(ShardStatus.PRESHARDED),
         "ttcore.local_shape": LocalShapeAttr.new(

@@ -128,9 +128,10 @@ def _python_callback(
 
 
 CUSTOM_CALLS: dict[str, CustomCall] = {
-    # annotations of placement and sharding: identities
+    # annotations of placement, layout and sharding: identities
     **dict.fromkeys(
         (
+            "LayoutConstraint",
             "Sharding",
             "annotate_device_placement",
             "MoveToDevice",

@@ -18,14 +18,24 @@ from ttxdsl.interpreters.kernels.elementwise import Array
 from ttxdsl.interpreters.runtime.compiled_op import COMPUTE_ERRORS
 from ttxdsl.interpreters.runtime.memory.pool import empty, release
 from ttxdsl.interpreters.runtime.plan import OpGroup
-from ttxdsl.interpreters.runtime.threads import LARGE, SIZE, Stretch, share, stretches
+from ttxdsl.interpreters.runtime.threads import (
+    LARGE,
+    SIZE,
+    Stretch,
+    outermost_first,
+    share,
+    stretches,
+)
 
 _REFERENCES = 4
 """To an array that only a frame holds: the frame, the operands, a name, a question."""
 
 
 def free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
-    """Return the operands without other owners or views."""
+    """Return the operands without other owners, views, or gaps between elements.
+
+    NumPy before 2.5 negates what has gaps wrongly if the result has some, too.
+    """
     arrays: list[Array] = []
     for index in at:
         array: Any = inputs[index]
@@ -40,8 +50,13 @@ def free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
             not isinstance(base, np.ndarray) or getrefcount(base) > _REFERENCES - 1
         ):
             continue
-        arrays.append(cast(Array, array))
+        if _is_compact(cast(Array, array)):
+            arrays.append(cast(Array, array))
     return arrays
+
+
+def _is_compact(x: Array) -> bool:
+    return x.flags.forc or x.transpose(outermost_first(x)).flags.c_contiguous
 
 
 Located = Callable[[Exception, Operation, Sequence[Any]], Exception]

@@ -35,6 +35,7 @@ from ttxdsl.interpreters.kernels.elements import (
     is_float,
     is_integer,
     tensor_of,
+    widen,
 )
 from ttxdsl.interpreters.mesh.local_boundary import to_devices, to_whole, whole_type
 from ttxdsl.interpreters.mesh.mismatch import ReplicaMismatchError
@@ -94,7 +95,10 @@ def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         raise CompileError(f"{name} is of type {type_}, not a tensor", function)
     _, dtype = tensor_of(cast(Attribute, type_))
     plain = not hasattr(value, "dtype")
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of several lengths
+        array = np.asarray(None)
     if array.dtype == object:
         shapely = hasattr(value, "shape") and not plain
         raise CompileError(
@@ -108,7 +112,11 @@ def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
             array.dtype.kind in "biu" and dtype.kind != "b"
         )
         if fits:
-            array = array.astype(WIDER.get(dtype, dtype)).astype(dtype)
+            given, array = array, array.astype(WIDER.get(dtype, dtype)).astype(dtype)
+            if is_integer(dtype) and not np.array_equal(widen(array), given):
+                raise CompileError(
+                    f"{name} is given numbers that {dtype} does not hold", function
+                )
     _require_type(array, cast(Attribute, type_), at, function)
     return array
 

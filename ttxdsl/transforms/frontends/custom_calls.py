@@ -18,7 +18,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.calls.tenstorrent import SHARDING_CONSTRAINT
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.manual import without_manual_axes
@@ -36,6 +36,7 @@ from ttxdsl.transforms.frontends.signs import (
     CONSTRAINT,
     ENTERING,
     HLO_SHARDING,
+    INSPECTION,
     PREFIX,
     target_of,
 )
@@ -111,6 +112,16 @@ def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorShardin
         return mesh.axis_names[int(number[1])]
 
     return sharding.map_axes(named)
+
+
+def drop_inspections(module: ModuleOp) -> None:
+    """Replace calls that look at a value's sharding by the value.
+
+    They name an address in the process that wrote the program.
+    """
+    for call in ops_of_type(module, stablehlo.CustomCallOp):
+        if target_of(call) == INSPECTION and call.result_types == call.operand_types:
+            Rewriter.replace_op(call, [], call.operands)
 
 
 class CustomCalls:

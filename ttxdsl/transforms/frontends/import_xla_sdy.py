@@ -46,7 +46,11 @@ def _import(ctx: Context, op: ModuleOp, mesh_shape: tuple[int, ...] | None) -> N
     from ttxdsl.ir.traversal import ops_of_type
     from ttxdsl.transforms.frontends.argument_marks import import_argument_marks
     from ttxdsl.transforms.frontends.chlo_ops import OpOfComposite, OpOfMhlo
-    from ttxdsl.transforms.frontends.custom_calls import CustomCalls, declare_mesh
+    from ttxdsl.transforms.frontends.custom_calls import (
+        CustomCalls,
+        declare_mesh,
+        drop_inspections,
+    )
     from ttxdsl.transforms.frontends.frontend_attributes import (
         import_frontend_attributes,
     )
@@ -58,6 +62,7 @@ def _import(ctx: Context, op: ModuleOp, mesh_shape: tuple[int, ...] | None) -> N
     from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 
     FoldTuplesPass().apply(ctx, op)
+    drop_inspections(op)
     rewrite_type(op, stablehlo.CustomCallOp, OpOfMhlo())
     rewrite_type(op, stablehlo.CompositeOp, OpOfComposite())
     calls = [*filter(is_carrier, ops_of_type(op, stablehlo.CustomCallOp))]

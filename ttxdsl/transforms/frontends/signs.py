@@ -34,6 +34,8 @@ ENTERING = frozenset({"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"})
 LEAVING = frozenset({"xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"})
 BORDERS = ENTERING | LEAVING
 """Targets of custom calls: constraints, and the borders of manual computations."""
+INSPECTION = "InspectSharding"
+"""The target of a call by which JAX looks at the sharding that a compiler chose."""
 
 
 def says_something(module: ModuleOp) -> bool:
@@ -55,7 +57,8 @@ def says_something(module: ModuleOp) -> bool:
         if is_mark(op):
             return True
         if isinstance(op, stablehlo.CustomCallOp):
-            if is_carrier(op) or op.call_target_name.data.startswith(MHLO):
+            target = op.call_target_name.data
+            if is_carrier(op) or target == INSPECTION or target.startswith(MHLO):
                 return True
         elif isinstance(op, stablehlo.CompositeOp):
             if op.composite_name.data.startswith(CHLO):

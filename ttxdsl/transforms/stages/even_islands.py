@@ -9,7 +9,7 @@ neighbours are whole along it. In loops they stay; `pad-carries` weighs those.
 it sends at least what its readers gather. Each island is looked at once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -30,7 +30,7 @@ _Dim = tuple[SSAValue, int]
 
 def keep_islands_whole(changed: Iterable[Operation]) -> None:
     """Drop the axes of islands beside ops whose results became unsharded."""
-    tried: set[_Dim] = set()
+    seen: set[_Dim] = set()
     for op in changed:
         if isinstance(op.parent_op(), stablehlo.WhileOp):
             continue
@@ -41,35 +41,40 @@ def keep_islands_whole(changed: Iterable[Operation]) -> None:
             for dim, dim_sharding in enumerate(
                 () if sharding is None else sharding.dims
             ):
-                if dim_sharding.axes and (value, dim) not in tried:
-                    island = _island((value, dim), dim_sharding.axes)
-                    tried |= island or {(value, dim)}
-                    for member, at in island or ():
+                if dim_sharding.axes and (value, dim) not in seen:
+                    members, is_island = _reached((value, dim), dim_sharding.axes, seen)
+                    seen |= members
+                    for member, at in members if is_island else ():
                         known = sdy.get_sharding(member)
                         assert known is not None, "it is split"
                         whole = known.with_dim(at, known.dims[at].with_axes(()))
                         sdy.set_sharding(member, whole)
 
 
-def _island(start: _Dim, axes: Axes) -> set[_Dim] | None:
-    """Return the values that are split together, None if a neighbour is split, too."""
-    island, waiting = {start}, [start]
+def _reached(start: _Dim, axes: Axes, seen: Set[_Dim]) -> tuple[set[_Dim], bool]:
+    """Return values that are split together, and whether they are an island.
+
+    Args:
+        start: one of them.
+        axes: that split them.
+        seen: values that were reached before: those that axes still split are in no
+            island, nor is what they are linked with.
+    """
+    members, waiting = {start}, [start]
     while waiting:
-        if len(island) > MOST:
-            return None
         neighbours = _neighbours(*waiting.pop())
-        if neighbours is None:
-            return None
+        if neighbours is None or len(members) > MOST:
+            return members, False
         for value, dim in neighbours:
             sharding = sdy.get_sharding(value)
             split = () if sharding is None else sharding.dims[dim].axes
-            if split == axes:
-                if (value, dim) not in island:
-                    island.add((value, dim))
+            if split == axes and (value, dim) not in seen:
+                if (value, dim) not in members:
+                    members.add((value, dim))
                     waiting.append((value, dim))
             elif lists_overlap(split, axes):
-                return None
-    return island
+                return members, False
+    return members, True
 
 
 def _neighbours(value: SSAValue, dim: int) -> list[_Dim] | None:

@@ -428,9 +428,11 @@ class _Block:
                 (result,) = root.op.results
                 frame = frames.written[root.places[0]]
                 frame.name_hint = frame.name_hint or result.name_hint
-                result.replace_all_uses_with(frame)
                 self.replaced[result] = frame
             Rewriter.inline_block(emit.block, InsertPoint.before(root.op))
+        # not before: what is planned names the values that others were to use
+        for result, frame in self.replaced.items():
+            result.replace_all_uses_with(frame)
         for op in sorted(dead, key=lambda dead_op: order[dead_op], reverse=True):
             if all(result.first_use is None for result in op.results):
                 op.detach()

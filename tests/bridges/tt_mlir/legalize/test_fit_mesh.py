@@ -147,3 +147,9 @@ func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{dim}
     assert '#sdy.sharding<@mesh, [{"x_y"}]>' in new
     with pytest.raises(UnsupportedError, match="no unreduced data"):
         after(text.format(dim='"x"', more=', unreduced={"y"}'), "fit-mesh")
+
+
+def test_values_without_elements_are_not_gathered():
+    parts = '{"x":(1)2}, {"x":(2)4}'
+    text = on_mesh('"x"=8', ("0x8xf32", "0x8xf32"), (parts, parts), doubled("0x2xf32"))
+    assert "all_gather" in assert_numbers_stay(text, "fit-mesh", VALUES[:0])

@@ -323,6 +323,8 @@ def _sent(w: Writer, value: SSAValue, before: Layout, after: Layout) -> SSAValue
 
 def _gathered(w: Writer, value: SSAValue, dim: int, groups: Groups) -> SSAValue:
     shape = list(shape_of(value))
+    if not shape[dim]:
+        return value
     shape[dim] *= len(groups[0])
     return w.one(
         stablehlo.AllGatherOp,
