@@ -1,4 +1,4 @@
-"""What loops only convert is stored as what it is converted to."""
+"""What is only converted or multiplied is stored as what it is converted to."""
 
 from __future__ import annotations
 
@@ -114,6 +114,45 @@ def test_what_a_loop_only_slices_and_converts_is_stored_so(program):
     assert stored(program(CONVERTED), TPU) == bf16
     assert stored(program(COMPUTED), TPU) == f32
     assert stored(program(CONVERTED), XLA_CPU) == f32
+
+
+MULTIPLIED = f"""%d = stablehlo.dot_general %s, %s, batching_dims = [0] x [0],
+      contracting_dims = [2] x [1] : ({PART}, {PART}) -> {PART}
+    %c = stablehlo.convert %d : ({PART}) -> {NARROW}"""
+
+
+@pytest.mark.parametrize(
+    ("precision", "result", "element"),
+    [
+        ("", "%p", bf16),
+        (", precision = [DEFAULT, HIGHEST]", "%p", f32),
+        ("", "%t", f32),
+    ],
+)
+def test_what_products_alone_read_is_stored_as_they_round_it(
+    precision: str, result: str, element: Attribute
+):
+    matrix = "tensor<256x256xf32>"
+    module = parse_program(
+        f"""
+        func.func @main(%x: {matrix}) -> {matrix} {{
+          %t = stablehlo.tanh %x : {matrix}
+          %m = stablehlo.transpose %t, dims = [1, 0] : ({matrix}) -> {matrix}
+          %p = stablehlo.dot_general %m, %t, contracting_dims = [1] x [0]{precision}
+              : ({matrix}, {matrix}) -> {matrix}
+          return {result} : {matrix}
+        }}
+        """,
+        make_context(),
+    )
+    (made,) = (op for op in all_ops(module) if isinstance(op, stablehlo.TanhOp))
+    assert Fusion(TPU).stored_element(made.result) == element
+    assert Fusion(XLA_CPU).stored_element(made.result) == f32
+
+
+def test_a_stack_of_which_products_read_slices_is_stored_as_they_round_them():
+    assert stored(filled(MULTIPLIED), TPU) == bf16
+    assert stored(filled(MULTIPLIED), XLA_CPU) == f32
 
 
 def test_a_narrow_stack_takes_its_bytes():

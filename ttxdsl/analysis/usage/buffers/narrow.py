@@ -1,6 +1,8 @@
-"""Stacks that are stored as a smaller type than they have, since all who read them convert them.
+"""Values that are stored as a smaller type than they have, since all who read them convert them.
 
-XLA converts before a loop what the loop only slices and converts, and fills a stack with
+Products round operands of f32 to bf16, so that what they alone read is stored as that, and gathered
+as that (`BFloat16Propagation`; libtpu 0.0.52: all such values of a GPT in f32, through
+transposes and slices). XLA also converts before a loop what the loop only slices and converts, and fills a stack with
 converted parts if all that is read of it is converted later (`BFloat16Propagation`). Of an
 argument of the program, as of weights in f32 for layers in bf16, that is a copy, which is there
 until the last such loop (libtpu 0.0.52: all ten scans over layers whose buffers were read for it).
@@ -8,14 +10,23 @@ until the last such loop (libtpu 0.0.52: all ten scans over layers whose buffers
 
 from collections.abc import Callable, Iterator
 
+from xdsl.dialects.builtin import bf16
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
+from ttxdsl.analysis.usage.work import product_numbers
 from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.kernels import PRODUCTS
 from ttxdsl.ir.tensors import element_bits, element_of
 
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
+
+_MOVES = (
+    *(*_SLICES, stablehlo.TransposeOp, stablehlo.ReverseOp, stablehlo.PadOp),
+    *(stablehlo.ConcatenateOp, stablehlo.AllGatherOp),
+)
+"""Ops whose result has the precision of what they move."""
 
 _MOST_VALUES = 64
 """Values of one stack that are looked at."""
@@ -27,10 +38,12 @@ def narrowed(
     """Return the values that are one stack with a value, and the type that it is stored as.
 
     Args:
-        value: what enters a loop, or a loop fills.
+        value: any, as what enters a loop, or a loop fills.
         is_made_by: whether a reader makes a value itself, however it is stored.
     """
     own = element_of(value)
+    if _is_rounded(value) and _may_be_converted(value):
+        return [value], bf16
     values, elements = [value], set[Attribute]()
     loops = 0
     for member in values:  # it grows
@@ -46,6 +59,9 @@ def narrowed(
                 new.append(user.result)
             elif isinstance(user, _SLICES) and index == 0:
                 readers = [reader for reader, _ in uses(user.results[0])]
+                if _is_rounded(user.results[0]):
+                    elements.add(bf16)
+                    continue
                 if not all(
                     isinstance(reader, stablehlo.ConvertOp) for reader in readers
                 ):
@@ -61,6 +77,17 @@ def narrowed(
     (element,) = elements
     is_smaller = element_bits(element) < element_bits(own)
     return values, element if is_smaller else own
+
+
+def _is_rounded(value: SSAValue) -> bool:
+    """Whether products of f32 at the default precision alone read a value, or parts of it."""
+    readers = list(uses(value))
+    return bool(readers) and all(
+        product_numbers(user)[index] == "f32"
+        if isinstance(user, PRODUCTS)
+        else isinstance(user, _MOVES) and _is_rounded(user.results[-1])
+        for user, index in readers
+    )
 
 
 def converted_arguments(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:

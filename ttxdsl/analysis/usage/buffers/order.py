@@ -9,11 +9,11 @@ on v5e and 30B, and Llama 2 7B. Of 21 steps more whose gradient an all_reduce su
 of the loop, behind the gradient of the head's input: all 8 whose gradient is smaller than the
 logits' (but for the 3 that move activations to the host, and one that does not fit), and 4 of 9
 whose gradient is not, where either takes about the same. The gradient of a head that is the
-embedding, too, is added to another behind the loop. It runs behind the loop if that holds more
-bytes, of what was saved for it, than the logits' gradient has: then the loop is the one to run
-early. So in 14 of 17 steps (not where a checkpoint saves the layers' inputs alone; the other
-three are Gemma 3 4B, with layers outside of the loop, Gemma 2 27B among 64, and GPT-3 6B), but
-not of Gemma 2 9B with a tensor axis and Gemma 3 12B on two slices, which run it behind.
+embedding, too, is added to another behind the loop. In windows it runs where any other does
+(`_is_early`: six of seven steps, of Gemma 2 and 3, Qwen 3 and GPT; not Qwen 3 1.7B on v6e, where what
+is behind the loop takes but a fifth longer than the message). One that an all_reduce sums runs
+behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient has:
+then the loop is the one to run early.
 """
 
 from collections.abc import (
@@ -34,6 +34,7 @@ from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import placement
 from ttxdsl.analysis.usage.buffers.kernels import UNROLLED
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
+from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
@@ -72,9 +73,8 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     ]
     late: set[Operation] = set()
     for chain in chains:
-        if not _is_added(chain[-1]) or _saved_bytes(loops[-1]) > _largest_read(
-            chain[0]
-        ):
+        is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
+        if is_late or _saved_bytes(loops[-1]) > _largest_read(chain[0]):
             late.update(chain)
     head = max(
         chains, key=lambda chain: _largest_read(chain[0]), default=list[Operation]()
@@ -97,21 +97,22 @@ def _is_early(
     One that is scattered in windows does if nothing behind the loop takes long enough to hide its
     last message (libtpu 0.0.52, where a norm of gradients is awaited: ten of eleven on v5e and v5p,
     eight of nine on v6e), but for one of a single sequence, whose products have no batch (five of five
-    run it behind). One that an all_reduce sums may, unless it is scattered along two axes.
+    run it behind), unless it is added to that of the embedding. One that an all_reduce sums may, unless it is scattered along two axes.
     """
-    if not head or _is_added(head[-1]):
+    if not head:
         return False
     product, *_, gradient = head
     scatters = [op for op in head if isinstance(op, stablehlo.ReduceScatterOp)]
     if fusion.is_scattered(product):
-        if any(shape_of(value)[0] == 1 for value in product.operands):
+        is_single = any(shape_of(value)[0] == 1 for value in product.operands)
+        if is_single and not _is_added(gradient):
             return False
         sent = value_bytes(scatters[-1].results[0])
         return (
             _bytes_behind(loop, gradient, fusion)
             < sent * fusion.compiler.read_while_sent
         )
-    if len(scatters) > 1:
+    if len(scatters) > 1 or _is_added(gradient):
         return False
     if any(placement(op) is not None for op in loop.body.walk()):
         return False
@@ -567,7 +568,7 @@ def _only_adds(ops: Sequence[Operation]) -> bool:
 def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | None:
     """Return where the layer begins that the largest gather for products runs beside.
 
-    That is the head's, but where layers have several as large: then nothing is left to it.
+    That is the head's weights', but where layers have several as large: then nothing is left to it.
 
     Args:
         steps: of a block.
@@ -576,7 +577,9 @@ def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | Non
     gathered = {
         at: step.made_bytes
         for at, step in enumerate(steps)
-        if isinstance(step.op, stablehlo.AllGatherOp) and _is_multiplied(step.op)
+        if isinstance(step.op, stablehlo.AllGatherOp)
+        and _is_multiplied(step.op)
+        and _is_weight(step.op)
     }
     most = max(gathered.values(), default=0)
     largest = [at for at, size in gathered.items() if size == most]
@@ -585,6 +588,16 @@ def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | Non
     head = largest[0]
     ahead = [at for at in loops if at < head]
     return ahead[-_LAYER_WEIGHTS:][0] if ahead else head
+
+
+def _is_weight(op: Operation) -> bool:
+    """Whether an op gathers an argument, converted or transposed on the way."""
+    value = op.operands[0]
+    while isinstance(owner := value.owner, Operation) and (
+        isinstance(owner, _MOVES) or shares_bytes(owner)
+    ):
+        value = owner.operands[0]
+    return is_argument(value)
 
 
 def _is_multiplied(op: Operation) -> bool:
