@@ -141,6 +141,18 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>,
 
 
 @pytest.mark.parametrize(
+    "symbol",
+    ['sdy.mesh @m = <["x"=2]>', "func.func private @m(tensor<f32>) -> tensor<f32>"],
+)
+def test_a_symbol_that_is_defined_again_is_told_with_its_line(symbol: str):
+    text = f"{symbol}\nfunc.func @main() {{\n  return\n}}\n{symbol}\n"
+    with pytest.raises(CompileError, match='Redefinition of symbol "m"') as refused:
+        parse_program(text, "twice.mlir")
+    assert refused.value.position is not None
+    assert refused.value.position.startswith("twice.mlir:5:")
+
+
+@pytest.mark.parametrize(
     "length", [*range(len(STEP) // 2, len(STEP) - 3, 7), len(STEP) - 2]
 )
 def test_an_export_that_is_cut_off_says_so(length: int):

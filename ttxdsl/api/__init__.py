@@ -400,6 +400,8 @@ class Program(ListedForm):
         trip_count: int | None = None,
         tokens: int | None = None,
         variants: bool = True,
+        every: bool = False,
+        on_plan: Callable[[StepPlan], None] | None = None,
         on_step: Callable[[str], None] | None = None,
     ) -> StepPlan:
         """Plan a step on chips: whether it fits, how long it takes, what would change it.
@@ -410,12 +412,14 @@ class Program(ListedForm):
             trip_count: iterations of loops of which the program does not say it.
             tokens: of all devices in a step; else those of its integer batch.
             variants: whether to plan, some compiled anew, the step with one change each.
+            every: whether all of these, and not what `variants.MOST_OPS` suffices for.
+            on_plan: called with the plan before them.
             on_step: called with the name of each before it is compiled.
 
         Raises:
             CompileError: it cannot be compiled or sliced so, or nobody knows the chip.
         """
-        from ttxdsl.insight.plan.variants import Origin, with_variants
+        from ttxdsl.insight.plan.variants import MOST_OPS, Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
         from ttxdsl.insight.plan.xla import plan_as_xla
 
@@ -425,8 +429,11 @@ class Program(ListedForm):
         plan, module, origin = plan_as_xla(
             program.module, origin, chip, slices, trip_count, tokens
         )
+        if on_plan is not None:
+            on_plan(plan)
         if variants:
-            plan = with_variants(plan, module, origin, trip_count, on_step)
+            most = None if every else MOST_OPS
+            plan = with_variants(plan, module, origin, trip_count, on_step, most)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 
     @_asking()

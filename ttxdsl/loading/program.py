@@ -8,7 +8,7 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -159,7 +159,18 @@ def _first_wrong(module: ModuleOp) -> Operation | None:
         try:
             op.verify(verify_nested_ops=False)
         except _XDSL_FAULTS:
-            return None if op is module else op
+            return _defined_again(module) if op is module else op
+    return None
+
+
+def _defined_again(module: ModuleOp) -> Operation | None:
+    """Return the first op whose symbol another has."""
+    names: set[Attribute] = set()
+    for op in module.body.block.ops:
+        if (name := op.get_attr_or_prop("sym_name")) in names:
+            return op
+        if name is not None:
+            names.add(name)
     return None
 
 

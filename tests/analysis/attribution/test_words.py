@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import ttxdsl
@@ -18,6 +20,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.insight.report.model_explorer import graph_collection
 from ttxdsl.insight.why.explain import Explainer
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import parse_program
 
 UNKNOWN = ("closed_call", "dynamic_index", "while %", "iterArg")
@@ -78,6 +81,16 @@ def test_what_a_loop_carries_is_the_variable_that_it_begins_with():
     names = [n["name"] for n in data["graph"]["nodes"] if n["kind"] == "argument"]
     assert "h" in names
     assert not any("iterArg" in name for name in names)
+
+
+def test_a_loop_of_unknown_length_has_no_count():
+    def step(x: jax.Array, n: jax.Array) -> jax.Array:
+        return jax.lax.fori_loop(0, n, lambda _, y: y * 2, x)
+
+    program = ttxdsl.from_jax(jax.jit(step), jnp.ones(4), jnp.int32(3))
+    (loop,) = ops_of_type(program.module, stablehlo.WhileOp)
+    assert Words().loop(loop).startswith("the fori_loop, line ")
+    assert Words(trip_count=5).loop(loop).startswith("the fori_loop, 5 times, line ")
 
 
 def test_what_a_library_computes_is_called_by_the_call():

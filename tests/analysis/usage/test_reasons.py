@@ -9,7 +9,11 @@ import pytest
 import ttxdsl
 from tests.analysis.attribution.scanned_step import scanned
 from ttxdsl.analysis.usage.collectives import CountedCollective, list_collectives
+from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.reasons import reason_of, with_arguments
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.loading.program import parse_program
 
 GATHER = CountedCollective(
     kind="all_gather",
@@ -47,3 +51,22 @@ def test_a_program_has_the_names_of_its_author():
     # a turn of a scan takes its part of a stacked argument
     assert any("dimension" in one and "p['layers']" in one for one in reasons), reasons
     assert not any("of reshape whole" in one for one in reasons)
+
+
+@pytest.mark.parametrize(("second", "line"), [(7, "step.py:7:2"), (9, None)])
+def test_what_calls_share_has_their_line(second: int, line: str | None):
+    """Slices of one shape are a function without lines; where its calls differ nobody knows."""
+    text = f"""\
+func.func private @cut(%x: tensor<8xf32>) -> tensor<4xf32> {{
+  %0 = stablehlo.slice %x [0:4] : (tensor<8xf32>) -> tensor<4xf32> loc(unknown)
+  return %0 : tensor<4xf32> loc(unknown)
+}}
+func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {{
+  %0 = func.call @cut(%x) : (tensor<8xf32>) -> tensor<4xf32> loc("f"("step.py":7:2))
+  %1 = func.call @cut(%y) : (tensor<8xf32>) -> tensor<4xf32> loc("f"("step.py":{second}:2))
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}}
+"""
+    (cut,) = ops_of_type(parse_program(text), stablehlo.SliceOp)
+    frame = place_of(cut)
+    assert (frame.position if frame else None) == line

@@ -8,6 +8,7 @@ from ttxdsl.analysis.usage.work import flops, multiply_adds, operations, product
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import parse_program
+from ttxdsl.rules import register_sharding_rule, unregister_sharding_rule
 
 
 def first(text: str, kind: type) -> object:
@@ -142,3 +143,27 @@ def test_a_convolution_with_huge_gaps_is_counted_at_once():
     (op,) = ops_of_type(module, stablehlo.ConvolutionOp)
     # of the eight elements each tap misses one at an edge, the one between them two
     assert multiply_adds(op) == (7 + 6 + 7) * 4 * 4
+
+
+def test_contractions_of_others_count_by_their_rule():
+    """What several operands have and no result is summed over; the rest takes nothing."""
+    text = """\
+func.func @main(%x: tensor<8x4xf32>, %y: tensor<4x2xf32>) -> (tensor<8x2xf32>, tensor<2x8xf32>) {
+  %0 = stablehlo.custom_call @their.product(%x, %y) : (tensor<8x4xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
+  %1 = stablehlo.custom_call @their.turn(%0) : (tensor<8x2xf32>) -> tensor<2x8xf32>
+  return %0, %1 : tensor<8x2xf32>, tensor<2x8xf32>
+}
+"""
+    rules = {
+        "their.product": "([i, k], [k, j])->([i, j]) reduction={k}",
+        "their.turn": "([i, j])->([j, i])",
+    }
+    calls = ops_of_type(parse_program(text), stablehlo.CustomCallOp)
+    for target, rule in rules.items():
+        register_sharding_rule(target, rule)
+    try:
+        assert [flops(op) for op in calls] == [2 * 8 * 4 * 2, 0]
+    finally:
+        for target in rules:
+            unregister_sharding_rule(target)
+    assert [flops(op) for op in calls] == [0, 0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.insight.budget.test_check import PROGRAM
+from tests.insight.budget.test_check import PROGRAM, loop
 from ttxdsl.cli.main import main
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.budget.written import above_function, size_text
@@ -133,3 +133,17 @@ def test_what_is_read_from_a_pipe_is_not_written(
 )
 def test_sizes_are_whole(count: int, text: str):
     assert size_text(count) == text
+
+
+def test_a_trip_count_is_written_with_the_limits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """What nobody wrote is not named, and a budget that was written holds without options."""
+    path = tmp_path / "loop.mlir"
+    path.write_text(loop("f32", "0.0", "12.0", "1.0"))
+    assert main(["budget", str(path), "--update"]) == 1
+    told = capsys.readouterr().err
+    assert "a budget cannot count " in told and "<=0" not in told
+    assert main(["budget", str(path), "--update", "--trip-count", "12"]) == 0
+    assert path.read_text().splitlines()[0].endswith(", trip_count=12")
+    assert main(["budget", str(path)]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import jax
@@ -102,3 +103,32 @@ def test_a_batch_of_one_that_a_reshape_drops():
     )
     with pytest.raises(CompileError, match="drops the batch of one"):
         scale_batch(program.module, Fraction(2))
+
+
+def test_the_batch_beside_frozen_weights_and_micro_batches():
+    """Neither layers of frozen weights nor micro-batches are the batch, and a cache has it."""
+
+    def tuned(w: Any, frozen: Any, x: Any) -> Any:
+        def loss(w: Any, x: Any) -> Any:
+            h, _ = jax.lax.scan(lambda h, f: (jnp.tanh(h @ f + h @ w), None), x, frozen)
+            return (h**2).sum()
+
+        grads, _ = jax.lax.scan(
+            lambda sum_, rows: (sum_ + jax.grad(loss)(w, rows), None), w * 0, x
+        )
+        return w - grads
+
+    def decoded(cache: Any, w: Any, x: Any) -> Any:
+        return jnp.concatenate([cache[:, 1:], (x @ w)[:, None]], 1)
+
+    def arguments(batch: int) -> tuple[Any, Any]:
+        shape = partial(jax.ShapeDtypeStruct, dtype="float32")
+        tuning = shape((8, 8)), shape((6, 8, 8)), shape((2, batch, 8))
+        decoding = shape((batch, 5, 8)), shape((8, 8)), shape((batch, 8))
+        return tuning, decoding
+
+    for at, function in enumerate((tuned, decoded)):
+        step = jax.jit(function, donate_argnums=0)
+        four, two = (ttxdsl.from_jax(step, *arguments(n)[at]).module for n in (4, 2))
+        half = scale_batch(four, Fraction(1, 2))
+        assert figures(half) == figures(scale_batch(two, Fraction(1)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,12 @@ import ttxdsl
 from ttxdsl.cli.main import main
 from ttxdsl.costs.chips import CHIPS, chip_named
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects.calls.kernels import is_product
+from ttxdsl.insight.plan import variants
+from ttxdsl.insight.plan.plan import StepPlan, recomputed
+from ttxdsl.ir.traversal import all_ops as every_op
+from ttxdsl.loading.program import make_context
+from ttxdsl.transforms.stages.inline import InlinePass
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 STEP = EXAMPLES / "mlp_train_step.mlir"
@@ -130,7 +137,10 @@ func.func @main(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
 }
 """
     plan = ttxdsl.load(text).plan("h100", trip_count=5)
-    assert plan.assumptions == ("1 loops whose length nobody knows turn 5 times",)
+    assert plan.assumptions == (
+        "1 loop of which the program does not say how often it turns: 5 times here"
+        " (--trip-count N)",
+    )
     assert 5 * 8 <= plan.flops < 5 * 16
 
 
@@ -175,7 +185,61 @@ def test_variants_are_made():
     half, twice = changes["half the batch"], changes["twice the batch"]
     assert half.peak_bytes <= plan.memory.peak_bytes <= twice.peak_bytes
     partitioned = ttxdsl.load(ttxdsl.load(STEP).partition().text).plan("v5e")
-    assert any("not tried on a partitioned" in one for one in partitioned.assumptions)
+    assert partitioned.refused == (
+        ("the batch and shardings", "the program came partitioned"),
+    )
+
+
+def test_variants_have_a_bound(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """The likeliest gain is measured first; the rest is named, and `--all` measures it."""
+    every = ttxdsl.load(STEP).plan("v5e")
+    assert not every.unmeasured
+    ops = sum(1 for _ in every_op(ttxdsl.load(STEP).partition().module))
+    monkeypatch.setattr(variants, "MOST_OPS", ops)
+    plans: list[StepPlan] = []
+    plan = ttxdsl.load(STEP).plan("v5e", on_plan=plans.append)
+    assert [variant.change for variant in plan.variants] == ["twice the batch"]
+    assert {*plan.unmeasured} == {one.change for one in every.variants} - {
+        "twice the batch",
+        "accumulate over 2 microbatches",
+    }
+    assert plans[0].memory == plan.memory and not plans[0].variants
+    tight = ttxdsl.load(step(256, donated=False))
+    half = sum(1 for _ in every_op(tight.partition().module)) // 2
+    monkeypatch.setattr(variants, "MOST_OPS", half)
+    plan = tight.plan(replace(chip_named("v5e"), memory_bytes=1000))
+    assert [one.change[:16] for one in plan.variants] == ["donate the state"]
+    assert "twice the batch" in plan.unmeasured and "on v5p" in plan.unmeasured
+    assert main(["plan", str(STEP), "--chip", "v5e"]) == 0
+    assert "not measured, as each takes long (--all): " in capsys.readouterr().out
+    assert main(["plan", str(STEP), "--chip", "v5e", "--all", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["unmeasured"] == [] and len(data["variants"]) == len(every.variants)
+
+
+def test_what_an_unrolled_checkpoint_computes_again():
+    """The products that JAX marks as computed again count once for the model."""
+
+    def layer(w: Any, x: Any) -> Any:
+        return jnp.tanh(jnp.tanh(x @ w) @ w.T)
+
+    def loss(ws: Any, x: Any) -> Any:
+        for w in ws:
+            x = jax.checkpoint(layer)(w, x)
+        return (x**2).sum()
+
+    shape = jax.ShapeDtypeStruct
+    ws = [shape((8, 8), "float32")] * 3
+    step = jax.jit(lambda ws, x: jax.grad(loss)(ws, x))
+    module = ttxdsl.from_jax(step, ws, shape((4, 8), "float32")).module
+    InlinePass().apply(make_context(), module)
+    products = [op for op in every_op(module) if is_product(op)]
+    again = recomputed(module)
+    marked = ["rematted_computation" in str(op.location) for op in products]
+    assert sum(marked) == 6
+    assert [op in again for op in products] == marked
 
 
 KERNEL = """

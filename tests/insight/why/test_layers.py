@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttxdsl.insight.why.layers import text_of_all
+from ttxdsl.insight.why.layers import names_together, text_of_all
 
 
 def test_texts_that_differ_in_numbers_are_one():
@@ -18,3 +18,10 @@ def test_values_of_all_stay():
     assert text_of_all(texts) == "dot sums over dimension 1 of %32 …"
     # of values of some nothing is told
     assert text_of_all(["dot %3", "dot"]) == "dot"
+
+
+def test_modules_with_numbers_are_layers():
+    blocks = [f"params['block{at}']['fc']['kernel']" for at in range(3)]
+    assert names_together(blocks) == ["params['block0-2']['fc']['kernel']"]
+    weights = ["p[0]['w1']", "p[1]['w1']", "p[0]['w2']"]
+    assert names_together(weights) == ["p[0-1]['w1']", "p[0]['w2']"]

@@ -103,8 +103,9 @@ def test_a_limit_that_is_given():
     assert program.simulate(x, max_memory="8KiB")[0].shape == (1024,)
     with pytest.raises(
         LimitError, match=r"needs 8.0 KiB .* more than the 8.0 KiB that it may have"
-    ):
+    ) as refused:
         program.simulate(x, max_memory=8191)
+    assert (refused.value.hint or "").startswith("a larger --max-memory")
     with pytest.raises(LimitError):
         program.lower("ttnn").simulate(x, max_memory=8191)
     assert len(program.random_inputs(max_memory="12KiB")) == 1
@@ -125,8 +126,9 @@ def test_what_is_there_already_is_not_asked_for_again(monkeypatch: pytest.Monkey
     assert program.simulate(np.zeros(1 << 23, np.float32))[0].size == 1 << 23
     with pytest.raises(
         LimitError, match=r"12.0 MiB that are three quarters of the free 16"
-    ):
+    ) as refused:
         program.random_inputs()
+    assert "without running it" in (refused.value.hint or "")
     monkeypatch.setattr("ttxdsl.interpreters.runtime.limits.free_memory", lambda: None)
     assert len(program.random_inputs()) == 1
 

@@ -273,7 +273,7 @@ class Words:
             frame = source_frame(unmarked(op.location))
             parts = [f"the {self._kind(op, frame)}"]
             if count := self._count(op):
-                parts.append(f"{count} times")
+                parts.append("once" if count == 1 else f"{count} times")
             if frame is not None:
                 place = place_text(frame.position)
                 parts.append(line_text(frame) if frame.function else place)
@@ -306,6 +306,8 @@ class Words:
         if body is None or known is None:
             return None
         inner, outer = known.runs.of(body), known.runs.of(op)
+        if inner.unknown > outer.unknown:
+            return None
         return inner.count // outer.count if inner.count and outer.count else None
 
     def _scanned(self, op: Operation) -> str:

@@ -2,7 +2,8 @@
 
 from collections import deque
 
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.origins import (
@@ -11,6 +12,8 @@ from ttxdsl.analysis.attribution.origins import (
     unmarked,
 )
 from ttxdsl.analysis.attribution.words import path_of
+from ttxdsl.analysis.calls.call_graph import callers
+from ttxdsl.analysis.calls.symbols import PRIVATE
 from ttxdsl.diagnostics.errors import Frame, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.traits import Collective
@@ -107,8 +110,25 @@ def _is_written(location: Attribute) -> bool:
 def place_of(op: Operation) -> Frame | None:
     """Return the line of an op; of a collective that which asked for most of it.
 
-    An argument that is gathered before the first op has no line of its own.
+    An argument that is gathered before the first op has no line of its own. An op of a function
+    without lines, as slices are that several values share, has that of all its calls.
     """
+    return _place_in_function(op) or _place_of_calls(op)
+
+
+def _place_of_calls(op: Operation) -> Frame | None:
+    function = op.parent_op()
+    if not isinstance(function, FuncOp) or function.sym_visibility != PRIVATE:
+        return None
+    module = function.parent_op()
+    assert isinstance(module, ModuleOp), "functions are in modules"
+    calls = callers(module).get(function.sym_name.data, [])
+    frames = [_place_in_function(call) for call in calls]
+    lines = {frame and frame.position.rpartition(":")[0] for frame in frames}
+    return frames[0] if len(lines) == 1 else None
+
+
+def _place_in_function(op: Operation) -> Frame | None:
     if op.get_trait(Collective) is not None:
         lines = _lines_of_results(op)
         sizes = [*map(value_bytes, op.results)]

@@ -15,6 +15,7 @@ Collectives, constants, reshapes and control flow do nothing here.
 """
 
 from collections.abc import Callable
+from itertools import combinations
 from math import gcd, prod
 from typing import cast
 
@@ -309,7 +310,9 @@ def _flops_of_class(kind: object) -> _Count:
     if issubclass(kind, _DOTS):
         return lambda op, signatures: 2 * operations(op, signatures)
     if issubclass(kind, stablehlo.CustomCallOp):
-        return lambda op, _: (kernel_flops(op) or 0) if is_kernel(op) else 0
+        return _flops_of_call
+    if kind.__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return _flops_of_rule
     if issubclass(kind, stablehlo.LogisticOp):
         return lambda op, signatures: 3 * operations(op, signatures)
     if issubclass(kind, stablehlo.ReduceWindowOp):
@@ -323,6 +326,32 @@ def _flops_of_class(kind: object) -> _Count:
     ):
         return lambda op, signatures: 0
     return operations
+
+
+def _flops_of_call(op: Operation, signatures: Signatures | None) -> int:
+    """Count a kernel by what is known of it, another call by its rule."""
+    assert isinstance(op, stablehlo.CustomCallOp)
+    if is_kernel(op):
+        return kernel_flops(op) or 0
+    return _flops_of_rule(op, signatures)
+
+
+def _flops_of_rule(op: Operation, signatures: Signatures | None) -> int:
+    """Count an op of a plug-in: a contraction two for each multiply-add, elementwise ops one.
+
+    A contraction has a factor in several operands and in no result.
+    """
+    if op.get_trait(Elementwise) is not None:
+        return operations(op, signatures)
+    rule = sharding_rule(op) if signatures is None else signatures.of(op).rule
+    if rule is None:
+        return 0
+    operands = [
+        {factor for dim in mapping for factor in dim} for mapping in rule.operands
+    ]
+    shared = set[int]().union(*(a & b for a, b in combinations(operands, 2)))
+    kept = {factor for mapping in rule.results for dim in mapping for factor in dim}
+    return 2 * prod(rule.factor_sizes) if shared - kept else 0
 
 
 def _flops_of_windows(op: Operation, signatures: Signatures | None) -> int:

@@ -19,10 +19,11 @@ from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.sdy import mesh_table
-from ttxdsl.insight.plan.view import print_plan, print_search
+from ttxdsl.insight.plan.view import print_search, print_step, print_variants
 
 if TYPE_CHECKING:
     from ttxdsl.api import Program
+    from ttxdsl.insight.plan.plan import StepPlan
 
 
 def _chip(options: argparse.Namespace, program: Program) -> Chip:
@@ -72,6 +73,12 @@ def execute(options: argparse.Namespace) -> int:
         )
     if options.search:
         return _search(options)
+    console, source = report_console(), str(options.file)
+
+    def print_first(plan: StepPlan) -> None:
+        print_remarks(program.remarks)
+        print_step(console, source, plan)
+
     with progress("partitioning") as moved:
         program = read_as_program(options.file, options)
         if not program.is_partitioned:
@@ -83,14 +90,14 @@ def execute(options: argparse.Namespace) -> int:
             slices=options.slices,
             trip_count=options.trip_count,
             tokens=options.tokens,
+            every=options.all,
+            on_plan=None if options.json else print_first,
             on_step=moved,
         )
     if options.json:
-        flags.print_json({"source": str(options.file), **plan.data()})
+        flags.print_json({"source": source, **plan.data()})
     else:
-        print_remarks(program.remarks)
-        console = report_console()
-        print_plan(console, str(options.file), plan)
+        print_variants(console, plan)
         print_lines_hint(console, program.shared_module)
     return 0
 
@@ -126,6 +133,7 @@ def add_command(commands: Any) -> None:
     add_slices_option(parser)
     add_axis_link_option(parser)
     parser.count("--tokens", "tokens of all devices in a step (of the integer batch)")
+    parser.flag("--all", "measure every change, however long that takes")
     parser.flag(
         "--search",
         "compile other batches, checkpoints and sizes of the mesh, and rank what fits",

@@ -98,19 +98,28 @@ def _check_axes(limits: Sequence[Limit], meshes: Sequence[Mesh], source: str) ->
                 )
 
 
-def _require_counts(
-    limit: Limit, counted: Sequence[CountedCollective], source: str
+def require_counts(
+    counted: Sequence[CountedCollective], task: str, position: str | None = None
 ) -> None:
-    """Refuse to compare with a guess."""
+    """Refuse to compare with a guess, or to write one down.
+
+    Args:
+        counted: what a limit counts.
+        task: what cannot be done, for the message.
+        position: of the limit, if it is written.
+
+    Raises:
+        CompileError: nobody knows what one of them sends, or how often.
+    """
     unpriced = next(
         (collective for collective in counted if not collective.is_priced), None
     )
     if unpriced is not None:
         place = f" ({unpriced.place})" if unpriced.place else ""
         raise CompileError(
-            f"'{limit}' cannot be held against custom call {unpriced.kind}{place}:"
+            f"{task} custom call {unpriced.kind}{place}:"
             f" {unpriced.reason.partition(':')[0]}",
-            position=f"{source}:{limit.line}:{limit.column}",
+            position=position,
             hint="where each device computes it by itself, a plug-in says so:"
             " ttxdsl.dialects.calls.custom.LOCAL_TARGETS.add"
             f'("{unpriced.kind.removeprefix("@")}")',
@@ -119,9 +128,9 @@ def _require_counts(
     if guessed:
         place = f" ({guessed[0].place})" if guessed[0].place else ""
         raise CompileError(
-            f"'{limit}' cannot be held against {guessed[0].kind} in a loop{place}: the"
-            " program does not say how often it turns",
-            position=f"{source}:{limit.line}:{limit.column}",
+            f"{task} {guessed[0].kind} in a loop{place}: the program does not say how often"
+            " it turns",
+            position=position,
             hint="say it in the budget, trip_count=12, or with --trip-count",
         )
 
@@ -171,7 +180,8 @@ def check_budget(
             ),
             key=lambda collective: -collective.bytes_per_device,
         )
-        _require_counts(limit, counted, source or program.source)
+        place = f"{source or program.source}:{limit.line}:{limit.column}"
+        require_counts(counted, f"'{limit}' cannot be held against", place)
         total = sum(collective.bytes_per_device for collective in counted)
         count = sum(collective.count for collective in counted)
         quantity = total if limit.is_bytes else count

@@ -11,7 +11,7 @@ from ttxdsl.api.forms import ProgramForm
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.sanitize import visible
-from ttxdsl.insight.budget.check import Finding, check_budget
+from ttxdsl.insight.budget.check import Finding, check_budget, require_counts
 from ttxdsl.insight.budget.directives import KINDS, MARK, parse_limits
 from ttxdsl.loading.program import read_text
 
@@ -34,16 +34,23 @@ def limits_of(
 ) -> str:
     """Return limits that a program just keeps, on what it sends and holds.
 
+    With the trip count that they count with, if the program does not say it.
+
     Raises:
         CompileError: the program cannot be compiled, or has loops of unknown count.
     """
+    device = program.per_device()
+    counted = device.collectives(trip_count)
+    require_counts(counted, "a budget cannot count")
+    assumed = any(collective.times.assumed for collective in counted)
     asked = parse_limits(", ".join(f"{quantity}<=0" for quantity in _ALL))
-    findings = check_budget(program, asked, trip_count=trip_count, chip=chip)
-    return ", ".join(
+    findings = check_budget(device, asked, trip_count=trip_count, chip=chip)
+    limits = (
         f"{finding.limit.quantity}<={_figure(finding, finding.found)}"
         for finding in findings
         if finding.found or finding.limit.quantity not in KINDS
     )
+    return ", ".join([*limits, *([f"trip_count={trip_count}"] if assumed else [])])
 
 
 def _figure(finding: Finding, number: int) -> str:

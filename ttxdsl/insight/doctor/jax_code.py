@@ -84,18 +84,8 @@ def jax_code(
     yield f"mesh = jax.make_mesh(({shape}), {_tuple_text(names)},"
     yield f"                     axis_types=(jax.sharding.AxisType.Auto,) * {count})"
     specs = partition_specs(candidate, arguments)
-    names_by_code: dict[tuple[str, str], list[str]] = {}
-    starred: dict[str, set[str]] = {}
-    for name, spec in specs.items():
-        text, star = spec_text(spec), _NUMBER.sub("*", name)
-        starred.setdefault(star, set()).add(text)
-        names_by_code.setdefault((star, text), []).append(name)
-    lines: list[tuple[str, str]] = []
-    for (star, text), alike in names_by_code.items():
-        if text == "P()":
-            continue
-        is_one = len(alike) > 1 and len(starred[star]) == 1
-        lines.extend((path, text) for path in ([star] if is_one else alike))
+    texts = {name: spec_text(spec) for name, spec in specs.items()}
+    lines = [(path, text) for path, text in starred(texts) if text != "P()"]
     whole = sum(not any(spec) for spec in specs.values())
     yield "specs = {" + (f"  # and P() for {whole} others" if whole else "")
     for path, text in lines[:most]:
@@ -107,6 +97,22 @@ def jax_code(
         results = "1 result" if len(becomes) == 1 else f"{len(becomes)} results"
         yield f"# out_shardings: {results} that arguments become as these"
     yield from _constraints(candidate, most)
+
+
+def starred(texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return texts by path; paths that differ in numbers only are one with `*` for each."""
+    alike: dict[str, list[str]] = {}
+    for path in texts:
+        alike.setdefault(_NUMBER.sub("*", path), []).append(path)
+    lines: list[tuple[str, str]] = []
+    for path, text in texts.items():
+        star = _NUMBER.sub("*", path)
+        paths = alike[star]
+        if len({texts[other] for other in paths}) > 1:
+            star = path
+        if star == path or path == paths[0]:
+            lines.append((star if len(paths) > 1 else path, text))
+    return lines
 
 
 def _constraints(candidate: Candidate, most: int | None) -> Iterator[str]:

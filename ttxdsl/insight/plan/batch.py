@@ -1,10 +1,9 @@
 """The same program with another batch (`ttxdsl.transforms.shardy.scaled_dimensions`)."""
 
 from fractions import Fraction
+from math import prod
 
-from xdsl.dialects.builtin import (
-    ModuleOp,
-)
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -12,7 +11,7 @@ from ttxdsl.analysis.batching.batch import find_batch
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.loading.program import make_context
 from ttxdsl.transforms.shardy.scaled_dimensions import ScaledDimensions
 from ttxdsl.transforms.stages.inline import InlinePass
@@ -23,18 +22,31 @@ Dim = tuple[SSAValue, int]
 def batch_dims(function: FuncOp) -> dict[int, int]:
     """Return the dimension of each argument that is its batch.
 
-    Dimension 0 of the arguments that are no state; of several sizes the one with the most
-    arguments counts. Without state, what devices could share without talking.
+    Dimension 0 of integer arguments of several dimensions that are no state, as tokens are;
+    of several sizes the one with the most arguments counts. Without any, what devices share
+    without talking: frozen weights and micro-batches have other dimensions in front. Else
+    dimension 0, if all arguments that are no state agree on it.
     """
     state = results_of_arguments(function)
-    sizes: dict[int, list[int]] = {}
+    integers: dict[int, list[int]] = {}
+    others: dict[int, list[int]] = {}
     for index, argument in enumerate(function.body.block.args):
         if index not in state and len(shape := shape_of(argument)) > 1:
+            is_integer = isinstance(element_of(argument), IntegerType)
+            sizes = integers if is_integer else others
             sizes.setdefault(shape[0], []).append(index)
-    if state and sizes:
-        return dict.fromkeys(max(sizes.values(), key=len), 0)
-    batch = find_batch(function, 2)
-    return dict(batch.dims) if batch is not None else {}
+    if state and integers:
+        return dict.fromkeys(max(integers.values(), key=len), 0)
+    if (batch := find_batch(function, 2)) is not None:
+        arguments = function.body.block.args
+        return {  # behind a batch of one are positions
+            index: dim if prod(shape_of(arguments[index])[:dim]) > 1 else 0
+            for index, dim in batch.dims.items()
+        }
+    if state and len(others) == 1:
+        (indices,) = others.values()
+        return dict.fromkeys(indices, 0)
+    return {}
 
 
 def scale_batch(module: ModuleOp, factor: Fraction) -> ModuleOp:
@@ -53,7 +65,7 @@ def scale_batch(module: ModuleOp, factor: Fraction) -> ModuleOp:
     for index, dim in dims.items():
         batch.add((function.body.block.args[index], dim), factor, function)
     batch.follow()
-    for index in results_of_arguments(function):
+    for index in results_of_arguments(function).keys() - dims.keys():
         if any(value is function.body.block.args[index] for value, _ in batch.dims):
             raise CompileError(
                 f"the batch is a dimension of argument {index}, which is state",

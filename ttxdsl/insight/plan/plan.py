@@ -45,7 +45,7 @@ from ttxdsl.insight.plan.saved import (
 )
 from ttxdsl.insight.why.layers import AlikeBuffers, largest_buffers
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 
 MEMORY_ERROR = 0.2
 """How far the peak may be off, as a part of it: see docs/evidence/plan.md."""
@@ -192,6 +192,8 @@ class StepPlan(Displayed):
         launches: of collectives in a step.
         tokens: of all devices in a step, if the program has a batch of them.
         variants: the step with one change each.
+        refused: changes that cannot be made, each with the reason.
+        unmeasured: changes that were left, as they would have taken long.
         assumptions: what the figures stand on besides the program.
         functions: in which the lines are that are told, by their positions.
     """
@@ -208,6 +210,8 @@ class StepPlan(Displayed):
     launches: int
     tokens: int | None
     variants: tuple[Variant, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    unmeasured: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
@@ -273,6 +277,10 @@ class StepPlan(Displayed):
             "tokens": self.tokens,
             "tokens_per_second": self.tokens_per_second,
             "variants": [variant.data() for variant in self.variants],
+            "refused": [
+                {"change": change, "reason": reason} for change, reason in self.refused
+            ],
+            "unmeasured": list(self.unmeasured),
             "assumptions": list(self.assumptions),
         }
 
@@ -332,9 +340,11 @@ def plan_step(
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
-        count = len(runs.unknown_loops)
+        count, turns = len(runs.unknown_loops), trip_count or 1
         assumptions.append(
-            f"{count} loops whose length nobody knows turn {trip_count or 1} times"
+            f"{count} {'loops' if count > 1 else 'loop'} of which the program does not say"
+            f" how often {'they turn' if count > 1 else 'it turns'}:"
+            f" {'once' if turns == 1 else f'{turns} times'} here (--trip-count N)"
         )
     kernels = Counter(
         kernel_name(op)
@@ -388,11 +398,13 @@ def _longest(bounds: Iterable[tuple[Event, str]]) -> tuple[LineTime, ...]:
 
 
 def recomputed(module: ModuleOp) -> set[Operation]:
-    """Return the ops of loops of gradients that compute again what was not saved.
+    """Return the ops that compute again what was not saved.
 
-    Such a loop has products that need the gradient of the iteration before, and others.
+    In a loop of gradients these are the ops that need no gradient of the iteration before,
+    if there are products that do. Outside of loops they compute what another op does, but
+    for a checkpoint's barrier.
     """
-    again: set[Operation] = set()
+    again = _computed_twice(module)
     for op in all_ops(module):
         if isinstance(op, stablehlo.WhileOp):
             ops = list(op.body.block.ops)
@@ -405,6 +417,34 @@ def recomputed(module: ModuleOp) -> set[Operation]:
                 for other in ops:
                     if other not in dependent:
                         again.update(all_ops(other))
+    return again
+
+
+def _computed_twice(module: ModuleOp) -> set[Operation]:
+    """Return the ops that compute the value of one before, barriers taken for nothing."""
+    barriers = ops_of_type(module, stablehlo.OptimizationBarrierOp)
+    again: set[Operation] = set()
+    if not barriers:
+        return again
+    first: dict[tuple[object, ...], Operation] = {}
+    same: dict[SSAValue, SSAValue] = {}
+    for op in all_ops(module):
+        if isinstance(op, stablehlo.OptimizationBarrierOp):
+            for result, operand in zip(op.results, op.operands, strict=True):
+                same[result] = same.get(operand, operand)
+        elif op.results and not isinstance(op, stablehlo.WhileOp):
+            facts = {**op.properties, "channel_handle": None}.items()
+            key = (
+                op.name,
+                *(same.get(operand, operand) for operand in op.operands),
+                *sorted((name, str(value)) for name, value in facts),
+                *(inner.name for region in op.regions for inner in region.walk()),
+                *op.result_types,
+            )
+            if (before := first.setdefault(key, op)) is not op:
+                again.add(op)
+                for result, other in zip(op.results, before.results, strict=True):
+                    same[result] = same.get(other, other)
     return again
 
 

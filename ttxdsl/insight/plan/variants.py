@@ -5,7 +5,7 @@ memory, another chip. Changes of the program that was loaded are compiled anew: 
 and state that another axis of the mesh splits, too.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ from ttxdsl.analysis.calls.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.analysis.values.state import DONATED, results_of_arguments
-from ttxdsl.costs.chips import CHIPS
+from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
@@ -31,7 +31,7 @@ from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
 from ttxdsl.insight.plan.saved import saved_activations
 from ttxdsl.ir.tensors import shape_of, value_bytes
-from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.loading.program import make_context
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding
@@ -62,12 +62,39 @@ class Origin:
         return module
 
 
+MOST_OPS = 30_000
+"""Ops that variants compile and plan without `--all`: work, so that answers do not hang on the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change that is to be made and planned.
+
+    Attributes:
+        name: as in the table.
+        kind: by which `_SMALLER` and `_FASTER` order it.
+        is_compiled: whether the program as loaded is changed and compiled, not its own.
+        make: the variants of it, two where microbatches of it are another.
+    """
+
+    name: str
+    kind: str
+    is_compiled: bool
+    make: Callable[[], Iterable[Variant]]
+
+
+_SMALLER = ("donation", "remat", "state", "offload", "chip", "half", "random", "twice")
+_FASTER = ("twice", "donation", "state", "half", "random", "chip", "remat", "offload")
+"""Kinds of changes by what they likely gain: where memory is short, and where it is not."""
+
+
 def with_variants(
     plan: StepPlan,
     module: ModuleOp,
     origin: Origin | None,
     trip_count: int | None = None,
     on_step: Callable[[str], None] | None = None,
+    most_ops: int | None = MOST_OPS,
 ) -> StepPlan:
     """Return a plan with the same step changed, each change made and planned.
 
@@ -77,38 +104,40 @@ def with_variants(
         origin: what it was made of; without it nothing is compiled anew.
         trip_count: as of the plan.
         on_step: called with the name of each change before it is made.
+        most_ops: that are compiled and planned for all of them, the likeliest gain first;
+            what is left is named. None measures all.
     """
     planner = _Planner(plan, trip_count)
-    variants: list[Variant] = []
-    refused: list[str] = []
-    changes = [_donation, _offload, _chips]
-    for change in changes:
-        variants += change(planner, module)
-    if origin is not None:
-        saved = {activation.name for activation in saved_activations(module)}
-        products = "dot_general" in saved and len(saved - {"carry"}) > 1
-        for name, compiled in _anew(
-            origin,
-            saves=bool(saved),
-            saves_products=products,
-            draws=_draws_much(module, plan.memory.peak_bytes),
-        ):
-            if on_step is not None:
-                on_step(name)
-            try:
-                other = planner.plan(compiled())
-            except CompileError as error:
-                refused.append(f"{name}: not tried, {error.message}")
+    changes = [*_own_changes(planner, module), *_anew(planner, module, origin)]
+    short = not (plan.memory.fits and plan.memory.is_certain)
+    order = _SMALLER if short else _FASTER
+    ops = sum(1 for _ in all_ops(module))
+    left = most_ops
+    measured: dict[str, tuple[Variant, ...]] = {}
+    refused: dict[str, str] = {}
+    for change in sorted(changes, key=lambda change: order.index(change.kind)):
+        if left is not None:
+            work = ops if change.is_compiled else ops // 2
+            if work > left:
                 continue
-            variants.append(_variant(name, other))
-            if name == _HALF:
-                variants += _accumulated(other, module)
-    else:
-        refused.append("the batch and shardings: not tried on a partitioned program")
+            left -= work
+        if on_step is not None:
+            on_step(change.name)
+        try:
+            measured[change.name] = tuple(change.make())
+        except CompileError as error:
+            refused[change.name] = error.message
+    names = [change.name for change in changes]
+    if origin is None:
+        names.append("the batch and shardings")
+        refused[names[-1]] = "the program came partitioned"
     return replace(
         plan,
-        variants=tuple(variants),
-        assumptions=(*plan.assumptions, *refused),
+        variants=tuple(v for name in names for v in measured.get(name, ())),
+        refused=tuple((name, refused[name]) for name in names if name in refused),
+        unmeasured=tuple(
+            name for name in names if name not in measured and name not in refused
+        ),
     )
 
 
@@ -119,10 +148,12 @@ class _Planner:
     start: StepPlan
     trip_count: int | None
 
-    def plan(self, module: ModuleOp, *, offload: bool = False) -> StepPlan:
+    def plan(
+        self, module: ModuleOp, *, offload: bool = False, chip: Chip | None = None
+    ) -> StepPlan:
         return plan_step(
             module,
-            self.start.chip,
+            chip or self.start.chip,
             slices=self.start.slices,
             trip_count=self.trip_count,
             offload=offload,
@@ -143,52 +174,66 @@ def _variant(change: str, plan: StepPlan) -> Variant:
 # Changes of the per-device program
 
 
-def _donation(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
-    changed = module.clone()
-    function = entry_function(changed)
-    state = results_of_arguments(function)
-    if not state:
-        return
-    given = argument_attributes(function)
-    if donated := [at for at in state if any(name in given[at] for name in DONATED)]:
-        change = "without donating the state"
-        for at in donated:
-            given[at] = {k: v for k, v in given[at].items() if k not in DONATED}
-    else:
-        change = "donate the state: donate_argnums"
-        for at in state:
-            given[at] = {**given[at], DONATED[1]: UnitAttr()}
-    set_argument_attributes(function, given)
-    yield _variant(change, planner.plan(changed))
-
-
-def _offload(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
+def _own_changes(planner: _Planner, module: ModuleOp) -> Iterator[_Change]:
+    function = entry_function(module)
+    if state := results_of_arguments(function):
+        given = argument_attributes(function)
+        donated = [at for at in state if any(name in given[at] for name in DONATED)]
+        name = (
+            "without donating the state"
+            if donated
+            else "donate the state: donate_argnums"
+        )
+        yield _Change(
+            name, "donation", False, lambda: _donation(planner, module, name, donated)
+        )
     saved = saved_activations(module)
     if saved and not all(activation.on_host for activation in saved):
-        yield _variant(
-            "saved activations offloaded to the host",
-            planner.plan(module, offload=True),
+        offloaded = "saved activations offloaded to the host"
+        yield _Change(
+            offloaded,
+            "offload",
+            False,
+            lambda: [_variant(offloaded, planner.plan(module, offload=True))],
         )
-
-
-def _chips(planner: _Planner, module: ModuleOp) -> Iterator[Variant]:
-    """The chips of the same kind of network with more memory, if that is worth asking."""
     start = planner.start
-    own = start.chip
-    if start.memory.fits and start.memory.is_certain:
-        return
+    if not (start.memory.fits and start.memory.is_certain):
+        for chip in _larger_chips(start.chip):
+            yield _Change(
+                f"on {chip.name}",
+                "chip",
+                False,
+                lambda chip=chip: [
+                    _variant(f"on {chip.name}", planner.plan(module, chip=chip))
+                ],
+            )
+
+
+def _donation(
+    planner: _Planner, module: ModuleOp, name: str, donated: list[int]
+) -> Iterator[Variant]:
+    changed = module.clone()
+    function = entry_function(changed)
+    given = argument_attributes(function)
+    for at in donated:
+        given[at] = {k: v for k, v in given[at].items() if k not in DONATED}
+    if not donated:
+        for at in results_of_arguments(function):
+            given[at] = {**given[at], DONATED[1]: UnitAttr()}
+    set_argument_attributes(function, given)
+    yield _variant(name, planner.plan(changed))
+
+
+def _larger_chips(own: Chip) -> Iterator[Chip]:
+    """Return the chips of the same kind of network with more memory."""
     for chip in CHIPS.values():
         alike = chip.links == own.links or chip.links > 1 < own.links
         if chip.name != own.name and alike and chip.memory_bytes > own.memory_bytes:
-            other = plan_step(
-                module, chip, slices=start.slices, trip_count=planner.trip_count
-            )
-            yield _variant(f"on {chip.name}", other)
+            yield chip
 
 
 # Changes of the program that was loaded
 
-_HALF = "half the batch"
 _DRAWS_MUCH = 50
 """A part of the peak, one to so many, from which random bits are worth a compilation."""
 
@@ -206,31 +251,51 @@ def _draws_much(module: ModuleOp, peak_bytes: int) -> bool:
 
 
 def _anew(
-    origin: Origin, *, saves: bool, saves_products: bool, draws: bool
-) -> Iterator[tuple[str, Callable[[], ModuleOp]]]:
-    """Yield the name of each change and what makes the changed program of a device.
+    planner: _Planner, device: ModuleOp, origin: Origin | None
+) -> Iterator[_Change]:
+    """Yield the changes that are compiled.
 
     Args:
+        planner: of the step.
+        device: the per-device program.
         origin: the program as loaded.
-        saves: whether loops save activations.
-        saves_products: whether products are among them.
-        draws: whether random bits take much memory.
     """
+    if origin is None:
+        return
     module, compiled = origin.module, origin.compiled
-    yield _HALF, lambda: compiled(scale_batch(module, Fraction(1, 2)))
-    yield "twice the batch", lambda: compiled(scale_batch(module, Fraction(2)))
-    if saves:
-        for name, policy in list(POLICIES.items())[: 2 if saves_products else 1]:
-            yield name, lambda policy=policy: compiled(with_policy(module, policy))
+
+    def change(name: str, kind: str, make: Callable[[], ModuleOp]) -> _Change:
+        return _Change(name, kind, True, lambda: [_variant(name, planner.plan(make()))])
+
+    def half() -> Iterator[Variant]:
+        plan = planner.plan(compiled(scale_batch(module, Fraction(1, 2))))
+        yield _variant("half the batch", plan)
+        yield from _accumulated(plan, device)
+
+    yield _Change("half the batch", "half", True, half)
+    yield change(
+        "twice the batch", "twice", lambda: compiled(scale_batch(module, Fraction(2)))
+    )
+    if saved := {kept.name for kept in saved_activations(device)} - {"carry"}:
+        products = "dot_general" in saved and len(saved) > 1
+        for name, policy in list(POLICIES.items())[: 2 if products else 1]:
+            yield change(
+                name,
+                "remat",
+                lambda policy=policy: compiled(with_policy(module, policy)),
+            )
+    draws = _draws_much(device, planner.start.memory.peak_bytes)
     if draws and not origin.pipeline.local_random_bits:
         pipeline = replace(origin.pipeline, local_random_bits=True)
-        yield (
+        yield change(
             "random bits by parts: --local-random-bits",
+            "random",
             lambda: Origin(module, pipeline).compiled(module),
         )
     for axis in _unused_axes(module):
-        yield (
+        yield change(
             f'state split over "{axis}", too',
+            "state",
             lambda axis=axis: compiled(_split_state(module, axis)),
         )
 

@@ -98,7 +98,13 @@ def _variant_table(plan: StepPlan) -> Table:
 
 
 def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
-    """Print a plan: the verdict first, then what it is made of."""
+    """Print a plan: the verdict first, then what it is made of, and what would change it."""
+    print_step(console, source, plan)
+    print_variants(console, plan)
+
+
+def print_step(console: Terminal, source: str, plan: StepPlan) -> None:
+    """Print a plan without variants."""
     memory, time = plan.memory, plan.time
     slices = f" in {plan.slices} slices" if plan.slices > 1 else ""
     head = heading(source, f"  {plan.devices} {plan.chip.name}{slices}")
@@ -124,8 +130,8 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
     )
     rate = plan.tokens_per_second
     console.print(
-        f"{plan.flops:.3g} FLOPs a device, {plan.utilization:.0%} of the chip's"
-        f" ({plan.model_utilization:.0%} without what is computed again);"
+        f"{plan.flops:.3g} FLOPs a device, {plan.utilization:.0%} of the chip's;"
+        f" model FLOPs utilization {plan.model_utilization:.0%};"
         f" {bytes_text(plan.bytes_sent)} sent in {plan.launches}"
         f" {'launch' if plan.launches == 1 else 'launches'}"
         + ("" if rate is None else f"; {rate:,.0f} tokens/s a device"),
@@ -134,16 +140,27 @@ def print_plan(console: Terminal, source: str, plan: StepPlan) -> None:
     if memory.position is not None:
         place = plan.place(memory.position)
         console.print(f"the peak is at {visible(place)}", soft_wrap=True)
+    for assumption in plan.assumptions:
+        console.print(f"assumed: {visible(assumption)}", soft_wrap=True)
     console.print(_memory_table(plan))
     console.print_table(_largest_table(plan), ["type"])
     if memory.saved:
         console.print_table(_saved_table(plan), ["type"])
     if plan.time.lines:
         console.print_table(_time_table(plan), ["line"])
+
+
+def print_variants(console: Terminal, plan: StepPlan) -> None:
+    """Print what would change a step, what cannot be changed, and what was not measured."""
     if plan.variants:
         console.print(_variant_table(plan))
-    for assumption in plan.assumptions:
-        console.print(f"assumed: {assumption}", soft_wrap=True)
+    for change, reason in plan.refused:
+        console.print(f"not possible: {change}: {visible(reason)}", soft_wrap=True)
+    if plan.unmeasured:
+        console.print(
+            f"not measured, as each takes long (--all): {', '.join(plan.unmeasured)}",
+            soft_wrap=True,
+        )
 
 
 _MOST_CHOICES = 20

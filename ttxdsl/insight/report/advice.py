@@ -28,7 +28,7 @@ def advice(
         )
         return [
             {
-                "write": prescription.write,
+                "write": "\n".join(prescription.lines),
                 "where": place_text(
                     prescription.places[0].position, prescription.places[0].function
                 )

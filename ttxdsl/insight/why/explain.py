@@ -287,7 +287,7 @@ class Explainer:
             counterfactuals=best(tried.helping, self._keep),
             removal=removal,
             needed=_needed_text(traced.answer)
-            if removal is None and tried.compiled
+            if not tried.helping and tried.compiled
             else None,
         )
 

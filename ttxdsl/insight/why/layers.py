@@ -12,7 +12,8 @@ from ttxdsl.diagnostics.folding import Folded, fold
 from ttxdsl.insight.why.answers import WhyCollective
 
 _NUMBER = re.compile(r"\d+")
-_INDEX = re.compile(r"(?<=[\[_])\d+(?!\w)")
+_INDEX = re.compile(r"(?<=[\[_])\d+(?!\w)|(?<=[a-z])\d+(?='\]\[|\.)")
+"""The number of a layer: `p[3]`, `layers_3`, and `block3` of what has parts itself."""
 _VALUE = re.compile(r" ?(?:@[\w.$-]+:)?%[\w.$-]+(?:#\d+)?")
 _BEFORE_AN_OPERAND = re.compile(r"(?:\b(?:and|from|needs|of|on|or)|,)$")
 

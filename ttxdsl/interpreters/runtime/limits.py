@@ -62,8 +62,9 @@ class Limits:
         if self.has_room(needs.bytes, there):
             return
         most, why = self.memory, "that it may have"
+        known = free_memory()
+        free = (known or 0) + there
         if most is None:
-            free = (free_memory() or 0) + there
             most = _part_of_free(free)
             why = f"that are three quarters of the free {bytes_text(free)}"
         largest = ""
@@ -74,7 +75,10 @@ class Limits:
             f"the run needs {bytes_text(needs.bytes)} of memory here, more than the"
             f" {bytes_text(most)} {why}{largest}",
             needs.at,
-            hint="a larger --max-memory (max_memory= in Python) runs it all the same",
+            hint="a larger --max-memory (max_memory= in Python) runs it all the same"
+            if known is None or needs.bytes <= free
+            else "so much is not free: why, plan and report tell what it sends and holds"
+            " without running it",
         )
 
     def require_inputs(self, function: FuncOp) -> None:

@@ -138,8 +138,8 @@ class ScaledDimensions:
         rule = self._rules[op]
         if rule is not None:
             self._by_rule(op, rule, dim)
-        elif isinstance(op, stablehlo.ConstantOp):
-            return  # `_resized` says whether it can be
+        elif isinstance(op, stablehlo.ConstantOp | stablehlo.IotaOp):
+            return  # `_resized` says whether a constant can be; an iota counts further
         elif not op.regions or dim[0] in (*op.operands, *op.results):
             raise CompileError(
                 f"how {op.name} goes on with {self._called} is not known", op

@@ -274,7 +274,38 @@ def test_nothing_helps():
     assert not answer.prescriptions
     assert answer.tried
     assert answer.after == answer.before
-    assert "nothing helps" in str(ttxdsl.load(SETTLED).doctor(seconds=30))
+    assert "nothing helps" in printed(answer)
+    cut = printed(replace(answer, untried=7))
+    assert "helps that there was time to compile" in cut
+    assert "no time for 7 more candidates" in cut and "nothing helps" not in cut
+
+
+def printed(answer: Prescriptions) -> str:
+    return plain_text(partial(print_prescriptions, answer=answer, source="step"))
+
+
+def test_arguments_of_layers_are_a_line():
+    """Paths that differ in numbers only are one, where all of them get the same."""
+    specs = {
+        **{f"p['layers'][{at}]['w']": 'P("x"),  # was P()' for at in range(3)},
+        "p['layers'][0]['b']": 'P("x"),  # was P()',
+        "p['layers'][1]['b']": 'P(None, "x"),  # was P()',
+    }
+    answer = search(SETTLED)
+    prescription = Prescription(
+        "argument",
+        "\n".join(f'"{path}": {spec}' for path, spec in specs.items()),
+        tuple(map(SourcePlace, specs)),
+        answer.before,
+        answer.after,
+    )
+    lines = printed(replace(answer, prescriptions=(prescription,))).splitlines()
+    assert [line.strip() for line in lines if '": P(' in line] == [
+        "\"p['layers'][*]['w']\": P(\"x\"),  # was P()",
+        "\"p['layers'][0]['b']\": P(\"x\"),  # was P()",
+        "\"p['layers'][1]['b']\": P(None, \"x\"),  # was P()",
+    ]
+    assert any(line.endswith("; * is any number") for line in lines)
 
 
 def test_a_torch_program_is_told_how_torch_says_it():

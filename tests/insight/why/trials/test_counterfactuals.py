@@ -268,3 +268,8 @@ def test_an_answer_ends_with_what_removes_the_collective_or_why_it_is_needed():
         "a sum over 4 devices that all of them read moves at least 24.0 KiB a device, and"
         " no change that was compiled does without it in less time"
     )
+    # what helps leaves one of that kind: neither is it removed, nor is it all that there is
+    text = (EXAMPLES / "mlp_train_step.mlir").read_text()
+    helped = Explainer(parse_program(text), tries=8).collective(1)
+    assert helped.counterfactuals
+    assert helped.removal is None and helped.needed is None

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import Displayed
+from ttxdsl.insight.doctor.jax_code import starred
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Kind
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Figures
@@ -32,6 +33,17 @@ class Prescription:
     after: Figures
     on_top_of: tuple[int, ...] = ()
     instead: tuple[SourcePlace, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The code for people: arguments whose paths differ in numbers only are a line."""
+        lines = self.write.split("\n")
+        if self.kind != "argument":
+            return lines
+        texts = {
+            path: text for path, _, text in (line.partition(": ") for line in lines)
+        }
+        return [f"{path}: {text}" for path, text in starred(texts)]
 
 
 @dataclass(frozen=True, slots=True)

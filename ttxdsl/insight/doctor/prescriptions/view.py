@@ -119,7 +119,10 @@ def _code(number: int, prescription: Prescription) -> list[str]:
             lines = [f"# {number}: at {where}{values}"]
         case "donation":
             lines = [f"# {number}: the state is not needed after the step"]
-    lines += prescription.write.split("\n")
+    written = prescription.lines
+    if len(written) <= prescription.write.count("\n"):
+        lines[-1] += "; * is any number"
+    lines += written
     if instead := prescription.instead:
         few = _listed(instead[:_MOST_INSTEAD])
         more = len(instead) - _MOST_INSTEAD
@@ -187,6 +190,9 @@ def print_prescriptions(
         kinds = sorted({trial.kind for trial in answer.tried})
         console.print(
             f"nothing helps: {compiled} changes compiled ({', '.join(kinds)})"
+            if not answer.untried
+            else f"none of the {compiled} changes helps that there was time to compile"
+            f" ({', '.join(kinds)})"
         )
     elif answer.untried:
         console.print("there was no time to try a change")
