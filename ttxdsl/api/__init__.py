@@ -413,8 +413,7 @@ class Program(ListedForm):
             tokens: of all devices in a step; else those of its integer batch.
             variants: whether to plan, some compiled anew, the step with one change each.
             every: whether all of these, and not what `variants.MOST_OPS` suffices for.
-            on_plan: called with the plan before them.
-            on_step: called with the name of each before it is compiled.
+            on_plan, on_step: called with the plan before them, and with the name of each.
 
         Raises:
             CompileError: it cannot be compiled or sliced so, or nobody knows the chip.
@@ -426,9 +425,8 @@ class Program(ListedForm):
         program = self.per_device()
         pipeline = program._history.pipeline
         origin = Origin(program.loaded._module, pipeline) if pipeline else None
-        plan, module, origin = plan_as_xla(
-            program.module, origin, chip, slices, trip_count, tokens
-        )
+        given = chip, slices, trip_count, tokens
+        plan, module, origin = plan_as_xla(program.module, origin, *given)
         if on_plan is not None:
             on_plan(plan)
         if variants:
@@ -564,8 +562,7 @@ class Program(ListedForm):
             all_axes: whether to show axes of size one, too.
             all_stages: whether to list each; None: not of more than 4,000 ops.
             seconds: how long to look for what to write instead; None: not at all.
-            count: begins to count a large program, while it is drawn; see `copies` of
-                `ttxdsl.loading.processes`.
+            count: begins to count a large program, while it is drawn: `processes.copies`.
             options: as for `check`.
 
         Raises:
@@ -573,9 +570,8 @@ class Program(ListedForm):
         """
         from ttxdsl.insight.report.trace.data import trace_program
 
-        start, pipeline = self._from_the_start(options)
         links = self._history.num_links if num_links is None else num_links
-        given = start, pipeline, links, machine, trip_count, on_step
+        given = *self._from_the_start(options), links, machine, trip_count, on_step
         return trace_program(
             *given,
             chip=chip,
@@ -668,11 +664,10 @@ def from_jax(
 
     The arguments carry the shardings: arrays on a mesh, or `jax.ShapeDtypeStruct`s with a
     `NamedSharding`, which need no memory. Locations are kept, so that errors name the
-    lines of the function. The program's
-    arguments are the leaves of `args` and `kwargs` in JAX's order, without static
-    ones and those that the function does not use, and its results are the leaves of
-    the function's: `program.simulate(*args)` takes what the function takes, without
-    static arguments, and returns what it returns.
+    lines of the function. The program's arguments are the leaves of `args` and `kwargs` in
+    JAX's order, without static ones and those that the function does not use, and its
+    results are the leaves of the function's: `program.simulate(*args)` takes what the
+    function takes, without static arguments, and returns what it returns.
 
     Args:
         function: a `jax.jit`ted function; any other callable is jitted. Or what JAX

@@ -91,7 +91,8 @@ def ops_in(module: ModuleOp) -> Counter[str]:
 
 
 def test_what_is_computed_again_without_a_barrier_is_held():
-    assert live_bytes(AGAIN) - live_bytes(BARRIER) == 1024 * 2048 * 4
+    # a product alone reads it, as bf16
+    assert live_bytes(AGAIN) - live_bytes(BARRIER) == 1024 * 2048 * 2
     assert [simplified(parsed(text)) is None for text in (BARRIER, AGAIN)] == [
         True,
         False,

@@ -437,7 +437,7 @@ def _computed_twice(module: ModuleOp) -> set[Operation]:
             key = (
                 op.name,
                 *(same.get(operand, operand) for operand in op.operands),
-                *sorted((name, str(value)) for name, value in facts),
+                frozenset(facts),
                 *(inner.name for region in op.regions for inner in region.walk()),
                 *op.result_types,
             )
