@@ -81,13 +81,20 @@ def narrowed(
 
 def _is_rounded(value: SSAValue) -> bool:
     """Whether products of f32 at the default precision alone read a value, or parts of it."""
-    readers = list(uses(value))
-    return bool(readers) and all(
-        product_numbers(user)[index] == "f32"
-        if isinstance(user, PRODUCTS)
-        else isinstance(user, _MOVES) and _is_rounded(user.results[-1])
-        for user, index in readers
-    )
+    values = [value]
+    for member in values:  # it grows
+        readers = list(uses(member))
+        if not readers or len(values) > _MOST_VALUES:
+            return False
+        for user, index in readers:
+            if isinstance(user, _MOVES):
+                if user.results[-1] not in values:
+                    values.append(user.results[-1])
+            elif (
+                not isinstance(user, PRODUCTS) or product_numbers(user)[index] != "f32"
+            ):
+                return False
+    return True
 
 
 def converted_arguments(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
