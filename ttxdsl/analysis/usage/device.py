@@ -22,7 +22,7 @@ from ttxdsl.analysis.usage.collectives import (
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.analysis.usage.timeline import Event, Timeline, timeline
-from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
+from ttxdsl.analysis.usage.traffic import HbmTraffic
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.simplified import Simplified, simplified
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named
@@ -137,9 +137,10 @@ class DeviceUsage:
     @cached_property
     def flops(self) -> int:
         """The floating-point operations of a step; of a fused op in each kernel that makes it."""
-        assert self.compiler is not None, "what is fused is a compiler's"
+        traffic = self._traffic
+        assert traffic is not None, "what is fused is a compiler's"
         module, runs = self._counted
-        times = times_computed(module, Fusion(self.compiler))
+        times = traffic.times
         return sum(runs.of(op).count * times[op] * flops(op) for op in all_ops(module))
 
     @cached_property
@@ -188,6 +189,7 @@ class DeviceUsage:
         profile = memory_profile(
             module,
             compiler=self.compiler,
+            # not that of the traffic: beside convolutions the first question decides
             fusion=Fusion(self.compiler, **order),
             offloaded=offloaded,
         )

@@ -65,11 +65,14 @@ class HbmTraffic:
     Args:
         module: the program.
         fusion: of the program.
+
+    Attributes:
+        times: in how many kernels each op is computed.
     """
 
     def __init__(self, module: ModuleOp, fusion: Fusion) -> None:
         self.fusion = fusion
-        self._times = times_computed(module, fusion)
+        self.times = times_computed(module, fusion)
         self._reads: dict[SSAValue, dict[SSAValue, int]] = {}
         self._stored: set[Operation] = set()
         self._bytes: dict[Operation, int] = {}
@@ -120,7 +123,7 @@ class HbmTraffic:
         read, own = self._read(op.operands), value_bytes(result)
         if isinstance(op, _SLICES):
             read = {value: min(size, own) for value, size in read.items()}
-        times, again = self._times.get(op, 1), sum(read.values())
+        times, again = self.times.get(op, 1), sum(read.values())
         finished = [size for value, size in read.items() if self.finishes(op, value)]
         # stored, it is written once and read `times` times, and what it is made of once, but
         # for a product that it finishes
