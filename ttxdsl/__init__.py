@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ttxdsl.api import Program, from_jax, load
+    from ttxdsl.api.arrays import show
     from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
     from ttxdsl.loading.plugins import load_plugin
 
@@ -27,6 +28,7 @@ __all__ = [
     "from_jax",
     "load",
     "load_plugin",
+    "show",
 ]
 
 _HOMES = {
@@ -36,6 +38,7 @@ _HOMES = {
     "from_jax": "ttxdsl.api",
     "load": "ttxdsl.api",
     "load_plugin": "ttxdsl.loading.plugins",
+    "show": "ttxdsl.api.arrays",
 }
 """The module of each name that is imported when first used."""
 

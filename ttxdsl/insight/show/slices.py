@@ -1,7 +1,7 @@
 """The slices that devices hold: of arguments, of results, or of one value."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.table import Table
@@ -110,23 +110,44 @@ class Picture(Displayed):
         of: what the program is called.
         program: as it is shown.
         value: the one that is shown; None for arguments and results.
-        after: the number of the stage that left the program so.
+        title: of arguments and results.
+        unknown: words for a value without a sharding.
+        device_ids: of the devices of arrays, which are shown without results then.
     """
 
     of: str
     program: ProgramForm
     value: NamedValue | None
-    after: int | None
+    title: str
+    unknown: str
+    device_ids: Sequence[int] | None = None
 
     def data(self) -> dict[str, Any]:
         """Return the picture for JSON."""
         if self.value is not None:
             return self.value.data()
-        function = entry_function(self.program.module)
         return {
-            "arguments": [argument.data() for argument in _arguments(function)],
-            "results": [result.data() for result in _results(function)],
+            kind: [named.data() for named in values]
+            for kind, values in self.values().items()
         }
+
+    def values(self) -> dict[str, list[NamedValue]]:
+        """Return the arguments and results that are shown."""
+        function = entry_function(self.program.module)
+        arguments = _arguments(function)
+        if self.device_ids is not None:
+            return {"arguments": [_on(self.device_ids, each) for each in arguments]}
+        return {"arguments": arguments, "results": _results(function)}
+
+
+def _on(device_ids: Sequence[int], named: NamedValue) -> NamedValue:
+    """Return a value on the devices that a program numbers from 0."""
+    layout = named.value.layout
+    if layout is None or not device_ids:
+        return named
+    ids = tuple(device_ids[number] for number in layout.mesh.devices())
+    layout = replace(layout, mesh=replace(layout.mesh, device_ids=ids))
+    return replace(named, value=replace(named.value, layout=layout))
 
 
 def picture_of(
@@ -163,7 +184,28 @@ def picture_of(
         raise CompileError(
             f"{named.name} is a {named.value.type}, and only tensors are split"
         )
-    return Picture(program.source, program, named, after)
+    stage = f", after {program.stages[-1].name}" if program.stages else ""
+    title = f"@{entry_function(program.module).sym_name.data}{stage}"
+    return Picture(program.source, program, named, title, _unknown(after))
+
+
+def picture_of_arrays(program: ProgramForm, device_ids: Sequence[int]) -> Picture:
+    """Return the picture of arrays that are the arguments of a program.
+
+    One is drawn by itself, several are listed.
+
+    Args:
+        program: with a mesh, if an array has one.
+        device_ids: of the devices that the program numbers from 0; () if nobody knows.
+    """
+    arrays = len(entry_function(program.module).body.block.args)
+    picture = Picture(
+        program.source, program, None, "arrays", "on one device", device_ids
+    )
+    if arrays != 1:
+        return picture
+    (only,) = picture.values()["arguments"]
+    return replace(picture, value=only)
 
 
 def _selected(
@@ -211,12 +253,12 @@ def _line(named: NamedValue, unknown: str) -> Text:
 def _print_value(
     console: Terminal,
     named: NamedValue,
-    after: int | None,
+    unknown: str,
     *,
     devices: bool,
     all_axes: bool,
 ) -> None:
-    console.print(_line(named, _unknown(after)), soft_wrap=True)
+    console.print(_line(named, unknown), soft_wrap=True)
     layout = named.value.layout
     if layout is None:
         return
@@ -277,15 +319,11 @@ def print_picture(
     """Draw the value, or list arguments and results, each by itself if `whole`."""
     if picture.value is not None:
         _print_value(
-            console, picture.value, picture.after, devices=devices, all_axes=all_axes
+            console, picture.value, picture.unknown, devices=devices, all_axes=all_axes
         )
         return
-    program = picture.program
-    function = entry_function(program.module)
-    meshes = mesh_heading(mesh_titles(program.meshes, all_axes=all_axes))
-    stage = f", after {program.stages[-1].name}" if program.stages else ""
-    tree = Tree(styled(f"@{function.sym_name.data}{stage}, {meshes}", "bold"))
-    unknown = _unknown(picture.after)
-    _add_values(tree, "arguments", _arguments(function), unknown, whole=whole)
-    _add_values(tree, "results", _results(function), unknown, whole=whole)
+    meshes = mesh_heading(mesh_titles(picture.program.meshes, all_axes=all_axes))
+    tree = Tree(styled(f"{picture.title}, {meshes}", "bold"))
+    for kind, values in picture.values().items():
+        _add_values(tree, kind, values, picture.unknown, whole=whole)
     console.print(tree)
