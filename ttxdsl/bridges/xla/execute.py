@@ -33,7 +33,7 @@ _WORKER = "ttxdsl.bridges.xla.worker:answer"
 _LAST_LINES = 3
 """The lines of a message that are kept where none names the error."""
 _FATAL = re.compile(r"^F\d{4} [^\]]*\] (.*\S)", re.MULTILINE)
-"""What XLA says ahead of a stack when it aborts."""
+"""The line of a check that failed, ahead of the stack of XLA's abort."""
 
 
 def complaint(stderr: str) -> str:

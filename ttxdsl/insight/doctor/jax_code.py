@@ -101,17 +101,14 @@ def jax_code(
 
 def starred(texts: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return texts by path; paths that differ in numbers only are one with `*` for each."""
-    alike: dict[str, list[str]] = {}
-    for path in texts:
-        alike.setdefault(_NUMBER.sub("*", path), []).append(path)
-    lines: list[tuple[str, str]] = []
+    alike: dict[str, dict[str, str]] = {}
     for path, text in texts.items():
-        star = _NUMBER.sub("*", path)
-        paths = alike[star]
-        if len({texts[other] for other in paths}) > 1:
-            star = path
-        if star == path or path == paths[0]:
-            lines.append((star if len(paths) > 1 else path, text))
+        alike.setdefault(_NUMBER.sub("*", path), {})[path] = text
+    lines: list[tuple[str, str]] = []
+    for star, group in alike.items():
+        if len(group) > 1 and len({*group.values()}) == 1:
+            group = {star: next(iter(group.values()))}
+        lines += group.items()
     return lines
 
 

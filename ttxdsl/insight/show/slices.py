@@ -112,7 +112,8 @@ class Picture(Displayed):
         value: the one that is shown; None for arguments and results.
         title: of arguments and results.
         unknown: words for a value without a sharding.
-        device_ids: of the devices of arrays, which are shown without results then.
+        device_ids: of the devices that arrays are on, () if nobody knows. None for a
+            program, whose results are shown, too.
     """
 
     of: str
@@ -198,14 +199,11 @@ def picture_of_arrays(program: ProgramForm, device_ids: Sequence[int]) -> Pictur
         program: with a mesh, if an array has one.
         device_ids: of the devices that the program numbers from 0; () if nobody knows.
     """
-    arrays = len(entry_function(program.module).body.block.args)
     picture = Picture(
         program.source, program, None, "arrays", "on one device", device_ids
     )
-    if arrays != 1:
-        return picture
-    (only,) = picture.values()["arguments"]
-    return replace(picture, value=only)
+    arrays = picture.values()["arguments"]
+    return replace(picture, value=arrays[0]) if len(arrays) == 1 else picture
 
 
 def _selected(

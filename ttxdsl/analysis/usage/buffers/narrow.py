@@ -1,9 +1,9 @@
 """Values that are stored as a smaller type than they have, since all who read them convert them.
 
-Products round operands of f32 to bf16, so that what they alone read is stored as that, and gathered
-as that (`BFloat16Propagation`; libtpu 0.0.52: all such values of a GPT in f32, through
-transposes and slices). XLA also converts before a loop what the loop only slices and converts, and fills a stack with
-converted parts if all that is read of it is converted later (`BFloat16Propagation`). Of an
+Products round operands of f32 to bf16, so that what they alone read is stored and gathered as
+that (`BFloat16Propagation`; libtpu 0.0.52: all such values of a GPT in f32, through transposes
+and slices). XLA also converts before a loop what the loop only slices and converts, and fills a
+stack with converted parts if all that is read of it is converted later. Of an
 argument of the program, as of weights in f32 for layers in bf16, that is a copy, which is there
 until the last such loop (libtpu 0.0.52: all ten scans over layers whose buffers were read for it).
 """

@@ -97,7 +97,8 @@ def _is_early(
     One that is scattered in windows does if nothing behind the loop takes long enough to hide its
     last message (libtpu 0.0.52, where a norm of gradients is awaited: ten of eleven on v5e and v5p,
     eight of nine on v6e), but for one of a single sequence, whose products have no batch (five of five
-    run it behind), unless it is added to that of the embedding. One that an all_reduce sums may, unless it is scattered along two axes.
+    run it behind), unless it is added to that of the embedding. One that an all_reduce sums may,
+    unless it is scattered along two axes.
     """
     if not head:
         return False
