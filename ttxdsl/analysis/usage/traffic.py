@@ -295,6 +295,7 @@ class _Kernels:
     def _joined(self, op: Operation, kernel: _Kernel) -> int | None:
         """Return the kernel that an op is part of: which reads the most that it reads."""
         is_softmax = self._traffic.is_softmax(op)
+        waits_for = self._ahead(kernel, set())
         for value in sorted(kernel.read, key=lambda value: -kernel.read[value]):
             for number in self._candidates(op, value, is_softmax=is_softmax):
                 inner = {
@@ -303,8 +304,11 @@ class _Kernels:
                     if self._maker.get(other) == number
                     and (other is value or is_softmax)
                 }
-                apart = {other: 0 for other in kernel.read if other not in inner}
-                if not self._ahead(_Kernel(op, apart, {}), set()) >> number & 1:
+                ahead = waits_for
+                if inner:
+                    apart = {other: 0 for other in kernel.read if other not in inner}
+                    ahead = self._ahead(_Kernel(op, apart, {}), set())
+                if not ahead >> number & 1:
                     return number
         return None
 
