@@ -33,6 +33,8 @@ class Compiler:
         functions_once: whether exponentials, quotients and other functions are stored for
             several kernels, rather than made in each.
         stores_probabilities: whether a softmax's result is stored for several products.
+        sequences_beside_sum: of how many sequences at most the gradient of logits, a quotient of
+            exponentials, is stored by the loop that sums their loss, for the products behind it.
         longest_made_row: elements of the longest row whose softmax is one kernel with a product
             of operands that it makes itself, as rotary embeddings are.
         longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
@@ -57,6 +59,7 @@ class Compiler:
     core_bytes: int = 0
     functions_once: bool = False
     stores_probabilities: bool = True
+    sequences_beside_sum: int = 0
     longest_made_row: int = 0
     longest_masked_row: int = 0
     read_while_sent: float = 0
@@ -110,6 +113,7 @@ TPU = Compiler(
 TPU_MEGACORE = replace(
     TPU,
     stores_shared=16,
+    sequences_beside_sum=1 << 30,
     core_bytes=0,
     read_while_sent=100,
     gradients_last=True,
@@ -128,6 +132,7 @@ TPU_V6E = replace(
     TPU_MEGACORE,
     core_bytes=_CORE,
     stores_probabilities=False,
+    sequences_beside_sum=1,
     longest_made_row=4096,
     longest_masked_row=2560,
     read_while_sent=18,

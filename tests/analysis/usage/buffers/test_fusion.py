@@ -158,6 +158,49 @@ def test_probabilities_for_two_products(compiler: Compiler, is_fused: bool):
     assert Fusion(compiler).is_fused(convert) == is_fused
 
 
+@pytest.mark.parametrize(
+    ("compiler", "sequences", "is_fused"),
+    [
+        (TPU, 1, True),
+        (TPU_MEGACORE, 1, False),
+        (TPU_MEGACORE, 2, False),
+        (TPU_V6E, 1, False),
+        (TPU_V6E, 2, True),
+    ],
+)
+@pytest.mark.parametrize("has_loss", [True, False])
+def test_the_gradient_of_logits_beside_their_loss(
+    compiler: Compiler, sequences: int, is_fused: bool, has_loss: bool
+):
+    wide, half = (f"tensor<{sequences}x64x64x{kind}>" for kind in ("f32", "bf16"))
+    rows = f"tensor<{sequences}x64xf32>"
+    summed = f"({wide}, tensor<f32>) -> {rows}"
+    columns = f"contracting_dims = [2] x [0] : ({half}, tensor<64x8xbf16>)"
+    tokens = f"contracting_dims = [0, 1] x [0, 1] : ({half}, {half})"
+    loss = f"%l = stablehlo.reduce(%f init: %z) applies stablehlo.add across dimensions = [2] : {summed}"
+    if not has_loss:
+        loss = f"%l = stablehlo.negate %n : {rows}"
+    module = module_of(
+        f"""
+        %z = stablehlo.constant dense<0.0> : tensor<f32>
+        %f = stablehlo.convert %logits : ({half}) -> {wide}
+        %e = stablehlo.exponential %f : {wide}
+        %n = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [2] : {summed}
+        %s = stablehlo.broadcast_in_dim %n, dims = [0, 1] : ({rows}) -> {wide}
+        %p = stablehlo.divide %e, %s : {wide}
+        %d = stablehlo.subtract %p, %f : {wide}
+        %c = stablehlo.convert %d : ({wide}) -> {half}
+        {loss}
+        %0 = stablehlo.dot_general %c, %w, {columns} -> tensor<{sequences}x64x8xbf16>
+        %1 = stablehlo.dot_general %c, %logits, {tokens} -> tensor<64x64xbf16>
+        return %l, %0, %1 : {rows}, tensor<{sequences}x64x8xbf16>, tensor<64x64xbf16>""",
+        f"{rows}, tensor<{sequences}x64x8xbf16>, tensor<64x64xbf16>",
+        f"%logits: {half}, %w: tensor<64x8xbf16>",
+    )
+    *_, convert = (op for op in all_ops(module) if op.name == "stablehlo.convert")
+    assert Fusion(compiler).is_fused(convert) == (is_fused or not has_loss)
+
+
 GATHERED = """
   %0 = "stablehlo.all_gather"(%w) <{{all_gather_dim = 0 : i64, replica_groups = dense<[{group}]> : tensor<1x{size}xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> : (tensor<8x64xf32>) -> tensor<{rows}x64xf32>
   %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<64x{rows}xf32>, tensor<{rows}x64xf32>) -> tensor<64x64xf32>

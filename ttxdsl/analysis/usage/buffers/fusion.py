@@ -23,12 +23,15 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
     KernelsMaking,
+    behind_converts,
+    divides_exponentials,
     ends_grouped_softmax,
     group_size,
     has_groups,
     is_one_hot,
     is_probabilities,
     mask_types,
+    products_behind,
     scratch_types,
     softmax_product,
     summed_among,
@@ -222,7 +225,7 @@ class Fusion:
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
-        if isinstance(user, stablehlo.PadOp) and _products_behind(user):
+        if isinstance(user, stablehlo.PadOp) and products_behind(user):
             # products take in the pad, and read what is computed before it
             maker = user.operand.owner
             return not (isinstance(maker, Operation) and self._is_computed.get(maker))
@@ -480,7 +483,7 @@ class Fusion:
         """Whether an op slices a loop's stack for several products, which read the slice."""
         is_slice = isinstance(op, stablehlo.DynamicSliceOp)
         takes_in = self.compiler.products_take_in
-        return is_slice and takes_in and len(_products_behind(op)) > 1
+        return is_slice and takes_in and len(products_behind(op)) > 1
 
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile's columns to others: a copy of its own."""
@@ -503,7 +506,7 @@ class Fusion:
         One that finishes a product is, and one for which two read too much (`_STORED_ONCE`); if the
         compiler thinks so, one that combines two such, or less than half, or probabilities.
         """
-        if len(products := _products_behind(op)) < 2:
+        if len(products := products_behind(op)) < 2:
             return False
         if self.compiler.products_finish and _finishes_product(op):
             return True
@@ -517,8 +520,30 @@ class Fusion:
             if is_probabilities(op.result) and not self.compiler.stores_probabilities:
                 return False
             is_large = max(reads.values(), default=0) >= 2 * own
-            return is_large or ends_grouped_softmax(op)
+            return is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads)
         return sum(_elements(v) >= _elements(op.results[0]) for v in reads) > 1
+
+    def _joins_sum(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
+        """Whether one loop makes an op's quotients of exponentials and a sum that it does not need.
+
+        Both read the same buffer: a custom gradient of logits and their loss do.
+        """
+        shape = shape_of(op.results[0])
+        most = self.compiler.sequences_beside_sum
+        if prod(shape[:-2]) > most or not divides_exponentials(op):
+            return False
+        pending, seen = [max(reads, key=reads.__getitem__)], {op}
+        while pending and len(seen) < _MOST_OPERANDS:
+            for user, _ in uses(pending.pop()):
+                if user in seen:
+                    continue
+                seen.add(user)
+                if isinstance(user, stablehlo.ReduceOp):
+                    if user.results[0] not in reads:
+                        return True
+                elif _may_hide(user):
+                    pending += user.results
+        return False
 
     def _joins_products(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
         """Whether an op joins products that nobody else reads into fewer bytes.
@@ -529,7 +554,7 @@ class Fusion:
             return False
         products = [
             value
-            for value in map(_behind_converts, op.operands)
+            for value in map(behind_converts, op.operands)
             if isinstance(value.owner, PRODUCTS) and value.has_one_use()
         ]
         return len(products) > 1 and sum(reads.values()) > value_bytes(op.results[0])
@@ -630,16 +655,6 @@ def _follows_product(op: Operation) -> bool:
     return False
 
 
-def _behind_converts(value: SSAValue) -> SSAValue:
-    """Return what a value that one op reads is converted or reshaped of."""
-    while value.has_one_use() and isinstance(value.owner, Operation):
-        owner = value.owner
-        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
-            break
-        value = owner.operands[0]
-    return value
-
-
 def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
     """Yield each reader of a value, through reshapes, transposes and converts."""
     for user, index in uses(value):
@@ -647,22 +662,6 @@ def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
             yield from _uses_through_moves(user.results[0])
         else:
             yield user, index
-
-
-def _products_behind(op: Operation) -> set[Operation]:
-    """Return the products that read an op's results as they are, or transposed once."""
-    products: set[Operation] = set()
-    for result in op.results:
-        for user, _ in uses(result):
-            if isinstance(user, stablehlo.TransposeOp):
-                products.update(
-                    behind
-                    for behind, _ in uses(user.results[0])
-                    if isinstance(behind, PRODUCTS)
-                )
-            elif isinstance(user, PRODUCTS):
-                products.add(user)
-    return products
 
 
 def _is_sunk(user: Operation, index: int) -> bool:

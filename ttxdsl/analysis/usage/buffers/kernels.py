@@ -36,6 +36,9 @@ _LONGEST_ROW = 3584
 UNROLLED = 4
 """Windows of a product that are no loop."""
 
+_MOST_OPS = 64
+"""Ops that a look back from one passes at most."""
+
 RUN = 128
 """Elements of a running sum's first level."""
 
@@ -149,6 +152,47 @@ def is_probabilities(value: SSAValue) -> bool:
     return isinstance(divided, stablehlo.DivOp) and isinstance(
         divided.lhs.owner, stablehlo.ExpOp
     )
+
+
+def divides_exponentials(op: Operation) -> bool:
+    """Whether elementwise ops make an op of exponentials and of quotients of its own shape."""
+    shape = shape_of(op.results[0])
+    pending, seen = [op], {op}
+    while pending and len(seen) < _MOST_OPS:
+        for value in pending.pop().operands:
+            owner = _owner(value)
+            if owner is None or owner in seen or shape_of(value) != shape:
+                continue
+            if owner.get_trait(Elementwise) or isinstance(owner, stablehlo.ConvertOp):
+                seen.add(owner)
+                pending.append(owner)
+    return {stablehlo.ExpOp, stablehlo.DivOp} <= set(map(type, seen))
+
+
+def behind_converts(value: SSAValue) -> SSAValue:
+    """Return what a value that one op reads is converted or reshaped of."""
+    while value.has_one_use() and isinstance(value.owner, Operation):
+        owner = value.owner
+        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
+            break
+        value = owner.operands[0]
+    return value
+
+
+def products_behind(op: Operation) -> set[Operation]:
+    """Return the products that read an op's results as they are, or transposed once."""
+    products: set[Operation] = set()
+    for result in op.results:
+        for user, _ in uses(result):
+            if isinstance(user, stablehlo.TransposeOp):
+                products.update(
+                    behind
+                    for behind, _ in uses(user.results[0])
+                    if isinstance(behind, PRODUCTS)
+                )
+            elif isinstance(user, PRODUCTS):
+                products.add(user)
+    return products
 
 
 def ends_grouped_softmax(op: Operation) -> bool:
