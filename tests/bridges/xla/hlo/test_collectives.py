@@ -181,6 +181,27 @@ def test_loops_of_xla(trip_count: int | None, said: list[str]):
     ]  # fmt: skip
 
 
+def test_a_custom_call_runs_what_it_calls():
+    text = """\
+HloModule f
+
+%gathered (p: bf16[8,64]) -> bf16[64,64] {
+  ROOT %g = bf16[64,64]{1,0} all-gather(%p), replica_groups=mesh['a'=8] {'a'}, dimensions={0}
+}, execution_thread="sparsecore"
+
+%started (p: bf16[8,64]) -> bf16[64,64] {
+  ROOT %c = bf16[64,64]{1,0} custom-call(%p), custom_call_target="later", called_computations={%gathered}
+}, execution_thread="sparsecore"
+
+ENTRY %main (p: bf16[8,64]) -> bf16[64,64] {
+  %s = ((bf16[8,64]), bf16[64,64], u32[]) async-start(%p), async_execution_thread="sparsecore", calls=%started
+  ROOT %d = bf16[64,64]{1,0} async-done(%s)
+}
+"""
+    (gather,) = list_hlo_collectives(text, 8)
+    assert (str(gather.times), gather.bytes_per_device) == ("", 7 * 8 * 64 * 2)
+
+
 @pytest.mark.parametrize(
     ("name", "scopes"),
     [

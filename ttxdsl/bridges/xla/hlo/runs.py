@@ -28,6 +28,8 @@ _TWO_BRANCHES = re.compile(r"(?:true|false)_computation=%?([^\s,]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 _LATER = re.compile(r" async-(?:update|done)\(")
 _NAMED = re.compile(r"(?P<role>condition|body|calls|to_apply)=%?(?P<name>[^\s,})]+)")
+_CALLED = re.compile(r"called_computations=\{([^}]*)\}")
+"""Of a custom call: what libtpu gives to the sparse cores of v7x, collectives among it."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,9 @@ def _uses(line: str) -> list[_Use]:
         branches = [name.strip().lstrip("%") for name in listed[1].split(",")]
     if branches:
         uses.append(_Use("branch", tuple(branches)))
+    if called := _CALLED.search(line):
+        names = (name.strip().lstrip("%") for name in called[1].split(","))
+        uses += [_Use("calls", (name,)) for name in names]
     trips = _TRIPS.search(line)
     # one that has begun runs no further time
     named_once = () if _LATER.search(line) else _NAMED.finditer(line)
