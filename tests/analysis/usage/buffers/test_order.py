@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -123,6 +124,7 @@ def head(
     axes: int = 1,
     read_while_sent: float = 0,
     behind: str = "",
+    slices: int = 1,
 ) -> list[str]:
     """Return the order of a step's ops: a head's gradients, a loop, and the head's update.
 
@@ -135,6 +137,7 @@ def head(
         axes: of the mesh, one after the other, that scatter the gradient; 2 have two groups.
         read_while_sent: of the compiler; nothing else behind the loop reads any bytes.
         behind: an op behind the loop of gradients.
+        slices: of devices; those of several sum what is scattered in each.
     """
     part, rows = f"tensor<{256 // group}x256xf32>", f"tensor<{tokens}x256xf32>"
     types = [T, part] if axes == 1 else [T, f"tensor<{512 // group}x256xf32>", part]
@@ -148,6 +151,14 @@ def head(
           }}) : ({types[at - 1]}) -> {types[at]}"""
         for at in range(1, axes + 1)
     )
+    if slices > 1:
+        scatters += f"""
+          %sum = "stablehlo.all_reduce"(%part)
+            <{{replica_groups = dense<0> : tensor<1x1xi64>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }}) : ({part}) -> {part}"""
     first, second = ("%saved#1", "%saved#2") if saves else ("%d", "%d")
     module = parse_program(
         f"""
@@ -181,7 +192,7 @@ def head(
             stablehlo.return %n, %1 : tensor<i32>, {T}
           }}
           {behind}
-          %new = {updated} %w, %part : {part}
+          %new = {updated} %w, {"%part" if slices == 1 else "%sum"} : {part}
           return %new, %loop#1, %back : {part}, {T}, {rows}
         }}
         """,
@@ -189,7 +200,8 @@ def head(
     )
     (function,) = module.ops
     ops = list(function.regions[0].block.ops)
-    fusion = Fusion(replace(TPU, read_while_sent=read_while_sent))
+    compiler = replace(TPU.on(group * slices, slices), read_while_sent=read_while_sent)
+    fusion = Fusion(compiler)
     return [op.name.rpartition(".")[2] for op in scheduled(ops, fusion)]
 
 
@@ -266,6 +278,13 @@ def test_a_gradient_that_an_all_reduce_sums_is_made_ahead_if_it_is_less_than_the
     assert head(update, group=64, tokens=512, moved=PLACED)[-6:] == late
     scattered_again = [*late[:4], "reduce_scatter", *late[4:]]
     assert head(update, group=64, tokens=512, axes=2)[-7:] == scattered_again
+
+
+@pytest.mark.parametrize("update", ["stablehlo.subtract", "stablehlo.add"])
+def test_a_gradient_that_slices_sum_is_made_behind_the_loop(update: str):
+    """No product is in windows there, and the sum of parts takes longer than one of a slice."""
+    late = ["dot_general", "reduce_scatter", "all_reduce"]
+    assert head(update, slices=2, tokens=512)[-6:-2] == ["while", *late]
 
 
 MICROBATCHES = """
