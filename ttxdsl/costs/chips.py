@@ -358,6 +358,7 @@ CHIPS: Mapping[str, Chip] = {
         _tpu(
             *("7x", 1153.5, 94.74, 3690, 6, 50, 0.82, 16),
             kernels=0.95,
+            compiler=TPU_V6E,
             paired=Link(1e-6, 600e9, Shape.LINE),
             fast=_FLOATS_OF_8_BITS,
         ),
