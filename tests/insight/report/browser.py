@@ -36,8 +36,9 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
+        # a GPU that is not there would be simulated, on the processor
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox"]
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
         )
         yield browser
         _tabs.clear()
