@@ -38,6 +38,8 @@ class Compiler:
         longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
             several sequences; what it needs for longer ones is stored in their shape. 0: any.
         read_while_sent: bytes that a device reads from its memory while it sends one.
+        sums_beside_products: whether a head's gradient that an all_reduce sums is made ahead of
+            that of the head's input, whose product hides the sum.
         gradients_last: whether gradients that are scattered in windows run behind all layers.
         scatters_rows: whether a product that is scattered in windows has the dimension that is
             scattered along rows, and is transposed behind its last window if it is stored otherwise.
@@ -60,6 +62,7 @@ class Compiler:
     longest_made_row: int = 0
     longest_masked_row: int = 0
     read_while_sent: float = 0
+    sums_beside_products: bool = False
     gradients_last: bool = False
     scatters_rows: bool = False
     four_in_rows: bool = False
@@ -104,6 +107,7 @@ TPU = Compiler(
     core_bytes=_CORE,
     longest_made_row=1024,
     read_while_sent=65,
+    sums_beside_products=True,
 )
 """libtpu for v5e, as its buffer assignments show it."""
 
@@ -112,6 +116,7 @@ TPU_MEGACORE = replace(
     stores_shared=16,
     core_bytes=0,
     read_while_sent=100,
+    sums_beside_products=False,
     gradients_last=True,
     four_in_rows=True,
 )

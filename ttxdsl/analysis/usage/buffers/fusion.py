@@ -6,6 +6,7 @@ over elements that reads it, rather than store it. So such a result is a buffer 
 - some reader cannot take it in: a collective, a sort, a gather's operand, a loop or a call
   that it enters, the return of a block. Products and reductions take in their operands;
 - it is computed, and several products read it: those would each compute it;
+- it adds to a product, and several kernels read it: it is stored in the product's place;
 - it would read more buffers than a fusion may have operands.
 
 Loops and updates work in place: they take over buffers that end with them.
@@ -23,14 +24,17 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
     KernelsMaking,
+    behind_converts,
     ends_grouped_softmax,
     group_size,
     has_groups,
     is_one_hot,
     is_probabilities,
     mask_types,
+    products_behind,
     scratch_types,
     softmax_product,
+    summed,
     summed_among,
     window_types,
 )
@@ -71,6 +75,8 @@ _CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
+
+_SUMMANDS = (stablehlo.AddOp, *_REARRANGES)
 
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; a bound of walks, too."""
@@ -222,7 +228,7 @@ class Fusion:
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
             return is_one_hot(user)
-        if isinstance(user, stablehlo.PadOp) and _products_behind(user):
+        if isinstance(user, stablehlo.PadOp) and products_behind(user):
             # products take in the pad, and read what is computed before it
             maker = user.operand.owner
             return not (isinstance(maker, Operation) and self._is_computed.get(maker))
@@ -419,6 +425,7 @@ class Fusion:
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
             and not self._joins_products(op, reads)
+            and not self._is_shared_sum(op)
             and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
@@ -480,7 +487,7 @@ class Fusion:
         """Whether an op slices a loop's stack for several products, which read the slice."""
         is_slice = isinstance(op, stablehlo.DynamicSliceOp)
         takes_in = self.compiler.products_take_in
-        return is_slice and takes_in and len(_products_behind(op)) > 1
+        return is_slice and takes_in and len(products_behind(op)) > 1
 
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile's columns to others: a copy of its own."""
@@ -503,7 +510,7 @@ class Fusion:
         One that finishes a product is, and one for which two read too much (`_STORED_ONCE`); if the
         compiler thinks so, one that combines two such, or less than half, or probabilities.
         """
-        if len(products := _products_behind(op)) < 2:
+        if len(products := products_behind(op)) < 2:
             return False
         if self.compiler.products_finish and _finishes_product(op):
             return True
@@ -529,10 +536,31 @@ class Fusion:
             return False
         products = [
             value
-            for value in map(_behind_converts, op.operands)
+            for value in map(behind_converts, op.operands)
             if isinstance(value.owner, PRODUCTS) and value.has_one_use()
         ]
         return len(products) > 1 and sum(reads.values()) > value_bytes(op.results[0])
+
+    def _is_shared_sum(self, op: Operation) -> bool:
+        """Whether several kernels read what a product gives and other values of its size add up to.
+
+        It is computed once, and stored in place of the product.
+        """
+        if not self.compiler.products_finish or not isinstance(op, stablehlo.AddOp):
+            return False
+        values, large = list(dict.fromkeys(op.operands)), list[SSAValue]()
+        for value in values:  # it grows
+            owner = value.owner
+            if not isinstance(owner, Operation) or owner not in self._reads:
+                large += [value] if _elements(value) == _elements(op.result) else []
+            elif isinstance(owner, _SUMMANDS) or shares_bytes(owner):
+                values += [v for v in dict.fromkeys(owner.operands) if v not in values]
+            elif not isinstance(owner, stablehlo.BroadcastInDimOp):
+                return False
+            if len(values) > _MOST_OPERANDS:
+                return False
+        has_product = any(isinstance(summed(value).owner, PRODUCTS) for value in large)
+        return has_product and len(large) > 1 < len(self._kernels_making.of(op))
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
@@ -630,16 +658,6 @@ def _follows_product(op: Operation) -> bool:
     return False
 
 
-def _behind_converts(value: SSAValue) -> SSAValue:
-    """Return what a value that one op reads is converted or reshaped of."""
-    while value.has_one_use() and isinstance(value.owner, Operation):
-        owner = value.owner
-        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
-            break
-        value = owner.operands[0]
-    return value
-
-
 def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
     """Yield each reader of a value, through reshapes, transposes and converts."""
     for user, index in uses(value):
@@ -647,22 +665,6 @@ def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
             yield from _uses_through_moves(user.results[0])
         else:
             yield user, index
-
-
-def _products_behind(op: Operation) -> set[Operation]:
-    """Return the products that read an op's results as they are, or transposed once."""
-    products: set[Operation] = set()
-    for result in op.results:
-        for user, _ in uses(result):
-            if isinstance(user, stablehlo.TransposeOp):
-                products.update(
-                    behind
-                    for behind, _ in uses(user.results[0])
-                    if isinstance(behind, PRODUCTS)
-                )
-            elif isinstance(user, PRODUCTS):
-                products.add(user)
-    return products
 
 
 def _is_sunk(user: Operation, index: int) -> bool:
