@@ -40,6 +40,8 @@ class Compiler:
         longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
             several sequences; what it needs for longer ones is stored in their shape. 0: any.
         read_while_sent: bytes that a device reads from its memory while it sends one.
+        sums_beside_products: whether a head's gradient that an all_reduce sums is made ahead of
+            that of the head's input, whose product hides the sum.
         gradients_last: whether gradients that are scattered in windows run behind all layers.
         scatters_rows: whether a product that is scattered in windows has the dimension that is
             scattered along rows, and is transposed behind its last window if it is stored otherwise.
@@ -63,6 +65,7 @@ class Compiler:
     longest_made_row: int = 0
     longest_masked_row: int = 0
     read_while_sent: float = 0
+    sums_beside_products: bool = False
     gradients_last: bool = False
     scatters_rows: bool = False
     four_in_rows: bool = False
@@ -107,6 +110,7 @@ TPU = Compiler(
     core_bytes=_CORE,
     longest_made_row=1024,
     read_while_sent=65,
+    sums_beside_products=True,
 )
 """libtpu for v5e, as its buffer assignments show it."""
 
@@ -116,6 +120,7 @@ TPU_MEGACORE = replace(
     sequences_beside_sum=1 << 30,
     core_bytes=0,
     read_while_sent=100,
+    sums_beside_products=False,
     gradients_last=True,
     four_in_rows=True,
 )

@@ -57,12 +57,7 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     peak_of,
     sweep,
 )
-from ttxdsl.analysis.usage.buffers.fusion import (
-    Fusion,
-    keeps_operand,
-    writes_part,
-    written_in_place,
-)
+from ttxdsl.analysis.usage.buffers.fusion import Fusion, keeps_operand
 from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
 from ttxdsl.analysis.usage.buffers.layouts import (
@@ -70,6 +65,8 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     read_joined,
     rows_read,
     shares_bytes,
+    writes_part,
+    written_in_place,
 )
 from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.buffers.order import (

@@ -6,7 +6,8 @@ says of buffers, which the peak of memory is of,
 
 - what several kernels would make of more bytes than it has is stored by the first of them;
 - reductions and elementwise ops that read what a product makes, or what others of them read, are
-  one kernel with it unless they wait for it, and a softmax over short rows is one kernel;
+  one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
+  product if that stores no scores;
 - values that have room on the core for all their life are in no memory, those first that save
   most for the room and time they take;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
@@ -26,7 +27,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion, keeps_operand
-from ttxdsl.analysis.usage.buffers.kernels import is_row_wise
+from ttxdsl.analysis.usage.buffers.kernels import is_row_wise, softmax_product
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop
 from ttxdsl.analysis.usage.work import computes
@@ -154,8 +155,15 @@ class HbmTraffic:
         return is_elementwise or isinstance(op, stablehlo.ReduceOp)
 
     def is_softmax(self, op: Operation) -> bool:
-        """Whether an op is one kernel with those of a softmax that it waits for."""
-        return self.fusion.compiler.products_take_in and is_row_wise(op)
+        """Whether an op is one kernel with those of a softmax that it waits for.
+
+        Exponentials of scores that their product stores read those.
+        """
+        product = softmax_product(op)
+        is_apart = product is not None and not self.fusion.is_streamed(product)
+        return (
+            self.fusion.compiler.products_take_in and is_row_wise(op) and not is_apart
+        )
 
     def _read(self, values: Sequence[SSAValue]) -> dict[SSAValue, int]:
         """Return the buffers that are read for values, each with the bytes read of it."""

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.analysis.usage.traffic import times_computed
+from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
 from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E, Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -318,7 +318,32 @@ def test_scores_of_rotated_queries_are_stored_ahead_of_their_softmax(
     for text, expected in ((rotated, is_stored), (body, False)):
         module = module_of(text, "tensor<bf16>", arguments)
         first = next(op for op in all_ops(module) if "dot_general" in op.name)
-        assert Fusion(compiler).is_streamed(first) is not expected
+        fusion = Fusion(replace(compiler, core_bytes=0))
+        assert fusion.is_streamed(first) is not expected
+        # exponentials of stored scores are a kernel of their own, which reads those
+        powers = next(op for op in all_ops(module) if "exponential" in op.name)
+        assert bool(HbmTraffic(module, fusion).bytes(powers)) is expected
+
+
+@pytest.mark.parametrize("added", ["%p", "%g", "%x"])
+def test_a_product_and_what_is_added_to_it_are_one_buffer_for_several_kernels(
+    added: str,
+):
+    """As a residual sum is; what no product finishes is made by each of them."""
+    body = f"""
+  %p = stablehlo.dot_general %x, %y, {ROWS} : {BINARY}
+  %g = stablehlo.tanh %p : {T}
+  %s = stablehlo.add %y, {added} : {T}
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%s init: %z) applies stablehlo.add across dimensions = [0, 1] : ({T}, tensor<f32>) -> tensor<f32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> {T}
+  %3 = stablehlo.multiply %s, %2 : {T}
+  %4 = stablehlo.dot_general %3, %x, {ROWS} : {BINARY}
+  %5 = stablehlo.add %s, %4 : {T}
+  return %5 : {T}"""
+    module = module_of(body, T, f"%x: {T}, %y: {T}")
+    total = next(op for op in all_ops(module) if "add" in op.name)
+    assert Fusion(TPU).is_fused(total) is (added != "%p")
 
 
 @pytest.mark.parametrize(

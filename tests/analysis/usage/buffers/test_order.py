@@ -21,7 +21,7 @@ from ttxdsl.analysis.usage.buffers.order import (
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.chips import chip_named
-from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E
+from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E, Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -125,6 +125,7 @@ def head(
     read_while_sent: float = 0,
     behind: str = "",
     slices: int = 1,
+    compiler: Compiler = TPU_V6E,
 ) -> list[str]:
     """Return the order of a step's ops: a head's gradients, a loop, and the head's update.
 
@@ -138,6 +139,7 @@ def head(
         read_while_sent: of the compiler; nothing else behind the loop reads any bytes.
         behind: an op behind the loop of gradients.
         slices: of devices; those of several sum what is scattered in each.
+        compiler: whose order.
     """
     part, rows = f"tensor<{256 // group}x256xf32>", f"tensor<{tokens}x256xf32>"
     types = [T, part] if axes == 1 else [T, f"tensor<{512 // group}x256xf32>", part]
@@ -200,8 +202,8 @@ def head(
     )
     (function,) = module.ops
     ops = list(function.regions[0].block.ops)
-    compiler = replace(TPU.on(group * slices, slices), read_while_sent=read_while_sent)
-    fusion = Fusion(compiler)
+    compiler = compiler.on(group * slices, slices)
+    fusion = Fusion(replace(compiler, read_while_sent=read_while_sent))
     return [op.name.rpartition(".")[2] for op in scheduled(ops, fusion)]
 
 
@@ -273,6 +275,8 @@ def test_a_gradient_that_an_all_reduce_sums_is_made_ahead_if_it_is_less_than_the
     late = ["abs", "while", "dot_general", "reduce_scatter", "subtract", "return"]
     update = "stablehlo.subtract"
     assert head(update, group=64, tokens=512)[-6:] == early
+    beside = ["dot_general", "reduce_scatter", "abs", "while", "subtract", "return"]
+    assert head(update, group=64, tokens=512, compiler=TPU)[-6:] == beside
     assert head(update, group=64, tokens=256)[-6:] == late
     assert head(update, group=4, tokens=512)[-6:] == late
     assert head(update, group=64, tokens=512, moved=PLACED)[-6:] == late

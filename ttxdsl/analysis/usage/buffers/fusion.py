@@ -6,6 +6,7 @@ over elements that reads it, rather than store it. So such a result is a buffer 
 - some reader cannot take it in: a collective, a sort, a gather's operand, a loop or a call
   that it enters, the return of a block. Products and reductions take in their operands;
 - it is computed, and several products read it: those would each compute it;
+- it adds to a product, and several kernels read it: it is stored in the product's place;
 - it would read more buffers than a fusion may have operands.
 
 Loops and updates work in place: they take over buffers that end with them.
@@ -34,6 +35,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     products_behind,
     scratch_types,
     softmax_product,
+    summed,
     summed_among,
     window_types,
 )
@@ -43,6 +45,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     read_joined,
     shares_bytes,
     uses,
+    written_in_place,
 )
 from ttxdsl.analysis.usage.buffers.narrow import narrowed
 from ttxdsl.analysis.values.entry import is_argument
@@ -75,6 +78,8 @@ _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
+_SUMMANDS = (stablehlo.AddOp, *_REARRANGES)
+
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; a bound of walks, too."""
 
@@ -85,8 +90,6 @@ element in several windows, and it is one less (libtpu 0.0.52, v5e: residual sum
 
 TOGETHER = 4
 """Microbatches whose loops run together: of 5 to 12 that Python adds libtpu 0.0.52 runs four first."""
-
-_UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
 
 def _class_fuses(kind: object) -> bool:
@@ -422,6 +425,7 @@ class Fusion:
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
             and not self._joins_products(op, reads)
+            and not self._is_shared_sum(op)
             and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
@@ -528,21 +532,17 @@ class Fusion:
 
         Both read the same buffer: a custom gradient of logits and their loss do.
         """
-        shape = shape_of(op.results[0])
         most = self.compiler.sequences_beside_sum
-        if prod(shape[:-2]) > most or not divides_exponentials(op):
+        if prod(shape_of(op.results[0])[:-2]) > most or not divides_exponentials(op):
             return False
         pending, seen = [max(reads, key=reads.__getitem__)], {op}
         while pending and len(seen) < _MOST_OPERANDS:
-            for user, _ in uses(pending.pop()):
-                if user in seen:
-                    continue
-                seen.add(user)
-                if isinstance(user, stablehlo.ReduceOp):
-                    if user.results[0] not in reads:
-                        return True
-                elif _may_hide(user):
-                    pending += user.results
+            users = {user for user, _ in uses(pending.pop())} - seen
+            seen |= users
+            sums = [user for user in users if isinstance(user, stablehlo.ReduceOp)]
+            if any(total.results[0] not in reads for total in sums):
+                return True
+            pending += [user.results[0] for user in users if _may_hide(user)]
         return False
 
     def _joins_products(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
@@ -558,6 +558,27 @@ class Fusion:
             if isinstance(value.owner, PRODUCTS) and value.has_one_use()
         ]
         return len(products) > 1 and sum(reads.values()) > value_bytes(op.results[0])
+
+    def _is_shared_sum(self, op: Operation) -> bool:
+        """Whether several kernels read what a product gives and other values of its size add up to.
+
+        It is computed once, and stored in place of the product.
+        """
+        if not self.compiler.products_finish or not isinstance(op, stablehlo.AddOp):
+            return False
+        values, large = list(dict.fromkeys(op.operands)), list[SSAValue]()
+        for value in values:  # it grows
+            owner = value.owner
+            if not isinstance(owner, Operation) or owner not in self._reads:
+                large += [value] if _elements(value) == _elements(op.result) else []
+            elif isinstance(owner, _SUMMANDS) or shares_bytes(owner):
+                values += [v for v in dict.fromkeys(owner.operands) if v not in values]
+            elif not isinstance(owner, stablehlo.BroadcastInDimOp):
+                return False
+            if len(values) > _MOST_OPERANDS:
+                return False
+        has_product = any(isinstance(summed(value).owner, PRODUCTS) for value in large)
+        return has_product and len(large) > 1 < len(self._kernels_making.of(op))
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
@@ -676,21 +697,3 @@ def keeps_operand(loop: stablehlo.WhileOp, index: int) -> bool:
     """Whether the body of a loop returns what it is given."""
     assert loop.body.block.last_op is not None, "a loop's body returns"
     return loop.body.block.last_op.operands[index] is loop.body.block.args[index]
-
-
-def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
-    """Return operands whose buffers results may take over, each with its result."""
-    match op:
-        case stablehlo.WhileOp():
-            return list(zip(op.operands, op.results, strict=True))
-        case stablehlo.DynamicUpdateSliceOp() | stablehlo.ScatterOp():
-            return list(zip(op.operands, op.results, strict=False))
-        case stablehlo.AllReduceOp():
-            return list(zip(op.operands, op.results, strict=True))
-        case _:
-            return []
-
-
-def writes_part(op: Operation) -> bool:
-    """Whether an op changes a part of its first operand and keeps the rest."""
-    return isinstance(op, _UPDATES)

@@ -169,32 +169,6 @@ def divides_exponentials(op: Operation) -> bool:
     return {stablehlo.ExpOp, stablehlo.DivOp} <= set(map(type, seen))
 
 
-def behind_converts(value: SSAValue) -> SSAValue:
-    """Return what a value that one op reads is converted or reshaped of."""
-    while value.has_one_use() and isinstance(value.owner, Operation):
-        owner = value.owner
-        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
-            break
-        value = owner.operands[0]
-    return value
-
-
-def products_behind(op: Operation) -> set[Operation]:
-    """Return the products that read an op's results as they are, or transposed once."""
-    products: set[Operation] = set()
-    for result in op.results:
-        for user, _ in uses(result):
-            if isinstance(user, stablehlo.TransposeOp):
-                products.update(
-                    behind
-                    for behind, _ in uses(user.results[0])
-                    if isinstance(behind, PRODUCTS)
-                )
-            elif isinstance(user, PRODUCTS):
-                products.add(user)
-    return products
-
-
 def ends_grouped_softmax(op: Operation) -> bool:
     """Whether an op converts probabilities of grouped scores, which are stored themselves."""
     if not isinstance(op, stablehlo.ConvertOp):
@@ -381,3 +355,36 @@ def summed_among(op: stablehlo.ReduceScatterOp) -> int:
     if isinstance(user, stablehlo.ReduceScatterOp):
         size *= summed_among(user)
     return size
+
+
+def summed(value: SSAValue) -> SSAValue:
+    """Return what an all_reduce or a reduce_scatter sums, or the value itself."""
+    while isinstance(value.owner, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
+        value = value.owner.operands[0]
+    return value
+
+
+def products_behind(op: Operation) -> set[Operation]:
+    """Return the products that read an op's results as they are, or transposed once."""
+    products: set[Operation] = set()
+    for result in op.results:
+        for user, _ in uses(result):
+            if isinstance(user, stablehlo.TransposeOp):
+                products.update(
+                    behind
+                    for behind, _ in uses(user.results[0])
+                    if isinstance(behind, PRODUCTS)
+                )
+            elif isinstance(user, PRODUCTS):
+                products.add(user)
+    return products
+
+
+def behind_converts(value: SSAValue) -> SSAValue:
+    """Return what a value that one op reads is converted or reshaped of."""
+    while value.has_one_use() and isinstance(value.owner, Operation):
+        owner = value.owner
+        if not (shares_bytes(owner) or isinstance(owner, stablehlo.ConvertOp)):
+            break
+        value = owner.operands[0]
+    return value

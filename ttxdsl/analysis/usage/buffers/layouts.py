@@ -273,3 +273,21 @@ def _keeps_layout(op: Operation) -> bool:
     return op.get_trait(Elementwise) is not None or isinstance(
         op, stablehlo.ConvertOp | stablehlo.OptimizationBarrierOp
     )
+
+
+def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
+    """Return operands whose buffers results may take over, each with its result."""
+    match op:
+        case stablehlo.WhileOp():
+            return list(zip(op.operands, op.results, strict=True))
+        case stablehlo.DynamicUpdateSliceOp() | stablehlo.ScatterOp():
+            return list(zip(op.operands, op.results, strict=False))
+        case stablehlo.AllReduceOp():
+            return list(zip(op.operands, op.results, strict=True))
+        case _:
+            return []
+
+
+def writes_part(op: Operation) -> bool:
+    """Whether an op changes a part of its first operand and keeps the rest."""
+    return isinstance(op, stablehlo.DynamicUpdateSliceOp | stablehlo.ScatterOp)

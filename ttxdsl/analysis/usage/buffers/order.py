@@ -6,7 +6,7 @@ needs but the optimizer so runs behind the loop of the layers' gradients, and wh
 of is held across that loop. libtpu 0.0.52 does so for 9 of the 12 public models with such a
 head whose buffers were read first (docs/evidence/plan.md), in windows or not; not for Qwen 3 8B
 on v5e and 30B, and Llama 2 7B. Of 21 steps more whose gradient an all_reduce sums, 12 run it ahead
-of the loop, behind the gradient of the head's input: all 8 whose gradient is smaller than the
+of the loop, behind the gradient of the head's input (or beside it, `_hides_sum`): all 8 whose gradient is smaller than the
 logits' (but for the 3 that move activations to the host, and one that does not fit), and 4 of 9
 whose gradient is not, where either takes about the same. The gradient of a head that is the
 embedding, too, is added to another behind the loop. In windows it runs where any other does
@@ -85,7 +85,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     )
     if late.issuperset(head) and _is_early(head, loops[-1], fusion):
         late.difference_update(head)
-    if head and late.isdisjoint(head):
+    if head and late.isdisjoint(head) and not _hides_sum(head, fusion):
         ops = _behind_readers(ops, head)
     moved = [op for op in ops if op in late]
     kept = [op for op in ops if op not in late]
@@ -122,6 +122,15 @@ def _is_early(
     if any(placement(op) is not None for op in loop.body.walk()):
         return False
     return value_bytes(head[0].results[0]) < _largest_read(head[0])
+
+
+def _hides_sum(head: Sequence[Operation], fusion: Fusion) -> bool:
+    """Whether the gradient of a head's input hides the sum of its weights' gradient.
+
+    What is gathered for the one is so there beside the other (libtpu 0.0.52: Llama 3.1 8B, Gemma 2 9B
+    and Qwen 3 30B among 64 and 128 v5e, and neither of two steps of v6e).
+    """
+    return fusion.compiler.sums_beside_products and not fusion.is_scattered(head[0])
 
 
 def _bytes_behind(loop: stablehlo.WhileOp, gradient: Operation, fusion: Fusion) -> int:
