@@ -241,7 +241,7 @@ are of all rules of that day: heads that two collectives sum took `l2_13_2xv6e25
 (across the backward loop libtpu holds two arrays as large as the logits, where we hold one), and long rows of scores
 (`olmo7_v5p128`: the gradients of the last layer's are made in both products).
 The set "7x" (8 steps on v7x) says which rules that chip has: by those of v6e 0.89 to 1.01, by those of v5e,
-which it was given before, 0.77 to 1.00.
+which it was given before, 0.77 to 1.00 (of six).
 Of "blind 3" to "blind 5", of both sets "blind 7", of both sets "blind 8", of "blind 9", of "blind 10", of "blind 11", of "blind 12", of "blind 13", of "blind 14", of "blind 15", of "defaults", of "7x", of "cut off" and of `diffusion_unet` there is libtpu's buffer assignment alone, with which it writes the same
 total as `memory_analysis()` says, without code generation (in "cut off" it took too long when
 they were compiled; of those, only the place of the head's gradient had been looked up). Programs

@@ -126,6 +126,7 @@ def test_a_group_goes_along_the_dimensions_that_have_as_many_devices():
 
 def test_the_two_devices_of_a_chip_have_a_link_of_their_own():
     machine = CHIPS["7x"].machine(8)
+    assert CHIPS["7x"].compiler is CHIPS["v6e"].compiler
 
     def seconds(pair: tuple[int, int]) -> float:
         return machine.collective_seconds(Ring.ALL_GATHER, 1 << 30, 2, groups=[pair])

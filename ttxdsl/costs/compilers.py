@@ -146,8 +146,8 @@ TPU_V6E = replace(
 )
 """libtpu for v6e: buffers as on v5p, with v5e's memory on the core.
 
-For 7x, too: six steps of MaxText are 0.94 to 1.01 of libtpu 0.0.52's peak by these rules, 0.77 to
-1.00 by v5e's.
+For 7x, too: eight steps of MaxText are 0.89 to 1.01 of libtpu 0.0.52's peak by these rules; by
+v5e's, with which six of them were planned, 0.77 to 1.00.
 
 Queries and keys that are rotated on the way are in one kernel with the softmax of 2,048 f32 (four
 of four), which on v5e and v5p read stored scores (five of five; not of 1,024: two of two).

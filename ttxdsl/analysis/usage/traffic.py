@@ -159,11 +159,10 @@ class HbmTraffic:
 
         Exponentials of scores that their product stores read those.
         """
+        if not (self.fusion.compiler.products_take_in and is_row_wise(op)):
+            return False
         product = softmax_product(op)
-        is_apart = product is not None and not self.fusion.is_streamed(product)
-        return (
-            self.fusion.compiler.products_take_in and is_row_wise(op) and not is_apart
-        )
+        return product is None or self.fusion.is_streamed(product)
 
     def _read(self, values: Sequence[SSAValue]) -> dict[SSAValue, int]:
         """Return the buffers that are read for values, each with the bytes read of it."""

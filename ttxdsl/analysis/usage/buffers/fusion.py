@@ -537,8 +537,8 @@ class Fusion:
             return False
         pending, seen = [max(reads, key=reads.__getitem__)], {op}
         while pending and len(seen) < _MOST_OPERANDS:
-            users = {user for user, _ in uses(pending.pop())} - seen
-            seen |= users
+            users = [user for user, _ in uses(pending.pop()) if user not in seen]
+            seen.update(users)
             sums = [user for user in users if isinstance(user, stablehlo.ReduceOp)]
             if any(total.results[0] not in reads for total in sums):
                 return True

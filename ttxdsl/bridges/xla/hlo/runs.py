@@ -29,7 +29,7 @@ _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 _LATER = re.compile(r" async-(?:update|done)\(")
 _NAMED = re.compile(r"(?P<role>condition|body|calls|to_apply)=%?(?P<name>[^\s,})]+)")
 _CALLED = re.compile(r"called_computations=\{([^}]*)\}")
-"""Of a custom call: what libtpu gives to the sparse cores of v7x, collectives among it."""
+"""Computations that a custom call runs; libtpu for v7x has collectives of sparse cores there."""
 
 
 @dataclass(slots=True)
@@ -49,16 +49,20 @@ class Computation:
     uses: list[_Use] = field(default_factory=list[_Use])
 
 
+def _names(listed: str) -> list[str]:
+    """Return the names of a list of computations, as in `%a, %b`."""
+    return [name.strip().lstrip("%") for name in listed.split(",")]
+
+
 def _uses(line: str) -> list[_Use]:
     uses: list[_Use] = []
     branches = _TWO_BRANCHES.findall(line)
     if listed := _BRANCHES.search(line):
-        branches = [name.strip().lstrip("%") for name in listed[1].split(",")]
+        branches = _names(listed[1])
     if branches:
         uses.append(_Use("branch", tuple(branches)))
     if called := _CALLED.search(line):
-        names = (name.strip().lstrip("%") for name in called[1].split(","))
-        uses += [_Use("calls", (name,)) for name in names]
+        uses += [_Use("calls", (name,)) for name in _names(called[1])]
     trips = _TRIPS.search(line)
     # one that has begun runs no further time
     named_once = () if _LATER.search(line) else _NAMED.finditer(line)
