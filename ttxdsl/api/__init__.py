@@ -426,12 +426,12 @@ class Program(ListedForm):
         pipeline = program._history.pipeline
         origin = Origin(program.loaded._module, pipeline) if pipeline else None
         given = chip, slices, trip_count, tokens
-        plan, module, origin = plan_as_xla(program.module, origin, *given)
+        plan, usage, origin = plan_as_xla(program.module, origin, *given)
         if on_plan is not None:
             on_plan(plan)
         if variants:
             most = None if every else MOST_OPS
-            plan = with_variants(plan, module, origin, trip_count, on_step, most)
+            plan = with_variants(plan, usage, origin, on_step, most)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 
     @_asking()

@@ -4,9 +4,9 @@
 are the same.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -37,6 +37,9 @@ from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import Signatures
 
+_LEAST_SECONDS = 1e-9
+"""The time of a step that does nothing: speeds are parts of it."""
+
 UNFUSED = "nothing fused; --chip NAME counts as `plan` does"
 """The note beside a figure of memory where no chip is named."""
 
@@ -61,14 +64,12 @@ class DeviceUsage:
         machine: what times are modelled with.
         compiler: whose fusions time and memory have; without one nothing is fused.
         trip_count: how often loops turn of which the program does not say it.
-        offloaded: values that are in the host's memory, as the program does not say.
     """
 
     module: ModuleOp
     machine: Machine = GENERIC
     compiler: Compiler | None = None
     trip_count: int | None = None
-    offloaded: Collection[SSAValue] = ()
 
     @cached_property
     def runs(self) -> Runs:
@@ -79,6 +80,11 @@ class DeviceUsage:
     def collectives(self) -> list[CountedCollective]:
         """The collectives in program order."""
         return list_collectives(self.module, runs=self.runs)
+
+    @property
+    def bytes_sent(self) -> int:
+        """The bytes that a device sends in a step, by the ring model."""
+        return sum(each.bytes_per_device for each in self.collectives)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -117,7 +123,7 @@ class DeviceUsage:
         seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
         for event, bound in self.bounds:
             seconds[bound] += event.seconds * event.times
-        return {**seconds, "host": self.host_seconds}
+        return {**seconds, "host": self.host_seconds()}
 
     @cached_property
     def _traffic(self) -> HbmTraffic | None:
@@ -158,40 +164,53 @@ class DeviceUsage:
         Raises:
             CompileError: see `memory_profile`.
         """
-        first = self._memory()
-        chip = self._chip
+        return self.memory_with()
+
+    def memory_with(self, **changed: Any) -> MemoryProfile:
+        """Return the buffers of a step with other values `offloaded` or arguments `donated`.
+
+        Args:
+            changed: these, as of `memory_profile`.
+
+        Raises:
+            CompileError: see `memory_profile`.
+        """
+        memory = partial(self._memory, changed)
+        first, chip = memory(), self._chip
         if self.compiler is None or chip is None:
             return first
         if first.peak_bytes <= chip.memory_bytes:
             return first
         # a compiler whose first order of ops takes more looks for another
         for together in range(TOGETHER - 1, 1, -1):
-            fewer = self._memory(together=together)
+            fewer = memory(together=together)
             if fewer.peak_bytes <= chip.memory_bytes:
                 return fewer
             if fewer.peak_bytes == first.peak_bytes:
                 break  # no loops that may run together
-        second = self._memory(saves_memory=True)
+        second = memory(saves_memory=True)
         return min(first, second, key=lambda profile: profile.peak_bytes)
 
     @cached_property
     def _simplified(self) -> Simplified | None:
         return None if self.compiler is None else simplified(self.module)
 
-    def _memory(self, **order: Any) -> MemoryProfile:
+    def _memory(self, changed: Mapping[str, Any], **order: Any) -> MemoryProfile:
         """Return the buffers in an order of ops that the compiler has (see `Fusion`)."""
         if self.compiler is None:
-            return memory_profile(self.module, offloaded=self.offloaded)
-        module, offloaded, program = self.module, self.offloaded, self._simplified
+            return memory_profile(self.module, **changed)
+        module, program = self.module, self._simplified
         if program is not None:
             module = program.module
+            offloaded = changed.get("offloaded", ())
             offloaded = {program.values[value] for value in offloaded}
+            changed = {**changed, "offloaded": offloaded}
         profile = memory_profile(
             module,
             compiler=self.compiler,
             # not that of the traffic: beside convolutions the first question decides
             fusion=Fusion(self.compiler, **order),
-            offloaded=offloaded,
+            **changed,
         )
         return profile if program is None else _in_terms_of(program, profile)
 
@@ -202,19 +221,25 @@ class DeviceUsage:
     @property
     def seconds(self) -> float:
         """The time of a step; its ops run while data goes to the host and back."""
-        return max(self.timeline.seconds, self.host_seconds)
+        return self.seconds_with()
 
-    @cached_property
-    def host_seconds(self) -> float:
-        """The time of the busier way, to the host's memory or back; both go on at once.
+    def seconds_with(self, offloaded: Collection[SSAValue] = ()) -> float:
+        """Return that time with more values in the host's memory."""
+        return max(self.timeline.seconds, self.host_seconds(offloaded), _LEAST_SECONDS)
 
-        0 on a machine whose way to the host nobody knows.
+    def host_seconds(self, offloaded: Collection[SSAValue] = ()) -> float:
+        """Return the time of the busier way, to the host's memory or back.
+
+        Both go on at once. 0 on a machine whose way to the host nobody knows.
+
+        Args:
+            offloaded: values that are in the host's memory, as the program does not say.
         """
         if self._chip is None:
             return 0.0
         saved = sum(
             value_bytes(value)
-            for value in self.offloaded
+            for value in offloaded
             if isinstance(value.owner, stablehlo.WhileOp)
         )
         moved = transfers(self.module)
@@ -270,7 +295,6 @@ def usage_on(
     chip: Chip | str | None,
     slices: int = 1,
     trip_count: int | None = None,
-    offloaded: Collection[SSAValue] = (),
 ) -> DeviceUsage:
     """Return what a program takes of a chip; without one nothing is fused.
 
@@ -278,8 +302,8 @@ def usage_on(
         CompileError: the devices of the mesh are no equal slices; nobody knows the chip.
     """
     if chip is None:
-        return DeviceUsage(module, trip_count=trip_count, offloaded=offloaded)
+        return DeviceUsage(module, trip_count=trip_count)
     chip = known_chip(chip)
     machine = machine_on(chip, devices_of(module), slices)
     compiler = compiler_on(chip, machine)
-    return DeviceUsage(module, machine, compiler, trip_count, offloaded=offloaded)
+    return DeviceUsage(module, machine, compiler, trip_count)

@@ -78,7 +78,7 @@ from ttxdsl.analysis.usage.buffers.order import (
 )
 from ttxdsl.analysis.usage.buffers.rearranged import rearranged
 from ttxdsl.analysis.values.entry import (
-    is_donated,
+    donated_arguments,
     is_partitioned,
     is_returned,
     local_type,
@@ -622,6 +622,7 @@ def memory_profile(
     compiler: Compiler | None = None,
     fusion: Fusion | None = None,
     offloaded: Collection[SSAValue] = (),
+    donated: Collection[int] | None = None,
 ) -> MemoryProfile:
     """The memory of a StableHLO program, per device or global; see the module's text.
 
@@ -632,6 +633,7 @@ def memory_profile(
             shapes (before stage 11) the figures are those of all devices' values.
         compiler: whose fusion (`fusion`, if somebody has it) and heap; None: no fusion.
         offloaded: values of which the device holds nothing.
+        donated: the arguments that the caller gives away; None: as the program says.
 
     Raises:
         CompileError: it is not clear which function is meant, a shape is not static, or
@@ -646,12 +648,13 @@ def memory_profile(
         fusion = fusion or Fusion(compiler)
     counter = _Counter(module, fusion, {*offloaded, *host_values(module)})
     arguments: list[Allocation] = []
+    donated = donated_arguments(function) if donated is None else donated
     partitioned = is_partitioned(block)
     for index, argument in enumerate(block.args):
         local = local_type(argument, partitioned)
         on_host = argument in counter.offloaded
         size = 0 if on_host else counter.size(local, argument)
-        pinned = not is_donated(function, index)
+        pinned = index not in donated
         buffer = Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)
         arguments.append(buffer)
@@ -665,7 +668,7 @@ def memory_profile(
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
     ]
     all_results = sum(b.bytes for b in returned)
-    donated = [0 if b.pinned else b.bytes for b in arguments]
+    given_away = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
         there += own_outputs(steps, arguments, returned)
@@ -690,8 +693,8 @@ def memory_profile(
         peak_values=tuple(values),
         peak_position=where,
         argument_bytes=sum(b.bytes for b in arguments),
-        donated_bytes=sum(donated),
-        aliased_bytes=sum((Counter(donated) & Counter(result_bytes)).elements()),
+        donated_bytes=sum(given_away),
+        aliased_bytes=sum((Counter(given_away) & Counter(result_bytes)).elements()),
         constant_bytes=sum(b.bytes for b in counter.program_data),
         result_bytes=all_results,
     )

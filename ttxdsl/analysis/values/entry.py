@@ -24,12 +24,13 @@ def local_type(argument: SSAValue, partitioned: bool) -> Attribute:
     return argument.type
 
 
-def is_donated(function: FuncOp, index: int) -> bool:
-    """Whether the caller gave an argument away."""
-    if function.arg_attrs is None:
-        return False
-    told = function.arg_attrs.data[index].data
-    return any(name in told for name in DONATED)
+def donated_arguments(function: FuncOp) -> set[int]:
+    """Return the indices of the arguments that the caller gives away."""
+    return {
+        index
+        for index, told in enumerate(function.arg_attrs or ())
+        if any(name in told.data for name in DONATED)
+    }
 
 
 def is_argument(value: SSAValue) -> bool:

@@ -20,7 +20,7 @@ from ttxdsl.analysis.attribution.words import Words
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
-from ttxdsl.analysis.usage.device import known_chip, usage_on
+from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import LiveValue, MemoryProfile
 from ttxdsl.analysis.usage.needs import place_of
 from ttxdsl.analysis.usage.timeline import Event
@@ -159,6 +159,34 @@ class Variant:
     step_s: float
     tokens_per_second: float | None = None
 
+    @classmethod
+    def of(
+        cls,
+        change: str,
+        usage: DeviceUsage,
+        chip: Chip,
+        tokens: int | None = None,
+        **changed: Any,
+    ) -> "Variant":
+        """Return the figures of a changed program.
+
+        Args:
+            change: its name.
+            usage: of the program on chips.
+            chip: what each device is.
+            tokens: of all devices in a step; by default those of its batch.
+            changed: what else is in its memory, as of `DeviceUsage.memory_with`.
+        """
+        tokens = tokens or tokens_of(usage.module)
+        step = usage.seconds_with(changed.get("offloaded", ()))
+        return cls(
+            change,
+            usage.memory_with(**changed).peak_bytes,
+            chip.memory_bytes,
+            step,
+            tokens / devices_of(usage.module) / step if tokens else None,
+        )
+
     @property
     def fits(self) -> bool:
         """Whether the peak is at most what the chip has."""
@@ -225,12 +253,12 @@ class StepPlan(Displayed):
 
         What a checkpoint computes again counts: it is what the hardware does.
         """
-        return self.flops / (self.chip.flops_per_second * max(self.time.step_s, 1e-12))
+        return self.flops / (self.chip.flops_per_second * self.time.step_s)
 
     @property
     def model_utilization(self) -> float:
         """Model FLOPs utilization, as MaxText counts: of products, each computed once."""
-        available = self.chip.flops_per_second * max(self.time.step_s, 1e-12)
+        available = self.chip.flops_per_second * self.time.step_s
         return self.model_flops / available
 
     @property
@@ -238,7 +266,7 @@ class StepPlan(Displayed):
         """Tokens that one device deals with in a second."""
         if self.tokens is None:
             return None
-        return self.tokens / self.devices / max(self.time.step_s, 1e-12)
+        return self.tokens / self.devices / self.time.step_s
 
     def data(self) -> dict[str, Any]:
         """The plan as JSON."""
@@ -286,42 +314,35 @@ class StepPlan(Displayed):
 
 
 def plan_step(
-    module: ModuleOp,
-    chip: Chip | str,
-    *,
+    usage: DeviceUsage,
+    chip: Chip,
     slices: int = 1,
-    trip_count: int | None = None,
     tokens: int | None = None,
-    offload: bool = False,
+    reasons: Iterable[str] = (),
 ) -> StepPlan:
     """Plan a per-device program on chips, without variants.
 
     Args:
-        module: StableHLO behind stage 13, or a program of one device.
+        usage: of the program on chips.
         chip: what each device is.
         slices: parts of the mesh with a network of chips of their own.
-        trip_count: how often loops turn of which the program does not say it.
         tokens: of all devices in a step; by default those of its batch.
-        offload: whether saved activations are in the host's memory.
+        reasons: of the program, which are among the assumptions.
 
     Raises:
-        CompileError: a shape is not static, a collective contradicts itself, or the
-            devices of the mesh are no equal slices.
+        CompileError: a shape is not static, or a collective contradicts itself.
     """
-    chip = known_chip(chip)
-    saved = saved_values(module)
-    usage = usage_on(module, chip, slices, trip_count, saved if offload else ())
+    module, trip_count = usage.module, usage.trip_count
     line, parts, profile = usage.timeline, usage.seconds_by_bound, usage.memory
-    runs, collectives = usage.runs, usage.collectives
+    runs = usage.runs
     again = recomputed(module)
     model_work = sum(
         runs.of(op).count * flops(op)
         for op in all_ops(module)
         if op not in again and is_product(op)
     )
-    step = max(usage.seconds, 1e-9)
     time = TimePlan(
-        step,
+        usage.seconds,
         parts["compute"],
         parts["memory"],
         parts["network"],
@@ -333,10 +354,10 @@ def plan_step(
     memory = MemoryPlan(
         profile.peak_bytes,
         chip.memory_bytes,
-        _by_category(module, profile, saved),
+        _by_category(module, profile, saved_values(module)),
         tuple(largest_buffers(profile.peak_values, words, _LARGEST)),
         profile.peak_position,
-        () if offload else saved_activations(module, words),
+        saved_activations(module, words),
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
@@ -370,10 +391,10 @@ def plan_step(
             usage.hbm_bytes,
             model_work,
         ),
-        bytes_sent=sum(collective.bytes_per_device for collective in collectives),
-        launches=sum(collective.count for collective in collectives),
-        tokens=tokens or _tokens(module),
-        assumptions=tuple(assumptions),
+        bytes_sent=usage.bytes_sent,
+        launches=sum(collective.count for collective in usage.collectives),
+        tokens=tokens or tokens_of(module),
+        assumptions=(*assumptions, *reasons),
         functions={
             frame.position: frame.function
             for op in all_ops(module)
@@ -448,7 +469,7 @@ def _computed_twice(module: ModuleOp) -> set[Operation]:
     return again
 
 
-def _tokens(module: ModuleOp) -> int | None:
+def tokens_of(module: ModuleOp) -> int | None:
     """Return the elements of the largest integer argument of two dimensions, if any."""
     sizes = [
         prod(shape_of(argument))

@@ -26,9 +26,10 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, factorizations
 from ttxdsl.insight.plan.batch import scale_batch
+from ttxdsl.insight.plan.plan import Variant
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
 from ttxdsl.insight.plan.variants import Origin
-from ttxdsl.insight.plan.xla import plan_as_xla
+from ttxdsl.insight.plan.xla import usage_as_xla
 from ttxdsl.loading.processes import spread
 from ttxdsl.loading.program import make_context, parse_program, program_text
 from ttxdsl.sharding.spec import TensorSharding
@@ -296,15 +297,16 @@ def _choose(module: ModuleOp, job: _Job) -> Choice | str:
         changed.verify()
         origin = Origin(changed, job.pipeline)
         local = origin.compiled(changed)
-        plan, _, _ = plan_as_xla(local, origin, job.chip, job.slices, job.trip_count)
+        usage, *_ = usage_as_xla(local, origin, job.chip, job.slices, job.trip_count)
+        figures = Variant.of(job.remat, usage, job.chip)
         return Choice(
             _mesh_text(job.candidate),
             job.batch,
             job.remat,
-            plan.memory.peak_bytes,
-            plan.memory.fits,
-            plan.time.step_s,
-            plan.tokens_per_second,
+            figures.peak_bytes,
+            figures.fits,
+            figures.step_s,
+            figures.tokens_per_second,
         )
     except CompileError as error:
         return error.message.partition("\n")[0]

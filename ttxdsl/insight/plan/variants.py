@@ -8,8 +8,10 @@ and state that another axis of the mesh splits, too.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -21,15 +23,17 @@ from ttxdsl.analysis.calls.function_attributes import (
     set_argument_attributes,
     set_result_attributes,
 )
-from ttxdsl.analysis.values.state import DONATED, results_of_arguments
+from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
+from ttxdsl.analysis.values.entry import donated_arguments
+from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.plan.batch import scale_batch
-from ttxdsl.insight.plan.plan import StepPlan, Variant, plan_step
+from ttxdsl.insight.plan.plan import StepPlan, Variant
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
-from ttxdsl.insight.plan.saved import saved_activations
+from ttxdsl.insight.plan.saved import saved_activations, saved_values
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.loading.program import make_context
@@ -90,9 +94,8 @@ _FASTER = ("twice", "donation", "state", "half", "random", "chip", "remat", "off
 
 def with_variants(
     plan: StepPlan,
-    module: ModuleOp,
+    usage: DeviceUsage,
     origin: Origin | None,
-    trip_count: int | None = None,
     on_step: Callable[[str], None] | None = None,
     most_ops: int | None = MOST_OPS,
 ) -> StepPlan:
@@ -100,18 +103,17 @@ def with_variants(
 
     Args:
         plan: of the per-device program.
-        module: that program.
+        usage: of that program.
         origin: what it was made of; without it nothing is compiled anew.
-        trip_count: as of the plan.
         on_step: called with the name of each change before it is made.
         most_ops: that are compiled and planned for all of them, the likeliest gain first;
             what is left is named. None measures all.
     """
-    planner = _Planner(plan, trip_count)
-    changes = [*_own_changes(planner, module), *_anew(planner, module, origin)]
+    planner = _Planner(plan, usage)
+    changes = [*_own_changes(planner), *_anew(planner, origin)]
     short = not (plan.memory.fits and plan.memory.is_certain)
     order = _SMALLER if short else _FASTER
-    ops = sum(1 for _ in all_ops(module))
+    ops = len(all_ops(usage.module))
     left = most_ops
     measured: dict[str, tuple[Variant, ...]] = {}
     refused: dict[str, str] = {}
@@ -146,82 +148,46 @@ class _Planner:
     """Plans changed programs as the first one."""
 
     start: StepPlan
-    trip_count: int | None
+    usage: DeviceUsage
 
-    def plan(
-        self, module: ModuleOp, *, offload: bool = False, chip: Chip | None = None
-    ) -> StepPlan:
-        return plan_step(
-            module,
-            chip or self.start.chip,
-            slices=self.start.slices,
-            trip_count=self.trip_count,
-            offload=offload,
-        )
+    def own(self, change: str, **changed: Any) -> Variant:
+        """Return a variant that holds something else at the same time of its ops."""
+        start = self.start
+        return Variant.of(change, self.usage, start.chip, start.tokens, **changed)
 
-
-def _variant(change: str, plan: StepPlan) -> Variant:
-    memory = plan.memory
-    return Variant(
-        change,
-        memory.peak_bytes,
-        memory.limit_bytes,
-        plan.time.step_s,
-        plan.tokens_per_second,
-    )
+    def anew(self, change: str, module: ModuleOp, chip: Chip | None = None) -> Variant:
+        """Return a variant that is another program, or on another chip."""
+        chip = chip or self.start.chip
+        usage = usage_on(module, chip, self.start.slices, self.usage.trip_count)
+        return Variant.of(change, usage, chip)
 
 
 # Changes of the per-device program
 
 
-def _own_changes(planner: _Planner, module: ModuleOp) -> Iterator[_Change]:
+def _own_changes(planner: _Planner) -> Iterator[_Change]:
+    start, module = planner.start, planner.usage.module
+
+    def change(name: str, kind: str, **changed: Any) -> _Change:
+        return _Change(name, kind, False, lambda: [planner.own(name, **changed)])
+
     function = entry_function(module)
-    if state := results_of_arguments(function):
-        given = argument_attributes(function)
-        donated = [at for at in state if any(name in given[at] for name in DONATED)]
-        name = (
-            "without donating the state"
-            if donated
-            else "donate the state: donate_argnums"
-        )
-        yield _Change(
-            name, "donation", False, lambda: _donation(planner, module, name, donated)
-        )
+    if state := set(results_of_arguments(function)):
+        donated = donated_arguments(function)
+        if donated & state:
+            name = "without donating the state"
+            yield change(name, "donation", donated=donated - state)
+        else:
+            name = "donate the state: donate_argnums"
+            yield change(name, "donation", donated=donated | state)
     saved = saved_activations(module)
     if saved and not all(activation.on_host for activation in saved):
-        offloaded = "saved activations offloaded to the host"
-        yield _Change(
-            offloaded,
-            "offload",
-            False,
-            lambda: [_variant(offloaded, planner.plan(module, offload=True))],
-        )
-    start = planner.start
+        name = "saved activations offloaded to the host"
+        yield change(name, "offload", offloaded=saved_values(module))
     if not (start.memory.fits and start.memory.is_certain):
         for chip in _larger_chips(start.chip):
-            yield _Change(
-                f"on {chip.name}",
-                "chip",
-                False,
-                lambda chip=chip: [
-                    _variant(f"on {chip.name}", planner.plan(module, chip=chip))
-                ],
-            )
-
-
-def _donation(
-    planner: _Planner, module: ModuleOp, name: str, donated: list[int]
-) -> Iterator[Variant]:
-    changed = module.clone()
-    function = entry_function(changed)
-    given = argument_attributes(function)
-    for at in donated:
-        given[at] = {k: v for k, v in given[at].items() if k not in DONATED}
-    if not donated:
-        for at in results_of_arguments(function):
-            given[at] = {**given[at], DONATED[1]: UnitAttr()}
-    set_argument_attributes(function, given)
-    yield _variant(name, planner.plan(changed))
+            make = partial(planner.anew, f"on {chip.name}", module, chip)
+            yield _Change(f"on {chip.name}", "chip", False, lambda make=make: [make()])
 
 
 def _larger_chips(own: Chip) -> Iterator[Chip]:
@@ -250,27 +216,26 @@ def _draws_much(module: ModuleOp, peak_bytes: int) -> bool:
     return most * _DRAWS_MUCH > peak_bytes
 
 
-def _anew(
-    planner: _Planner, device: ModuleOp, origin: Origin | None
-) -> Iterator[_Change]:
+def _anew(planner: _Planner, origin: Origin | None) -> Iterator[_Change]:
     """Yield the changes that are compiled.
 
     Args:
         planner: of the step.
-        device: the per-device program.
         origin: the program as loaded.
     """
     if origin is None:
         return
     module, compiled = origin.module, origin.compiled
+    device = planner.usage.module
 
     def change(name: str, kind: str, make: Callable[[], ModuleOp]) -> _Change:
-        return _Change(name, kind, True, lambda: [_variant(name, planner.plan(make()))])
+        return _Change(name, kind, True, lambda: [planner.anew(name, make())])
 
     def half() -> Iterator[Variant]:
-        plan = planner.plan(compiled(scale_batch(module, Fraction(1, 2))))
-        yield _variant("half the batch", plan)
-        yield from _accumulated(plan, device)
+        halved = compiled(scale_batch(module, Fraction(1, 2)))
+        variant = planner.anew("half the batch", halved)
+        yield variant
+        yield from _accumulated(variant, device)
 
     yield _Change("half the batch", "half", True, half)
     yield change(
@@ -300,7 +265,7 @@ def _anew(
         )
 
 
-def _accumulated(half: StepPlan, module: ModuleOp) -> Iterator[Variant]:
+def _accumulated(half: Variant, module: ModuleOp) -> Iterator[Variant]:
     """Yield two steps of half the batch whose gradients are added up, if it trains."""
     function = entry_function(module)
     body = function.body.block
@@ -318,11 +283,11 @@ def _accumulated(half: StepPlan, module: ModuleOp) -> Iterator[Variant]:
     )
     if not gradients:
         return
-    variant = _variant("accumulate over 2 microbatches", half)
     yield replace(
-        variant,
-        peak_bytes=variant.peak_bytes + gradients,
-        step_s=2 * variant.step_s,
+        half,
+        change="accumulate over 2 microbatches",
+        peak_bytes=half.peak_bytes + gradients,
+        step_s=2 * half.step_s,
     )
 
 

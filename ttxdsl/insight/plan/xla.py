@@ -8,11 +8,11 @@ program (`ttxdsl.transforms.pipeline_xla`) where that holds more.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.compilers import TT_MLIR
 from ttxdsl.costs.units import bytes_text
@@ -39,45 +39,60 @@ def plan_as_xla(
     slices: int = 1,
     trip_count: int | None = None,
     tokens: int | None = None,
-) -> tuple[StepPlan, ModuleOp, Origin | None]:
-    """Return the plan of a step, on XLA's chips as XLA partitions it if that holds more.
+) -> tuple[StepPlan, DeviceUsage, Origin | None]:
+    """Return the plan of a step, the usage that it is of, and how that program is made.
+
+    Args:
+        tokens: as of `plan_step`; the others are those of `usage_as_xla`.
+
+    Raises:
+        CompileError: as these two, or nobody knows the chip.
+    """
+    chip = known_chip(chip)
+    usage, origin, reasons = usage_as_xla(module, origin, chip, slices, trip_count)
+    return plan_step(usage, chip, slices, tokens, reasons), usage, origin
+
+
+def usage_as_xla(
+    module: ModuleOp,
+    origin: Origin | None,
+    chip: Chip,
+    slices: int = 1,
+    trip_count: int | None = None,
+) -> tuple[DeviceUsage, Origin | None, tuple[str, ...]]:
+    """Return what a step takes, on XLA's chips as XLA partitions it if that holds more.
 
     Args:
         module: the per-device program.
         origin: what it was made of.
-        chip: as of `plan_step`, and so are the others.
+        chip: as of `usage_on`, and so are the others.
 
     Returns:
-        The plan, the program that it is of, and how that is made.
+        That, how the program that it is of is made, and a reason if it is XLA's.
 
     Raises:
-        CompileError: as `plan_step`.
+        CompileError: as `usage_on`, or a shape is not static.
     """
-    options: dict[str, Any] = {
-        "slices": slices,
-        "trip_count": trip_count,
-        "tokens": tokens,
-    }
-    plan = plan_step(module, chip, **options)
-    as_xla = None
-    if plan.chip.compiler is not TT_MLIR:
-        as_xla = origin_as_xla(module, origin, plan.memory.peak_bytes)
+    usage = usage_on(module, chip, slices, trip_count)
+    own, as_xla = usage.memory.peak_bytes, None
+    if chip.compiler is not TT_MLIR:
+        as_xla = origin_as_xla(module, origin, own)
     if as_xla is None:
-        return plan, module, origin
+        return usage, origin, ()
     try:
-        other = as_xla.compiled(as_xla.module)
-        again = plan_step(other, chip, **options)
+        other = usage_on(as_xla.compiled(as_xla.module), chip, slices, trip_count)
+        holds_more = other.memory.peak_bytes > own
     except CompileError:  # it compiles with the optimizations of the stages alone
-        return plan, module, origin
-    if again.memory.peak_bytes <= plan.memory.peak_bytes:
-        return plan, module, origin
-    told = (
+        return usage, origin, ()
+    if not holds_more:
+        return usage, origin, ()
+    reason = (
         "shardings contradict each other, and XLA then sums whole results or exchanges each"
         " operand: this is XLA's program; ttxdsl's own needs"
-        f" {bytes_text(plan.memory.peak_bytes)} and sends {bytes_text(plan.bytes_sent)}."
+        f" {bytes_text(own)} and sends {bytes_text(usage.bytes_sent)}."
         " `ttxdsl doctor` says what to write instead"
     )
-    return replace(again, assumptions=(*again.assumptions, told)), other, as_xla
+    return other, as_xla, (reason,)
 
 
 def origin_as_xla(

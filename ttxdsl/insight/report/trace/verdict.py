@@ -87,7 +87,7 @@ def verdict(
             if path and path[0].name in PHASES:
                 cost.phases.setdefault(path[0].name)
     largest = sorted(costs.items(), key=lambda item: -item[1].seconds)[:_COSTS]
-    total = sum(seconds.values()) - usage.host_seconds
+    total = sum(seconds.values()) - usage.host_seconds()
     return {
         "seconds": usage.seconds,
         "bound": max(seconds, key=lambda name: seconds[name]),
