@@ -1,12 +1,14 @@
 """Bytes of memory: what kernels share, what is stored, what stays on the core, and windows."""
 
-from __future__ import annotations
+from dataclasses import replace
+
+import pytest
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.traffic import HbmTraffic
 from ttxdsl.costs.chips import CHIPS, ChipMachine
-from ttxdsl.costs.compilers import TPU_MEGACORE, Compiler
+from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import parse_program
 
@@ -43,6 +45,39 @@ def test_products_are_finished_by_several_in_one_kernel():
   return %1, %r : {T}, tensor<64xf32>"""
     # the product is in no memory
     assert moved(body, f"{T}, tensor<64xf32>") == 2 * SIZE + 64 * 4
+
+
+def test_a_finished_product_is_read_with_what_its_kernel_stored():
+    """What is read by three kernels is stored by the first, and so is what that reads."""
+    readers = "".join(
+        f"""
+  %r{n} = stablehlo.dot_general %a, %b, contracting_dims = {dims} : {BINARY}"""
+        for n, dims in enumerate(("[1] x [0]", "[0] x [0]", "[1] x [1]"))
+    )
+    body = f"""
+  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+  %a = stablehlo.multiply %0, %y : {T}
+  %b = stablehlo.add %a, %0 : {T}{readers}
+  return %r0, %r1, %r2 : {T}, {T}, {T}"""
+    # %x and %y are read, %a and %b written, and each reader has both and a result
+    assert moved(body, f"{T}, {T}, {T}", f"%x: {T}, %y: {T}") == (4 + 3 * 3) * SIZE
+
+
+@pytest.mark.parametrize("parts", (1, 4))
+def test_what_windows_read_is_not_on_the_core(parts: int):
+    part = f"tensor<{64 // parts}x64xf32>"
+    groups = f"dense<{[list(range(parts))]}> : tensor<1x{parts}xi64>"
+    body = f"""
+  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+  %w = "stablehlo.all_gather"(%part) <{{all_gather_dim = 0 : i64, replica_groups = {groups}}}> : ({part}) -> {T}
+  %1 = stablehlo.dot_general %0, %w, {ROWS} : {BINARY}
+  return %1 : {T}"""
+    arguments = f"%x: {T}, %part: {part}"
+    whole, kept = (
+        moved(body, arguments=arguments, compiler=replace(TPU, core_bytes=core))
+        for core in (0, 1 << 20)
+    )
+    assert (whole == kept) is (parts == 4)
 
 
 def test_on_several_slices_nothing_is_in_windows():

@@ -9,7 +9,7 @@ says of buffers, which the peak of memory is of,
   one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
   product if that stores no scores;
 - values that have room on the core for all their life are in no memory, those first that save
-  most for the room and time they take;
+  most for the room and time they take, but for those that a loop of windows carries;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
   computes two windows in a kernel, one from either side, and moves what is not cut again for
   each pair: the whole result if the sum is gathered, the whole of the other operand else.
@@ -97,6 +97,9 @@ class HbmTraffic:
             elif op.regions or op is block.last_op:
                 leaving.update(op.operands)
         kernels.drop_inner(leaving)
+        for kernel in kernels.all:
+            if self.fusion.windows(kernel.op) > 1:  # what loops carry is in memory
+                leaving.update(kernel.read, kernel.written)
         kept = _kept(kernels.all, leaving, self.fusion.compiler.core_bytes)
         for kernel in kernels.all:
             if not _is_collective(kernel.op):
@@ -309,7 +312,7 @@ class _Kernels:
                     other
                     for other in kernel.read
                     if self._maker.get(other) == number
-                    and (other is value or is_softmax)
+                    and (other is value or is_softmax or self._is_inside(op, other))
                 }
                 ahead = waits_for
                 if inner:
@@ -324,10 +327,13 @@ class _Kernels:
     ) -> Iterator[int]:
         """Yield the kernels that make or read a value and that an op may join."""
         maker = self._maker.get(value)
-        is_inside = self._traffic.finishes(op, value) or self._traffic.is_made_by(value)
-        if maker is not None and (is_softmax or is_inside):
+        if maker is not None and (is_softmax or self._is_inside(op, value)):
             yield maker
         yield from self._readers.get(value, ())
+
+    def _is_inside(self, op: Operation, value: SSAValue) -> bool:
+        """Whether the kernel that makes a value may compute an op of it."""
+        return self._traffic.finishes(op, value) or self._traffic.is_made_by(value)
 
     def drop_inner(self, leaving: AbstractSet[SSAValue]) -> None:
         """Have no kernel write what it alone reads."""
