@@ -1,7 +1,5 @@
 """Bytes of memory: what kernels share, what is stored, what stays on the core, and windows."""
 
-from __future__ import annotations
-
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.traffic import HbmTraffic
