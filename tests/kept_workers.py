@@ -1,7 +1,5 @@
 """Processes that run XLA for tests wait for the next question: JAX is imported once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ printed, and the test fails where any command fails. Commands are `xdsl-opt` and
 keywords) is refused, so that no line is passed over.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A sample of many cases of a kind for each run, the rest for `make fuzz`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

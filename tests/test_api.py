@@ -1,7 +1,5 @@
 """Programs as Python objects: what each method answers, and that nothing changes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

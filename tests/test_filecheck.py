@@ -1,7 +1,5 @@
 """Every `.mlir` test of tests/filecheck; and that lit agrees with how they are run here."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Large and deep programs: nothing runs out of calls, and memory grows with the ops."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """What `xdsl-opt` sees of the package, alone and beside a plug-in with the same names."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ that compares them fails now and then. Calls of Python and of C functions are th
 on every run; what a single C call does (a long list searched) is not seen.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

@@ -1,7 +1,5 @@
 """Where arguments and results lie, read off every form of a program."""
 
-from __future__ import annotations
-
 import pytest
 
 import ttxdsl

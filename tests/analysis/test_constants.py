@@ -1,7 +1,5 @@
 """The integers that a program says are those that it computes."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

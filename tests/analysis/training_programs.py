@@ -4,8 +4,6 @@ Each is `(function, *arguments)`, of shapes and types only: what the arguments a
 the program says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 outcomes = check_bombs(7)
 """
 
-from __future__ import annotations
-
 from tests.attack.bombs import BOMBS
 from tests.attack.commands import FILE, attack_command
 from tests.differential.campaign import Outcome

@@ -3,8 +3,6 @@
 outcomes = check_commands(7)
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -3,8 +3,6 @@
 outcomes = check_files(7)
 """
 
-from __future__ import annotations
-
 import io
 import random
 import struct

@@ -5,8 +5,6 @@ is a process with limits of time and memory, and one that dies is a finding and 
 `limits` alone keeps a case in this process within bounds.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import multiprocessing
 import os

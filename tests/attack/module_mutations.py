@@ -5,8 +5,6 @@
 Many leave the program valid, so that its numbers can be held against one device.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import TypeVar

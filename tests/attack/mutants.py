@@ -6,8 +6,6 @@
 `python -m tests.attack.mutants 7` prints one.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Callable

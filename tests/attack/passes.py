@@ -3,8 +3,6 @@
 outcomes = check_passes(7)
 """
 
-from __future__ import annotations
-
 import atexit
 import random
 from collections.abc import Sequence

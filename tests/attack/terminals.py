@@ -3,8 +3,6 @@
 outcomes = check_terminals(7)
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 from contextlib import chdir

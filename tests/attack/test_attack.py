@@ -5,8 +5,6 @@ and `FUZZ_JOBS` are those of `make fuzz`. A program for each kind of finding is 
 `build/attack`. `make test` runs the first seeds here.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

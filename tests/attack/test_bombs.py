@@ -1,7 +1,5 @@
 """Every bomb of a few lines is compiled or refused, at once and with one diagnostic."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager

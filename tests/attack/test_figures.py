@@ -1,7 +1,5 @@
 """What is refused says the figure and the place; some of it was silently wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.attack.bombs import BOMBS

@@ -5,8 +5,6 @@
 Most make the program invalid; those that change all of a kind together often do not.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

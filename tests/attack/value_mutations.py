@@ -1,7 +1,5 @@
 """Random changes to attributes and what they are made of: one leaf, or one list."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace

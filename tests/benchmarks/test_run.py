@@ -1,7 +1,5 @@
 """`make bench` runs, on the smallest program; what it measures is not looked at."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

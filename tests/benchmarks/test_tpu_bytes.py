@@ -1,7 +1,5 @@
 """Bytes of a program of the TPU's compiler: as XLA counts them, and through the HBM."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

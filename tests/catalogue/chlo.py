@@ -1,7 +1,5 @@
 """One valid use of every CHLO op that is not in `elementwise`."""
 
-from __future__ import annotations
-
 from tests.catalogue.elementwise import FLOAT_BINARY, INT_BINARY
 from tests.catalogue.use import C4, F4, F46, I4, SB, S, Uses, array
 

@@ -3,8 +3,6 @@
 Syntax, rules, kernels, lowerings, gradients and random programs are tested with these.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

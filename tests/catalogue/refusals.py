@@ -1,7 +1,5 @@
 """For constraints of StableHLO's and CHLO's ops a use that breaks each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One valid use of every StableHLO op that is not in `elementwise`, by family."""
 
-from __future__ import annotations
-
 from tests.catalogue.use import (
     F4,
     F46,

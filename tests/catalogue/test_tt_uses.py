@@ -1,7 +1,5 @@
 """Ops of ttir and ttnn: read, printed, taken by MLIR, and run beside NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

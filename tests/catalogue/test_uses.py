@@ -3,8 +3,6 @@
 What is tested follows from the catalogue; a new op wants a use in it, and no test.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Uses of the ops of ttir and ttnn, with what NumPy computes: one list for both dialects."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A valid use of every op of StableHLO and CHLO, by name: the catalogue."""
 
-from __future__ import annotations
-
 from tests.catalogue import chlo, stablehlo
 from tests.catalogue.elementwise import OPS, Elementwise
 from tests.catalogue.use import C4, F46, I4, Use, Uses

@@ -3,8 +3,6 @@
 Process 0 prints one line a finding; whoever fails ends all.
 """
 
-from __future__ import annotations
-
 import sys
 import traceback
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`compile --for tt-mlir --emit stablehlo`, and the same from Python."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

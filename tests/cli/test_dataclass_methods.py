@@ -1,7 +1,5 @@
 """Dataclasses of the command's process: those that Python makes, compiled later."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Golden messages: what, where, the line of the source, what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

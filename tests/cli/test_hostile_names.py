@@ -1,7 +1,5 @@
 """Programs whose names want to steer the terminal: every command shows them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """One judge for all commands that compare: what is mostly no number is no pass."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What all commands share: examples in --help, --json, exit codes."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Options that name what is not there are refused with the names that there are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What every command that writes refuses before its work, and `interpret`'s archives."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command as a process: interrupts, full and closed outputs, nothing of the folder."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

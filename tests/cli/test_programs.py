@@ -1,7 +1,5 @@
 """How commands read programs: functions of Python files, standard input."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`ttxdsl run --engine mpi`: processes that mpiexec starts, few of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

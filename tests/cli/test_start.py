@@ -1,7 +1,5 @@
 """What a command that compiles a small program loads, and what it sets up."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

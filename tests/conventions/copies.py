@@ -1,7 +1,5 @@
 """A copy of the package, with the bytecode that is there: to compile it takes seconds."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable
 from importlib.util import cache_from_source

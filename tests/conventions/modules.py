@@ -1,7 +1,5 @@
 """The package's modules, each parsed once for all conventions."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

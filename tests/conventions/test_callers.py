@@ -6,8 +6,6 @@ or xDSL call by themselves counts as called: methods that override one of a base
 and what a decorator registers.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,7 +1,5 @@
 """The core without what people ask: `insight`, `bridges` and `cli` may be absent."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The package's layers: imports go downward only, and modules stay readable."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

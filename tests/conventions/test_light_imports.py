@@ -1,7 +1,5 @@
 """What reads, partitions and plans does without NumPy, so that it runs in a browser."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

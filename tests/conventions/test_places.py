@@ -3,8 +3,6 @@
 The page's blocks are put into a copy of the package, and its programs run there.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Programs for the forms of the lowering that no other case has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 

@@ -1,7 +1,5 @@
 """Lower a program and compare what ttir and ttnn compute with what it computed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

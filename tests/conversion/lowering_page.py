@@ -5,8 +5,6 @@ declares what a rule writes: every case is lowered with each op's name as its lo
 and what is found there in ttir and in ttnn is what the op became.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Ops without a form in tt-mlir: partitioned, lowered and run, they keep their numbers."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.utils.exceptions import VerifyException
 

@@ -5,8 +5,6 @@ takes every third one, `make fuzz` all. To lower the cases of the page takes sec
 all that asks for them is in one file.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Collectives among any groups: ttir and ttnn compute what StableHLO's groups say."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

@@ -1,7 +1,5 @@
 """ttir without destinations: half the ops, and the same ttnn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """ttir and ttnn written for tt-mlir: the numbers of the design's forms."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Literal

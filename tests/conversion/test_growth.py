@@ -1,7 +1,5 @@
 """What the lowering asks about a value costs the same wherever the value is."""
 
-from __future__ import annotations
-
 from tests.transforms.collectives.repeated import growth
 from tests.work import calls
 from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir

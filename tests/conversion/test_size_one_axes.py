@@ -1,7 +1,5 @@
 """Axes of one device are none in ttir and ttnn, and tt-mlir's meshes have two."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Sorts by several keys are as many sorts; what has no keys is compared pair by pair."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

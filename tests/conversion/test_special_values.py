@@ -1,7 +1,5 @@
 """Zeros with signs, infinities and NaNs are in ttir and ttnn what they were."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

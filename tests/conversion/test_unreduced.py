@@ -1,7 +1,5 @@
 """Unreduced arguments and results: every form computes the number they stand for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,8 +5,6 @@ of its own. All functions go to tt-mlir in one module; what it refuses is found 
 halves, so that a page of accepted ops is one question.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The time of a collective: rounds and bytes on a ring."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.costs.links import DEFAULT_LINK, Link, ring_rounds

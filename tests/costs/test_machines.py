@@ -1,7 +1,5 @@
 """Machines: presets, files, and which link a collective goes over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Bytes by the ring model."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.costs.ring import Ring, ring_bytes

@@ -1,7 +1,5 @@
 """When tasks run on a device that computes and sends at the same time."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Sizes and times as text."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.costs.units import bytes_text, parse_bytes, seconds_text

@@ -1,7 +1,5 @@
 """A method's answer prints as the command prints it, and draws itself in a notebook."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable

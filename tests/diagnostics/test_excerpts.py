@@ -1,7 +1,5 @@
 """Lines below diagnostics: of which files, and how they look."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Characters that a terminal obeys, or that nobody sees, are shown."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

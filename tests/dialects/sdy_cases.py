@@ -1,7 +1,5 @@
 """Modules with sdy attributes and ops that are right."""
 
-from __future__ import annotations
-
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4, "z"=6]>\n'
 T = "tensor<8x8xf32>"
 

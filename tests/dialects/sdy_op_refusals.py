@@ -1,7 +1,5 @@
 """Ops of the sdy dialect that break a constraint, and the error of each."""
 
-from __future__ import annotations
-
 from tests.dialects.sdy_cases import ACCEPTED, MESH, T, collective, func, manual
 
 OPS: dict[str, tuple[str, str]] = {

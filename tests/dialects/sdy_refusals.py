@@ -1,7 +1,5 @@
 """Programs that break a constraint of the sdy dialect, and what is said of each."""
 
-from __future__ import annotations
-
 from tests.dialects.sdy_cases import (
     ACCEPTED,
     MESH,

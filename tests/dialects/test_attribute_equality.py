@@ -1,7 +1,5 @@
 """Attributes with different parameters are different."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

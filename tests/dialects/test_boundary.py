@@ -1,7 +1,5 @@
 """Programs take and return tensors: whatever compiles one says which value does not fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`compare_type` fits the elements: what XLA does not compile is refused."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Meshes of up to 2^20 devices; larger ones are refused with the figure."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.utils.exceptions import VerifyException
 

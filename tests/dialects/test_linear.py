@@ -1,7 +1,5 @@
 """The ops that say that they are linear are, on integers, which wrap."""
 
-from __future__ import annotations
-
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.dialects.traits import Linear, ops_with
 

@@ -3,8 +3,6 @@
 The newest jaxlib answers where there is one; its answers of 0.12.0.1 are held always.
 """
 
-from __future__ import annotations
-
 import pytest
 from xdsl.utils.exceptions import ParseError, VerifyException
 
@@ -12,8 +10,6 @@ from tests.dialects.sdy_cases import T, constraint, func, sharded
 from tests.dialects.test_sdy import parse
 from tests.differential.oracle import Oracle
 from tests.printing import printed
-
-PLAIN = func("", sharded('<@mesh, [{}, {}], unreduced={"y"}>'))
 
 SPELLINGS = {
     '<@mesh, [{}, {}], unreduced=sum{"y"}>': '<@mesh, [{}, {}], unreduced={"y"}>',

@@ -1,7 +1,5 @@
 """Which devices a collective works among, in every spelling."""
 
-from __future__ import annotations
-
 import pytest
 
 import ttxdsl

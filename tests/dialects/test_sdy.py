@@ -1,7 +1,5 @@
 """The sdy dialect reads, prints, accepts and refuses what the C++ dialect does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

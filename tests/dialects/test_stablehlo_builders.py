@@ -1,7 +1,5 @@
 """Ops built from Python: types are inferred, and what is built verifies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -27,10 +25,6 @@ def region(*types: Attribute, result: int | None = 0) -> Region:
     block = Block(arg_types=types)
     block.add_op(ends() if result is None else ends(block.args[result]))
     return Region(block)
-
-
-def returning(given: SSAValue) -> Region:
-    return Region(Block([ends(given)]))
 
 
 X, V, A, N, P = value(F46), value(F4), value(S), value(SI), value(SB)

@@ -1,7 +1,5 @@
 """Wrong text is refused with its place."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException

@@ -1,7 +1,5 @@
 """How a declaration and a dialect's base make an op, and that both dialects do so."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyTensorTypeConstr, BoolAttr

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.utils.exceptions import ParseError, VerifyException

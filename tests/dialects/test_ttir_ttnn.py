@@ -1,7 +1,5 @@
 """ttir and ttnn: the same ops, with and without destinations, under one set of checks."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.utils.exceptions import VerifyException
 

@@ -1,7 +1,5 @@
 """Short ways to write ttir and ttnn test programs, and to read any."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

@@ -9,8 +9,6 @@ its order are the same for any number. Where a check may hang or end its process
 `tests/attack`, the campaign has a `runner` with processes that may die.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Whether our passes answer with the same text as the C++ passes."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable
 from functools import cache, lru_cache

@@ -3,8 +3,6 @@
 outcomes = compare_forms(module, arguments, oracle)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any

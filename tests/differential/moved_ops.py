@@ -1,7 +1,5 @@
 """Programs whose ops stand elsewhere, or use values of elsewhere, at random."""
 
-from __future__ import annotations
-
 import random
 import re
 

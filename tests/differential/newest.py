@@ -3,8 +3,6 @@
 `TTXDSL_NEWEST_PYTHON` names one, else `python3.13` and `python3.12` are tried.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 outcome, reason = partition_and_compare(module, seed)
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 module, arguments, tagged = random_case(7)
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp

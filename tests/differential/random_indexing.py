@@ -4,8 +4,6 @@
 dimension number, padding and dilation is drawn, for programs that are run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """Random loops whose carry its axes do not divide, of steps that keep its size."""
 
-from __future__ import annotations
-
 from random import Random
 
 MESHES = (

@@ -7,8 +7,6 @@ constants and dead code, on meshes with axes of size one.
     text = random_module(7)
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

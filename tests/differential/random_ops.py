@@ -1,7 +1,5 @@
 """The ops of random programs without regions of their own: one function each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 

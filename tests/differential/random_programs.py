@@ -8,8 +8,6 @@ and values between them. Ask the oracle for the pretty form.
     text = random_program(7, Options(ops=30, regions=False))
 """
 
-from __future__ import annotations
-
 import random
 
 from tests.differential.random_indexing import (

@@ -1,7 +1,5 @@
 """Ops of random programs that tell propagation something, or hold a region."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """Writes random programs op by op, in MLIR's generic form; see `random_programs`."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager

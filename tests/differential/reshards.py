@@ -4,8 +4,6 @@ Where the C++ pass fails its own verifier, stops half-way or loses unreduced axe
 must go on and be right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

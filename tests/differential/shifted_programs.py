@@ -7,8 +7,6 @@ that is split by one axis or by several. Sizes between are even and uneven.
     text = shifted_program(7)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import prod
 from random import Random

@@ -3,8 +3,6 @@
 text = single_device_text(module)
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 

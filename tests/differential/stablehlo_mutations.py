@@ -1,7 +1,5 @@
 """Random changes to valid uses of ops: sizes, ranks, element types, numbers, counts."""
 
-from __future__ import annotations
-
 import random
 import re
 

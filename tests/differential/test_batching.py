@@ -3,8 +3,6 @@
 Where C++ takes for counting what does not count, ours leaves the op as it is.
 """
 
-from __future__ import annotations
-
 import random
 from functools import partial
 

@@ -5,8 +5,6 @@ columns, both by one axis. Propagation with op priorities goes through elementwi
 first: then the columns win, otherwise the rows.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

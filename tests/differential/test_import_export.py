@@ -1,7 +1,5 @@
 """Every import and export pass of Shardy, and its pipeline, against C++ at random."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Half-partitioned programs (`shard_map` inside `jit`, on some axes, nested, sever
 them) are finished like any other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp

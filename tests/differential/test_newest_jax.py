@@ -4,8 +4,6 @@ The suite runs on the oldest JAX that we know; the newest needs a newer Python (
 `newest`).
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.corpus import Program, programs

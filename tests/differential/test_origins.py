@@ -4,8 +4,6 @@ Shardy's options `debug-sharding-origins` and `debug-propagation-edge-sharding` 
 into attributes. `why` tells the same records (`History`).
 """
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Each program runs as it is, after stage 13 and as ttnn on a virtual mesh, and by
 one device. `make fuzz` runs many; `FUZZ` says how many, `FUZZ_REPORT` where counts go.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Our propagation passes answer text for text what C++ Shardy's answer."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

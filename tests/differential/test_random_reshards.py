@@ -3,8 +3,6 @@
 `pytest -m fuzz tests/differential/test_random_reshards.py` runs the campaigns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from random import Random

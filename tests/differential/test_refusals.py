@@ -5,8 +5,6 @@ C++ says that a module is wrong and ours takes it, the message has to be one of 
 which it is known that C++ made the wrong thing itself, and C++ must take what ours made.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from functools import partial

@@ -4,8 +4,6 @@ Where the C++ pass fails its own verifier, stops half-way or loses unreduced axe
 must go on and be right; the tests at the end name these places.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

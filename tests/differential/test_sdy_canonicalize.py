@@ -1,7 +1,5 @@
 """`canonicalize` does to reshards and collectives what the C++ patterns do."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Our StableHLO against jaxlib's: what is read, printed and refused is the same."""
 
-from __future__ import annotations
-
 import difflib
 import random
 

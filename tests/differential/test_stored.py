@@ -93,6 +93,13 @@ def test_asked_anew_the_answer_must_be_the_same(tmp_path: Path):
         answers.of(HERE, "q", other)
 
 
+def test_numbers_asked_anew_may_be_those_of_another_processor(tmp_path: Path):
+    question = ["program", stored.processor()]
+    for number in (1.0, 1.5):
+        with opened(tmp_path, anew=True) as answers:
+            assert answers.of(HERE, question, Asked(number)) == number
+
+
 def test_the_repository_has_what_the_last_run_asked(tmp_path: Path):
     file = tmp_path / "answers.json.xz"
     for number in range(2):

@@ -3,8 +3,6 @@
 `make fuzz` runs many; `FUZZ` says how many, `FUZZ_REPORT` where counts go.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

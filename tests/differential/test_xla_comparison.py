@@ -1,7 +1,5 @@
 """The page that puts our collectives beside XLA's: it is fresh."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from pathlib import Path

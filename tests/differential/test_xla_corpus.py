@@ -1,7 +1,5 @@
 """The page that puts our collectives for the corpus beside XLA's: its worst rows."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

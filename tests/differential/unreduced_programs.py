@@ -1,7 +1,5 @@
 """Random programs of values of which devices hold parts of sums, maxima and minima."""
 
-from __future__ import annotations
-
 from random import Random
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\n'

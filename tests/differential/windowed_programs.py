@@ -6,8 +6,6 @@ one after another, of values whose dimensions most meshes divide.
     text = windowed_program(7, MESHES["2x4"])
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -10,8 +10,6 @@ A page is executed from its top in one folder and one namespace:
 Blocks of other languages, and indented ones, are not executed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -101,6 +99,11 @@ def _in_a_shell(command: str, read: str = "") -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # pytest writes longer lines where it sees that it runs in CI
     env = {k: v for k, v in os.environ.items() if k not in ("CI", "BUILD_NUMBER")}
+    # found by its entry point, our plug-in has pytest rewrite the asserts of all of ttxdsl
+    env |= {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_PLUGINS": "ttxdsl.insight.budget.pytest_plugin",
+    }
     done = subprocess.run(
         command,
         shell=True,

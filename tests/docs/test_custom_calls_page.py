@@ -1,7 +1,5 @@
 """The page of custom calls names every target that is known, and no other."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

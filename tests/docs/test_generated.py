@@ -1,7 +1,5 @@
 """What is written from the code is as the code is now."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 If one fails for the better: `python -m tests.docs.pages docs/PAGE.md`, and look at it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

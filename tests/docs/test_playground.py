@@ -4,8 +4,6 @@ Run by `pytest -m playground` once `make docs` has built it, since it takes Pyod
 the registry of npm.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`docs/guide/plugins.md` followed word for word, in an environment of its own."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import os

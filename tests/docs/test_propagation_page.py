@@ -1,7 +1,5 @@
 """docs/guide/propagation.md says what the tool says: its commands and its Python are run."""
 
-from __future__ import annotations
-
 import doctest
 import re
 

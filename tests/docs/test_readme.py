@@ -1,7 +1,5 @@
 """README.md: the commands that it names are those that there are."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

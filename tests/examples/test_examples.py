@@ -1,7 +1,5 @@
 """The examples: what is committed is what JAX exports, and computes what JAX does."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The notebook runs, and what its answers show is legible in a browser."""
 
-from __future__ import annotations
-
 import ast
 import json
 from contextlib import AbstractContextManager, chdir

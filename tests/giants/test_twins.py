@@ -4,8 +4,6 @@ They are exported by a Python that has MaxText and libtpu, which ours need not b
 `TTXDSL_MAXTEXT_PYTHON` names it. `docs/evidence/giants.md` has what came of each.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

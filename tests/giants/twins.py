@@ -1,7 +1,5 @@
 """Small twins of public models: the same code of MaxText, with few and narrow layers."""
 
-from __future__ import annotations
-
 NARROW = {
     "override_model_config": "true",
     "base_emb_dim": "64",

@@ -1,7 +1,5 @@
 """Element types and random arrays for tests of ops beside JAX."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 

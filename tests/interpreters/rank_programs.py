@@ -1,7 +1,5 @@
 """Small programs of devices on which engines have to agree to the bit."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttxdsl.interpreters.inputs import random_inputs

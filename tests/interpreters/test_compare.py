@@ -1,7 +1,5 @@
 """Tolerances, special values and figures of a comparison."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Loops, branches, maps and norms against JAX on the CPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Elementwise ops of every element type against JAX on the CPU, edge values included."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import jax

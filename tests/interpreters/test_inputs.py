@@ -1,7 +1,5 @@
 """Values for arguments: random ones of the right type, tags that tell elements apart."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

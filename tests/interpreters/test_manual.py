@@ -1,7 +1,5 @@
 """Programs of devices: shard_map in JAX on eight CPU devices, and hand-written ones."""
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 import numpy as np

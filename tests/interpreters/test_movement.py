@@ -1,7 +1,5 @@
 """Ops that move, sort, gather and scatter elements, against JAX on the CPU."""
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 import numpy as np

@@ -1,7 +1,5 @@
 """Products, convolutions and linear algebra against JAX on the CPU."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reductions, windows and running sums against JAX on the CPU."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import jax

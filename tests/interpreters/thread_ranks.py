@@ -3,8 +3,6 @@
 They meet in the same calls as processes do, and hand each other arrays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue

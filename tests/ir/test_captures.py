@@ -1,7 +1,5 @@
 """What regions capture, found by one walk of a nest."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.ir import Operation
 

@@ -1,7 +1,5 @@
 """Garbage collection is off inside, and afterwards as it was."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

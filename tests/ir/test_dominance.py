@@ -1,7 +1,5 @@
 """Uses of values where they are not defined: one diagnostic, with op, value and place."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

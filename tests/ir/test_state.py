@@ -1,7 +1,5 @@
 """Whether a module changed, by the objects that it consists of."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects import test
 from xdsl.dialects.builtin import (

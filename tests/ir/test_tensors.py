@@ -1,7 +1,5 @@
 """What elements take: one answer for collectives, memory and time, and it is XLA's."""
 
-from __future__ import annotations
-
 import pytest
 
 import ttxdsl

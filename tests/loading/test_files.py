@@ -1,7 +1,5 @@
 """Files are written whole or not at all, and never over what is read."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading programs: whatever is wrong with the text, one diagnostic says where."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

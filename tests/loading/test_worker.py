@@ -1,7 +1,5 @@
 """Worker processes: answers, whatever else they print, and how they end."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the workers of `test_worker.py` answer."""
 
-from __future__ import annotations
-
 import os
 import time
 from typing import Any

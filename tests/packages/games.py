@@ -1,7 +1,5 @@
 """Programs of packages that simulate worlds, play in them and look at pictures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.packages.making import BATCH, Made, numbers, program, split

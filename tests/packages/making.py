@@ -8,8 +8,6 @@ To add a program, decorate a function that answers with a function and its argum
 and mark with `split` those whose first dimension is divided among the devices.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Programs of packages for models, their training, equations and densities."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

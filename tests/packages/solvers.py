@@ -1,7 +1,5 @@
 """Programs of packages that optimize, transport, evolve, and simulate matter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.packages.making import BATCH, Made, numbers, program, split

@@ -5,8 +5,6 @@ another JAX): `TTXDSL_PACKAGES_PYTHON` names it. `docs/evidence/packages.md` say
 make it, and what of each package runs.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

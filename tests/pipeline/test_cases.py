@@ -5,8 +5,6 @@ in `tests/cli/test_process.py`, the steps of Llamas are in `tests/insight/doctor
 that their state asks for in `tests/analysis/values/test_argument_demands.py`.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

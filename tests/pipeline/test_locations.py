@@ -1,7 +1,5 @@
 """What stands in the user's source can be found again in the ttnn program."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Programs of any size: deep call graphs, and a hundred thousand ops."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest

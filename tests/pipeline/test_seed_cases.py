@@ -4,8 +4,6 @@ Both sides go through jaxlib's parser and printer, so only the module counts and
 the spelling. A stage without a file leaves the module as the last file before it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Functions of one op each, or of the few that an op's rule depends on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 

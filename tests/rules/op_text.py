@@ -1,7 +1,5 @@
 """The text of functions of one op each, for tests of rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 Shape = tuple[int, ...]

@@ -1,7 +1,5 @@
 """From factors to rules: numbering, factors of size 1, dimensions that nobody names."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.rules.builder import Factor, FactorType, Shapes, assemble

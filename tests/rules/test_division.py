@@ -1,7 +1,5 @@
 """Along which factors devices share an op out, and where shardings travel along others."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.ir import Operation
 

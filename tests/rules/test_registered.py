@@ -1,7 +1,5 @@
 """Rules as text: what it may say, and how disagreement with shapes is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.rules.builder import Shape, Shapes

@@ -1,7 +1,5 @@
 """Who answers for an op: itself, a user, our tables, its trait; and what is remembered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -10,7 +8,6 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
-    IntegerAttr,
     TensorType,
     f32,
     i64,
@@ -88,15 +85,6 @@ def transposed(operand: SSAValue, permutation: Sequence[int]) -> Operation:
         operands=[operand],
         result_types=[TensorType(f32, [shape[dim] for dim in permutation])],
         properties={"permutation": DenseArrayBase.from_list(i64, list(permutation))},
-    )
-
-
-def concatenated(parts: Sequence[SSAValue]) -> Operation:
-    """Two tensors of 4x4 side by side."""
-    return stablehlo.ConcatenateOp(
-        operands=[parts],
-        result_types=[TensorType(f32, [4, 8])],
-        properties={"dimension": IntegerAttr(1, i64)},
     )
 
 

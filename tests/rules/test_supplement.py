@@ -1,7 +1,5 @@
 """Rules of ops that Shardy has none for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Dialects that are not ours take part in propagation: xDSL's linalg and tosa."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

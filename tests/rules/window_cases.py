@@ -1,7 +1,5 @@
 """Windows, gathers and scatters, for tests of rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tests.rules.op_text import Shape, array_text, binary, call, tensor

@@ -1,7 +1,5 @@
 """Random meshes and shardings for property and differential tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.factors import OpShardingRule, parse_dim_mapping, parse_rule

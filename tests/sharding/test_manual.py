@@ -1,7 +1,5 @@
 """Shardings inside and outside of manual computations."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
@@ -18,7 +16,6 @@ from ttxdsl.sharding.step import (
 A, B, C, D = (AxisRef(name) for name in "abcd")
 X, Y, Z = (AxisRef(name) for name in "xyz")
 ABCD = Mesh((("a", 2), ("b", 2), ("c", 2), ("d", 2)))
-XY = Mesh((("x", 4), ("y", 2)))
 
 
 def sub(name: str, pre_size: int, size: int) -> AxisRef:

@@ -1,7 +1,5 @@
 """Names are written as MLIR writes them."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.text import quoted, symbol

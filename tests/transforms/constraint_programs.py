@@ -1,7 +1,5 @@
 """Random functions dense in sharding constraints, chains of them, edges and regions."""
 
-from __future__ import annotations
-
 import random
 
 T = "tensor<8x8xf32>"

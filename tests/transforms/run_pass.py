@@ -1,7 +1,5 @@
 """Run passes by name on text, as `xdsl-opt` does, without a process for each."""
 
-from __future__ import annotations
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser

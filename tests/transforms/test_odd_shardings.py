@@ -1,7 +1,5 @@
 """Random modules with unusual meshes, sizes and collectives: passes leave valid IR."""
 
-from __future__ import annotations
-
 import random
 import re
 from contextlib import suppress

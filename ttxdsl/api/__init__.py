@@ -58,11 +58,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _asking() -> Generator[None]:
-    """Say what part of the package is not there; keep the collector from the program.
-
-    Raises:
-        CompileError: what is imported inside is in a part that is not installed.
-    """
+    """Say what part of the package is not there; keep the collector from the program."""
     try:
         with memory_errors(), few_collections():
             yield

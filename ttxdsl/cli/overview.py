@@ -1,7 +1,5 @@
 """The screen that `ttxdsl` alone prints: the questions that commands answer."""
 
-from __future__ import annotations
-
 QUESTIONS = {
     "run": "What do my shardings cost, and are the numbers right?",
     "why": "Why is there this collective, and who caused it?",

@@ -85,12 +85,7 @@ def inputs_of(
 
 
 def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Traced:
-    """Return JAX's trace of the function that a Python file's maker returns.
-
-    Raises:
-        CompileError: there is no such file or function, it or what it answers with
-            fails, or it answers with something else.
-    """
+    """Return JAX's trace of the function that a Python file's maker returns."""
     if "jax" not in sys.modules:
         # JAX reads this when it is first imported, which the file does
         flag = f"--xla_force_host_platform_device_count={devices}"
@@ -163,11 +158,7 @@ def _is_lowered(value: Any) -> bool:
 
 
 def _require_arguments(message: str, function: Any, arguments: tuple[Any, ...]) -> None:
-    """Refuse arguments that a function does not take.
-
-    Raises:
-        CompileError: it takes others.
-    """
+    """Refuse arguments that a function does not take."""
     from inspect import signature
 
     try:

@@ -173,11 +173,7 @@ def _strategy(op: Operation) -> Strategy:
 
 
 def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
-    """Return the axes that groups are said by, major first.
-
-    Raises:
-        ValueError: the mesh has no such axis or part of one, or two overlap.
-    """
+    """Return the axes that groups are said by, major first."""
     axes: list[AxisRef] = []
     for axis_attr in cast(
         "Iterable[stablehlo.AxisRefAttr | sdy.AxisRefAttr]", groups.axes.data

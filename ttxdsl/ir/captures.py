@@ -27,7 +27,8 @@ class Captures:
                 regions.append(inner)
                 pending += (
                     nested
-                    for op in _ops_with_regions(inner)
+                    for block in inner.blocks
+                    for op in block.ops
                     for nested in op.regions
                     if nested not in known
                 )
@@ -52,7 +53,3 @@ class Captures:
         if inside.issuperset(used):
             return ()
         return tuple(dict.fromkeys([value for value in used if value not in inside]))
-
-
-def _ops_with_regions(region: Region) -> Iterable[Operation]:
-    return (op for block in region.blocks for op in block.ops if op.regions)

@@ -143,11 +143,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _try_folder(path: Path) -> None:
-    """Make a file beside, which is gone before it has a name where that can be.
-
-    Raises:
-        OSError: no file can be made there.
-    """
+    """Make a file beside, which is gone before it has a name where that can be."""
     folder = path.resolve().parent
     if not folder.is_dir():
         raise OSError(errno.ENOENT, "no such directory")

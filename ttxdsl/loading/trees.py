@@ -80,9 +80,6 @@ class Calling:
 
         Returns:
             None if they are in another nest, or in none.
-
-        Raises:
-            CompileError: they are in the same nest, and others.
         """
         expected, given = self._paths(), _leaves_by_path(call)
         used = [expected[index] for index in self.kept if expected]
@@ -92,7 +89,9 @@ class Calling:
             return [given.get(path) for path in expected]
         flat = all(len(path) == 2 and not path[0].idx for path in given)
         nests = {path[:-1] for path in expected}
-        if flat or not all(_has_key(path) and path[:-1] in nests for path in unknown):
+        if flat or not all(
+            hasattr(path[-1], "key") and path[:-1] in nests for path in unknown
+        ):
             return None
         problems: list[str] = []
         if missing:
@@ -144,11 +143,6 @@ def _leaves_by_path(tree: Any) -> dict[tuple[Any, ...], Any]:
     """Return the leaves of the arguments of a call by JAX's keys to them."""
     flatten: Any = sys.modules["jax"].tree_util.tree_flatten_with_path
     return dict(flatten(tree, is_leaf=_is_plain_array)[0])
-
-
-def _has_key(path: tuple[Any, ...]) -> bool:
-    """Whether a leaf is an entry of a dictionary."""
-    return hasattr(path[-1], "key")
 
 
 def _path_texts(paths: Sequence[tuple[Any, ...]]) -> str:

@@ -38,20 +38,7 @@ def _partners(
     indices_batching: Sequence[int],
     index_vector_dim: int,
 ) -> Iterator[_Partners]:
-    """Yield the partners of each dimension of the slices, in their order.
-
-    Args:
-        input_rank: rank of the input.
-        indices_rank: rank of the indices.
-        slices_rank: rank of the slices.
-        window_dims: those of the slices that run inside a window.
-        dropped_dims: those of the input in which windows have one element, and which
-            slices do not have.
-        input_batching: those of the input that run in step with the indices.
-        indices_batching: their partners in the indices.
-        index_vector_dim: that of the indices along which one index is written; the
-            rank when indices are scalars.
-    """
+    """Yield the partners of each dimension of the slices, in their order."""
     kept = iter(
         dim
         for dim in range(input_rank)

@@ -93,14 +93,7 @@ class _Call:
         keys: Mapping[str, int],
         result: int,
     ) -> Iterator[Factor]:
-        """Yield the heads of queries, each a number of them for one of the keys.
-
-        Args:
-            sizes: how many heads there are of queries and of keys.
-            query: the dimensions that are the heads of queries.
-            keys: those that are the heads of keys.
-            result: that of the result.
-        """
+        """Yield the heads of queries, each a number of them for one of the keys."""
         of_queries, of_keys = sizes
         if of_keys == 1:
             keys = {}  # all share it

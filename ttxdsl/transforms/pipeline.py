@@ -679,11 +679,7 @@ def dumped_file(folder: Path, number: int, name: str) -> Path:
 
 
 def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
-    """Return a function that writes a stage's module into a folder, which is made.
-
-    Raises:
-        CompileError: the folder cannot be made, or a file (by what is returned).
-    """
+    """Return a function that writes a stage's module into a folder, which is made."""
     from ttxdsl.transforms.shardy.save_module import write_module
 
     folder = Path(directory)

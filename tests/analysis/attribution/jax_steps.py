@@ -1,7 +1,5 @@
 """Small steps as JAX writes them: layers in a loop, jitted, with checkpoints, named."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A step of scanned layers under FSDP, whose variables have names to be found."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The author's scopes of ops: passes, functions and layers, off JAX's locations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 

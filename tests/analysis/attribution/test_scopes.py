@@ -1,7 +1,5 @@
 """Scopes that are deep inside each other, as of functions that call each other."""
 
-from __future__ import annotations
-
 from tests.work import calls
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.scopes import Scopes

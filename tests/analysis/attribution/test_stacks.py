@@ -1,7 +1,5 @@
 """Where ops come from: JAX's name stack, tracebacks, and what becomes of each op."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 

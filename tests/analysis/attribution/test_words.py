@@ -1,7 +1,5 @@
 """Values and loops are called what the author calls them, in every answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Programs without shardings get the data parallel split that an engineer would write."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Symbols and call graphs: free names, dead functions, orders."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 

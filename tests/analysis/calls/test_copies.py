@@ -1,7 +1,5 @@
 """What doubles with every call is refused before anything is copied."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.passes import ModulePass
 

@@ -1,7 +1,5 @@
 """How often loops turn, and how often each op runs."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Collectives as often as they run: what is counted is what the virtual mesh does."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Bytes at each op, counted by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.work import calls

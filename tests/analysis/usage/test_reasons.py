@@ -1,7 +1,5 @@
 """The reasons of collectives as people read them: arguments, lines, and what only moves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

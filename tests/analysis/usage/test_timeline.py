@@ -1,7 +1,5 @@
 """Timelines of per-device programs: overlap, joined collectives, loops."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -17,34 +15,6 @@ from ttxdsl.insight.report.chrome_trace import chrome_trace
 from ttxdsl.loading.program import parse_program
 
 ALONE = replace(GENERIC, combine_bytes=0)
-ADD = """({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %s = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %s : tensor<f32>
-  })"""
-
-
-def reduces(
-    operands: list[str], groups: str = "[[0, 1, 2, 3]]", size: int = 64
-) -> Timeline:
-    """A program that all_reduces values: `x` its argument, a number what that made."""
-    type_ = f"tensor<{size}xf32>"
-    lines = [
-        f'%r{at} = "stablehlo.all_reduce"(%{one}) <{{replica_groups = dense<{groups}>'
-        f" : tensor<1x4xi64>, channel_handle = #stablehlo.channel_handle<handle = {at + 1},"
-        f" type = 0>, use_global_device_ids}}> {ADD} : ({type_}) -> {type_}"
-        for at, one in enumerate(operands)
-    ]
-    body = "\n  ".join(lines)
-    module = parse_program(f"""\
-module attributes {{mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32}} {{
-func.func public @main(%x: {type_}, %y: {type_}) -> {type_} {{
-  {body}
-  return %r{len(operands) - 1} : {type_}
-}}
-}}
-""")
-    return timeline(module, GENERIC)
 
 
 def names(found: Timeline) -> list[str]:

@@ -1,7 +1,5 @@
 """What ops do: operations and memory."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.analysis.usage.work import flops, multiply_adds, operations, product_numbers

@@ -1,7 +1,5 @@
 """What programs ask of their arguments, and that they compute numbers with what they get."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What is said of integers holds of those that JAX computes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

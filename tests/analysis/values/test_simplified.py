@@ -1,7 +1,5 @@
 """Loops of one turn and values that are computed twice, as a compiler has them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from xdsl.dialects.builtin import ModuleOp

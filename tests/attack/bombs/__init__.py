@@ -1,7 +1,5 @@
 """All bombs, by their names; see `registry`."""
 
-from __future__ import annotations
-
 from tests.attack.bombs import deep, doubling, many, meshes, numbers
 from tests.attack.bombs.registry import BOMBS, CHEAP
 

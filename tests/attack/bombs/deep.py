@@ -1,7 +1,5 @@
 """Things very deep inside each other: calls, regions, attributes, locations."""
 
-from __future__ import annotations
-
 from tests.attack.bombs.registry import DEEP, MANY, MESH, SHARDED, TYPE, bomb, program
 
 # Deep

@@ -1,7 +1,5 @@
 """What doubles with every line: calls, composites, aliases, types, locations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.attack.bombs.registry import TYPE, add, bomb, program

@@ -1,7 +1,5 @@
 """Very many of one thing, and very long names and lines."""
 
-from __future__ import annotations
-
 from tests.attack.bombs.registry import MANY, MESH, SHARDED, TYPE, bomb, program
 
 # Many

@@ -1,7 +1,5 @@
 """Meshes of very many devices or axes, and tensors of very many dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tests.attack.bombs.registry import TYPE, add, bomb, one_op, program

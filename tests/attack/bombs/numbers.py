@@ -1,7 +1,5 @@
 """Huge numbers in types and attributes."""
 
-from __future__ import annotations
-
 from tests.attack.bombs.meshes import on_mesh
 from tests.attack.bombs.registry import HUGE, INT64, TYPE, add, one_op, program
 

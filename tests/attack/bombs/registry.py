@@ -8,8 +8,6 @@ large; numbers are far beyond what any machine holds, so that nothing which make
 whole gets by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 BOMBS: dict[str, Callable[[], str]] = {}

@@ -7,8 +7,6 @@ axes say the groups of collectives; JAX 0.10, which the tests run, lists devices
         python tests/bridges/jax/shard_map_programs.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

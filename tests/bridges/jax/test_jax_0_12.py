@@ -3,8 +3,6 @@
 Their groups are said by mesh axes, where 0.10 lists devices.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scripts in which JAX writes several meshes: some of the arguments placed, callbacks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 JAX's CPU takes LAPACK from SciPy, so numbers are equal to the last bit or nearly so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """From jitted JAX functions: shardings, locations, order of arguments, refusals."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Programs as torch-xla exports them: torch's numbers, on the mesh that they were for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The engine of many processes, whose processes are threads here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Programs that tt-mlir is asked about: JAX's corpus on many meshes, models, examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path

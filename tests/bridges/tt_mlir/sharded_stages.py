@@ -4,8 +4,6 @@
 count them, `--write` writes them into the page. Answers are kept as in any test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """How many operands an op takes, as tt-mlir and as we have it."""
 
-from __future__ import annotations
-
 import re
 
 from xdsl.irdl import OperandDef, OptOperandDef, VarOperandDef

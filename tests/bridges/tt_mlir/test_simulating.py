@@ -1,7 +1,5 @@
 """tt-mlir's own programs on the virtual mesh, stage by stage against the program."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

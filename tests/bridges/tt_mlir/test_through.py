@@ -1,7 +1,5 @@
 """Programs through us: tt-mlir takes them, and they compute what they did."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -4,8 +4,6 @@
 them, `--write` writes it into the page. Answers are kept as in any test.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

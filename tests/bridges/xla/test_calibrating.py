@@ -1,7 +1,5 @@
 """Fitting the time model to measurements."""
 
-from __future__ import annotations
-
 import json
 import random
 from itertools import product

@@ -1,7 +1,5 @@
 """Programs through both compilers; rows that differ are labelled."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

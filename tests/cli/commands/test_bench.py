@@ -1,7 +1,5 @@
 """`ttxdsl bench` as a user calls it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

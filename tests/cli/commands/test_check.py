@@ -1,7 +1,5 @@
 """The `ttxdsl check` command: what it prints, what it writes, its exit code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

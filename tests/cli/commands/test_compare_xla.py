@@ -1,7 +1,5 @@
 """`ttxdsl compare-xla` as a user calls it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The `ttxdsl compile` command: the text of `Program`, and how it refuses."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

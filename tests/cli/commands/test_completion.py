@@ -1,7 +1,5 @@
 """Shell completion: the scripts are made, and bash completes with its."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

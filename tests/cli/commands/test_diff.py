@@ -1,7 +1,5 @@
 """The `ttxdsl diff` command: what differs, and exit codes like diff's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

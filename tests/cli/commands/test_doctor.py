@@ -1,7 +1,5 @@
 """The `ttxdsl doctor` command: tables, JSON, limits that are said, exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

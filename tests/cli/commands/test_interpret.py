@@ -1,7 +1,5 @@
 """The `ttxdsl interpret` command: arguments, assertions, several programs a file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

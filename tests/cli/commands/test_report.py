@@ -1,7 +1,5 @@
 """The `ttxdsl report` command: what it writes, what it prints, how it refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

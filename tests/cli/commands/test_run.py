@@ -1,7 +1,5 @@
 """The `ttxdsl run` command: what it prints, what it writes, how it refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The `ttxdsl show` command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The `ttxdsl why` command: what it prints, and how it refuses."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs around the ops: meshes, arguments, calls, host code, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

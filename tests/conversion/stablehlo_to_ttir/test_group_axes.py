@@ -6,8 +6,6 @@ from hypothesis import given, strategies as st
 
 from ttxdsl.conversion.stablehlo_to_ttir.group_axes import coordinates, position
 
-SHAPE = (2, 4)
-
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
 
 

@@ -1,7 +1,5 @@
 """The work of kernels for TPUs, read off their calls."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 

@@ -1,7 +1,5 @@
 """Limits against what programs really have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

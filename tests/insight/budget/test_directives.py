@@ -1,7 +1,5 @@
 """The grammar of COMM: lines, and what is said about malformed ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.diagnostics.errors import CompileError

@@ -1,7 +1,6 @@
 """The plug-in in pytest processes of their own: quiet unless asked, and what it says."""
 
-from __future__ import annotations
-
+import os
 import subprocess
 import sys
 import tomllib
@@ -25,6 +24,8 @@ def run(folder: Path, *options: str) -> tuple[int, str]:
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider", "-v", *options],
         cwd=folder,
+        # others' plug-ins take longer than the test
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -1,7 +1,5 @@
 """Limits that the command writes: into programs, above functions, into baselines."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ divided instead of moved, positions that start again on each device, groups in a
 order, a collective that is missing or along the wrong axis.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 They are part of stage 11, which is blamed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

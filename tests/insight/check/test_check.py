@@ -1,7 +1,5 @@
 """Broken compilers are found out: the stage, the element, the device, a small proof."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What no run reads can be left out, and stages that write nothing else are not run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

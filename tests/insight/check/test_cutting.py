@@ -1,7 +1,5 @@
 """Cutting programs: what is left is valid, runs, and is split as before."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 

@@ -1,7 +1,5 @@
 """Trials: which results must be equal to the bit, and the inputs that are tried."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.analysis.calls.function_attributes import entry_function

@@ -1,7 +1,5 @@
 """Matching the collectives of two programs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

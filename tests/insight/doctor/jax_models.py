@@ -1,7 +1,5 @@
 """Models without shardings, as JAX exports them, for the doctor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

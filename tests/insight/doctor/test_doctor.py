@@ -1,7 +1,5 @@
 """The first choice is the cheapest of all meshes, each compiled on its own here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

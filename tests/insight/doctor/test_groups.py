@@ -1,7 +1,5 @@
 """Which dimensions are split together, what they are called, what they allow."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """What is compiled first from nothing is what an expert starts with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.insight.doctor.jax_models import MODELS, jax, jnp, text_of

@@ -1,7 +1,5 @@
 """Programs with another batch, beside what JAX exports with that batch."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The host's memory in plans: what is there takes none of the device's, and its way takes time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

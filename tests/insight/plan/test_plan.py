@@ -1,7 +1,5 @@
 """Plans of steps: memory by category, time by bound, variants, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Steps with other checkpoints compute the same, and save less."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax

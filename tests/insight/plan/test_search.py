@@ -1,7 +1,5 @@
 """Batches and meshes that were compiled: what fits, what is fastest, and the frontier."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

@@ -3,8 +3,6 @@
 With TTXDSL_REQUIRE_BROWSER set they fail instead, so that CI cannot lose them.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a person sees first: a verdict, a graph that is whole, words of the author's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

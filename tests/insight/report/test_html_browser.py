@@ -1,7 +1,5 @@
 """The report in a browser: drawn, searched, folded, moved through, sorted; no errors."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """The page as text: everything is in it, and nothing in the data can leave its place."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

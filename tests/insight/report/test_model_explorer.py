@@ -1,7 +1,5 @@
 """The graph for Model Explorer: its structure, and its own package's word on it."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Moving a large graph: how much is painted in a frame, counted, and sharp when it stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

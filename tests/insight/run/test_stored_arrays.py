@@ -1,7 +1,5 @@
 """Archives of inputs that are damaged, hostile or of another kind."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

@@ -1,7 +1,5 @@
 """Live arrays of JAX: the slices are those that JAX says that devices hold."""
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 import numpy as np

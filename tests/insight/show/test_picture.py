@@ -1,7 +1,5 @@
 """Pictures of shardings: the right devices in the right cells, and valid XML."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import ttxdsl

@@ -1,7 +1,5 @@
 """Programs whose sharding or collective has one known cause each."""
 
-from __future__ import annotations
-
 from ttxdsl.insight.why.explain import Explainer
 from ttxdsl.loading.program import parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -19,23 +17,30 @@ def function(arguments: str, results: str, body: str) -> str:
     return f"{MESH}func.func public @main({arguments}) -> ({results}) {{\n{body}\n}}\n"
 
 
-CONFLICTING = function(
-    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
-    + ", "
-    + given("%y: tensor<8x16xf32>", '[{"b"}, {}]'),
-    "tensor<8x16xf32>",
-    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
-  return %sum : tensor<8x16xf32>""",
-)
+def added(x: str, y: str, shape: str = "8x16") -> str:
+    """A sum of two arguments of these shardings."""
+    kind = f"tensor<{shape}xf32>"
+    return function(
+        f"{given(f'%x: {kind}', x)}, {given(f'%y: {kind}', y)}",
+        kind,
+        f"  %sum = stablehlo.add %x, %y : {kind}\n  return %sum : {kind}",
+    )
 
-TRANSPOSED = function(
-    given("%x: tensor<8x16xf32>", '[{"a", "b"}, {}]')
-    + ", "
-    + given("%y: tensor<8x16xf32>", '[{"b", "a"}, {}]'),
-    "tensor<8x16xf32>",
-    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
-  return %sum : tensor<8x16xf32>""",
-)
+
+def multiplied(x: str, w: str) -> str:
+    """A product of two arguments of these shardings."""
+    x_type, w_type, type_ = (f"tensor<{n}xf32>" for n in ("8x16", "16x32", "8x32"))
+    return function(
+        f"{given(f'%x: {x_type}', x)}, {given(f'%w: {w_type}', w)}",
+        type_,
+        f"  %out = stablehlo.dot %x, %w : ({x_type}, {w_type}) -> {type_}\n"
+        f"  return %out : {type_}",
+    )
+
+
+CONFLICTING = added('[{"a"}, {}]', '[{"b"}, {}]')
+
+TRANSPOSED = added('[{"a", "b"}, {}]', '[{"b", "a"}, {}]')
 
 LARGEST_POSITION = function(
     given("%x: tensor<8x16xf32>", '[{}, {"a"}]'),
@@ -96,32 +101,11 @@ RESHAPE = function(
   return %flat : tensor<16xf32>""",
 )
 
-PRIORITY = function(
-    given("%x: tensor<8x16xf32>", '[{"a"}p1, {?}]')
-    + ", "
-    + given("%w: tensor<16x32xf32>", '[{?}, {"a"}p0]'),
-    "tensor<8x32xf32>",
-    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
-  return %out : tensor<8x32xf32>""",
-)
+PRIORITY = multiplied('[{"a"}p1, {?}]', '[{?}, {"a"}p0]')
 
-LARGER = function(
-    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
-    + ", "
-    + given("%w: tensor<16x32xf32>", '[{}, {"a"}]'),
-    "tensor<8x32xf32>",
-    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
-  return %out : tensor<8x32xf32>""",
-)
+LARGER = multiplied('[{"a"}, {}]', '[{}, {"a"}]')
 
-CLOSED = function(
-    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
-    + ", "
-    + given("%y: tensor<8x16xf32>", "[{}, {}]"),
-    "tensor<8x16xf32>",
-    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
-  return %sum : tensor<8x16xf32>""",
-)
+CLOSED = added('[{"a"}, {}]', "[{}, {}]")
 
 CLOSED_RESULT = function(
     given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
@@ -130,14 +114,7 @@ CLOSED_RESULT = function(
   return %twice : tensor<8x16xf32>""",
 )
 
-CONTRACTED = function(
-    given("%x: tensor<8x16xf32>", '[{}, {"b"}]')
-    + ", "
-    + given("%w: tensor<16x32xf32>", '[{"b"}, {}]'),
-    "tensor<8x32xf32>",
-    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
-  return %out : tensor<8x32xf32>""",
-)
+CONTRACTED = multiplied('[{}, {"b"}]', '[{"b"}, {}]')
 
 BORDER = function(
     given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
@@ -266,23 +243,9 @@ LOOP = function(
   return %out : tensor<8x16xf32>""",
 )
 
-REPLICATED = function(
-    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
-    + ", "
-    + given("%y: tensor<8x16xf32>", '[{?}, {?}], replicated={"a"}'),
-    "tensor<8x16xf32>",
-    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
-  return %sum : tensor<8x16xf32>""",
-)
+REPLICATED = added('[{"a"}, {}]', '[{?}, {?}], replicated={"a"}')
 
-PREFIX = function(
-    given("%x: tensor<16x4xf32>", '[{"a", "b"}, {}]')
-    + ", "
-    + given("%y: tensor<16x4xf32>", '[{"a"}, {"b"}]'),
-    "tensor<16x4xf32>",
-    """  %sum = stablehlo.add %x, %y : tensor<16x4xf32>
-  return %sum : tensor<16x4xf32>""",
-)
+PREFIX = added('[{"a", "b"}, {}]', '[{"a"}, {"b"}]', "16x4")
 
 THREE = function(
     ", ".join(given(f"%{name}: tensor<8x16xf32>", '[{"a"}, {}]') for name in "pqx"),

@@ -1,7 +1,5 @@
 """`why` names the known cause of a sharding or a collective, with the op and the rule."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Collectives of several layers told in one row."""
 
-from __future__ import annotations
-
 from ttxdsl.insight.why.layers import names_together, text_of_all
 
 

@@ -1,7 +1,5 @@
 """Names of values: what the text calls them, also numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.diagnostics.errors import CompileError

@@ -1,7 +1,5 @@
 """What values are called where nobody wrote down what their author called them."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """`Program.why`: answers are data, about the program as it was loaded."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import FrozenInstanceError, asdict, replace
 

@@ -1,7 +1,5 @@
 """Random bits are XLA's to the bit."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import jax

@@ -1,7 +1,5 @@
 """Special functions against identities that hold to the last digits."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Assertions, grids of processes, channels, quantized tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

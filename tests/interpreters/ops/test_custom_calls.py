@@ -4,8 +4,6 @@ XLA's CPU has no ragged-all-to-all. So each function is written twice, with JAX'
 with `dense`, which says the same by an all_gather: JAX runs and differentiates that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calls of linear algebra that are not as the routine takes them: one error each."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a run may take: memory, added up before it starts, and turns of loops."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from typing import Any

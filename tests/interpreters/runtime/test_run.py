@@ -1,7 +1,5 @@
 """Entry points, wrong inputs, the checks on results, liveness, other interpreters."""
 
-from __future__ import annotations
-
 import tracemalloc
 import weakref
 

@@ -1,7 +1,5 @@
 """Each mend does its work, and xDSL alone still needs it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tracemalloc

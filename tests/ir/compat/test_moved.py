@@ -1,7 +1,5 @@
 """Modules that moved are found by their old names, with a warning."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The mends that make parsing fast change nothing that is parsed, nor what is refused."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +9,6 @@ from xdsl.context import Context
 from xdsl.ir import Block
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tests.printing import printed
 from tests.sampling import sampled
@@ -112,17 +109,6 @@ def test_files_of_all_dialects(
 
 
 # Tokens
-
-
-def tokens(lexer: MLIRLexer) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = []
-    while not found or found[-1][0] != MLIRTokenKind.EOF:
-        try:
-            token = lexer.lex()
-        except ParseError as error:
-            return [*found, (str(error), lexer.pos)]
-        found.append((token.kind, token.span.start, token.span.end, type(token.span)))
-    return found
 
 
 def test_an_open_string_is_refused_at_once(context: Context):

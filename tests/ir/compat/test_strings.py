@@ -1,7 +1,5 @@
 """Names and strings of any characters: we read what we print, and so does jaxlib."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.diagnostics.errors import CompileError
@@ -22,19 +20,6 @@ module @{0} attributes {{x.a = {1}, {2} = 1 : i32}} {{
   }}
 }}
 """
-
-
-def escaped(name: str) -> str:
-    """A string as MLIR writes it: what is not printable is two digits a byte."""
-    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else "" for b in name.encode())
-    pairs = zip(plain, name.encode(), strict=True)
-    return '"' + "".join(char or f"\\{byte:02X}" for char, byte in pairs) + '"'
-
-
-def raw(name: str) -> str:
-    """A string as somebody may type it."""
-    text = name.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
-    return '"' + "".join(escaped(c)[1:-1] if c < " " else c for c in text) + '"'
 
 
 def test_string_that_is_no_text():

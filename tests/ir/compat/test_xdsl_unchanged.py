@@ -5,8 +5,6 @@ here fails: read the change, see whether the mend is still right and still neede
 note the new digest, which the failure shows.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ What is valid is read in this process, where it costs no start of Python; a few 
 go the whole way.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A common mesh says of every device what the meshes that it stands for say."""
 
-from __future__ import annotations
-
 from math import prod
 from random import Random
 

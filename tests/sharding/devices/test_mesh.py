@@ -1,7 +1,5 @@
 """Meshes in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.devices.mesh import Mesh, mesh_heading, mesh_titles, mesh_words

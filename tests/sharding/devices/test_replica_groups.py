@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.devices.replica_groups import Groups, Strategy, expand_groups
 

@@ -1,7 +1,5 @@
 """Plans that send least: they arrive, and never send more than Shardy's."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """What each collective makes of a sharding, and where it cannot be applied."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef

@@ -1,7 +1,5 @@
 """How one op is sharded when its operands and results disagree."""
 
-from __future__ import annotations
-
 from math import prod
 from random import Random
 

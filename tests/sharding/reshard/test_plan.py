@@ -1,7 +1,5 @@
 """The plan of a reshard: which collectives, in which order, and that they do it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from random import Random

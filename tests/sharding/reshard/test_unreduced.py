@@ -1,7 +1,5 @@
 """Going from whole or sharded values to partial sums."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.sharding.axes import Axes, AxisRef

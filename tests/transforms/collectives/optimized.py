@@ -1,7 +1,5 @@
 """Programs behind stage 11, and what optimizations of collectives leave of them."""
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 

@@ -4,8 +4,6 @@ Each is global, with shardings over 2 x 4 devices, and sends less with its optim
 alone than with none.
 """
 
-from __future__ import annotations
-
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
 
 

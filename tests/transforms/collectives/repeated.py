@@ -1,7 +1,5 @@
 """A program written several times into one function: work is to grow as it does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType

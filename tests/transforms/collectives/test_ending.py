@@ -1,7 +1,5 @@
 """Passes end: they take steps as a program has ops, and return no more than they got."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The optimizations' work grows with the program: by calls, which are always the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sampling import sampled

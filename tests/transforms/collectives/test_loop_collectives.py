@@ -1,7 +1,5 @@
 """Collectives of loops and branches that run once, ahead of them or behind."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 

@@ -1,7 +1,5 @@
 """Each optimization alone: fewer bytes, the same numbers, and its name in the program."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

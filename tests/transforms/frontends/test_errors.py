@@ -1,7 +1,5 @@
 """Shardings that are not understood: one diagnostic that quotes them, at their place."""
 
-from __future__ import annotations
-
 import pytest
 
 import ttxdsl

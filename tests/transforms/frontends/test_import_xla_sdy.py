@@ -1,7 +1,5 @@
 """Forms of single carriers that no exporter of `test_same_program` writes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.transforms.run_pass import run_passes

@@ -1,7 +1,5 @@
 """tt-xla's constraints and marks say what sdy and tt-mlir's argument attributes say."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -7,8 +7,6 @@ Programs have one mesh, and shardings on arguments, results, constraints, barrie
 groups and manual computations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from math import prod

@@ -1,7 +1,5 @@
 """Ops that stage 8 leaves alone: what is whole is sliced, what sends least is moved."""
 
-from __future__ import annotations
-
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.loading.program import make_context, parse_program

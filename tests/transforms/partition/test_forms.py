@@ -4,8 +4,6 @@
 `unusual.mlir` has programs with shardings of their own.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

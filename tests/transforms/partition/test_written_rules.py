@@ -1,7 +1,5 @@
 """Custom calls with a rule of their own: only what operands and results share is split."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Options that jaxlib's passes have after 0.10: the answers of 0.12.0.1, and of the newest."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.oracle import Oracle

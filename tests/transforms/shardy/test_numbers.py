@@ -1,7 +1,5 @@
 """Shardy's pipelines change where a program is computed, and not what."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.campaign import Outcome, run_campaign

@@ -1,7 +1,6 @@
 """Passes that write files write the modules that the C++ passes write."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -28,21 +27,27 @@ PASSES = {
 }
 
 
+@pytest.fixture(scope="module")
+def writing() -> Iterator[Oracle]:
+    """Who answers anew: a stored answer would have no files."""
+    with closing(Oracle()) as oracle:
+        yield oracle
+
+
 @pytest.mark.parametrize("name", PASSES)
-def test_files_like_cpp(tmp_path: Path, name: str):
+def test_files_like_cpp(tmp_path: Path, writing: Oracle, name: str):
     pipeline, option, count = PASSES[name]
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     for folder in (ours, theirs):
         folder.mkdir()
     run_ours(PROGRAM, f'{pipeline}{{{option}="{ours}"}}')
-    with closing(Oracle()) as oracle:  # a stored answer would have no files
-        oracle.run(PROGRAM, f"{pipeline}{{{option}={theirs}}}")
-        files = sorted(path.name for path in theirs.iterdir())
-        assert len(files) == count
-        assert sorted(path.name for path in ours.iterdir()) == files
-        for file in files:
-            expected = oracle.run((theirs / file).read_text())
-            assert oracle.run((ours / file).read_text()) == expected, file
+    writing.run(PROGRAM, f"{pipeline}{{{option}={theirs}}}")
+    files = sorted(path.name for path in theirs.iterdir())
+    assert len(files) == count
+    assert sorted(path.name for path in ours.iterdir()) == files
+    for file in files:
+        expected = writing.run((theirs / file).read_text())
+        assert writing.run((ours / file).read_text()) == expected, file
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path):

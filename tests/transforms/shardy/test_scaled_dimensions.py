@@ -1,7 +1,5 @@
 """Shards of another mesh: the sizes and numbers of the program that JAX lowers for it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

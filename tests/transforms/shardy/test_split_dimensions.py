@@ -1,7 +1,5 @@
 """Dimensions that become several: the numbers stay, and nothing else changes shape."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Programs of shifts and pieces of a split dimension, a kind each."""
 
-from __future__ import annotations
-
 ROWS = 'sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>'
 COLUMNS = 'sdy.sharding = #sdy.sharding<@mesh, [{}, {"d"}]>'
 WHOLE = "sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>"

@@ -1,14 +1,10 @@
 """A program of which nothing is split says so, and what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-import ttxdsl
 from ttxdsl.cli.main import main
-from ttxdsl.diagnostics.remarks import Remark
 
 PRODUCT = """\
 MESH
@@ -26,11 +22,6 @@ def product(mesh: str = "", sharding: str = "") -> str:
     if sharding:
         sharding = f"{{sdy.sharding = #sdy.sharding<@mesh, [{sharding}]>}}"
     return PRODUCT.replace("MESH", mesh).replace("XSHARDING", sharding)
-
-
-def told(text: str, **options: tuple[int, ...]) -> list[Remark]:
-    remarks = ttxdsl.load(text).partition(**options).remarks  # pyright: ignore[reportArgumentType]
-    return [one for one in remarks if "nothing is sharded" in one.message]
 
 
 SOLVED = """\

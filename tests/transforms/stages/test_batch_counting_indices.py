@@ -1,7 +1,5 @@
 """Gathers and scatters whose indices count, in the spellings of JAX and torch-xla."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What sdy says where nothing is split goes; programs compute what they did."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

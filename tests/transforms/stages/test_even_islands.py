@@ -1,7 +1,5 @@
 """Even values between values that are kept whole are whole, too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

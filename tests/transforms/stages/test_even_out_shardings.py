@@ -1,7 +1,5 @@
 """Dimensions that their axes do not divide: whole inside, refused at the border."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`fold-tuples`: what the program packs itself is taken apart, other tuples stay."""
 
-from __future__ import annotations
-
 from tests.transforms.run_pass import run_passes
 
 T, U = "tensor<4xf32>", "tensor<2xi32>"

@@ -1,7 +1,5 @@
 """Passes that let shifts and pieces of a split dimension send what crosses."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 

@@ -1,7 +1,5 @@
 """`pad-borders`: uneven arguments and results compile, and run to one device's numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Reshapes whose dimensions the axes of the operand do not fit, and moves of whole values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Slices at computed starts along a split dimension: sums of parts, where these are less."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

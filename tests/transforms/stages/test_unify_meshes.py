@@ -1,7 +1,5 @@
 """Several meshes become one; programs compute what they did, errors name two meshes."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

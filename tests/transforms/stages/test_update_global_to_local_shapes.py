@@ -4,8 +4,6 @@
 pipeline, and is run again on the virtual mesh.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Each invariant: a module that breaks it after its stage, and may before."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

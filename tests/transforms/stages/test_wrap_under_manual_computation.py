@@ -1,7 +1,5 @@
 """Stage 9: which functions are wrapped, and what their boundary says."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.func import FuncOp
 

@@ -274,11 +274,7 @@ class _Flow:
                 break
 
     def _hand_on_all(self, op: Operation, edges: DataFlowTrait) -> bool:
-        """Let what is known of an op's values be known of what they are handed on to.
-
-        Returns:
-            Whether that is anything new.
-        """
+        """Let values that an op's are handed on to know the same; return if any is new."""
         self.gathered.pop(op, None)
         self.met.pop(op, None)
         changed = False
@@ -305,11 +301,7 @@ class _Flow:
     def _hand_on(
         self, op: Operation, sources: list[SSAValue], targets: tuple[SSAValue, ...]
     ) -> bool:
-        """Let what is known of the sources of an edge be known of its targets.
-
-        Returns:
-            Whether anything about the targets is new.
-        """
+        """Let targets of an edge know what its sources do; return if any of it is new."""
         owner = targets[0]
         dim = self.split.get(owner)
         mask = self.reduced.get(owner, 0) | self._reduced_among(sources)
@@ -383,12 +375,7 @@ class Batch(NamedTuple):
 def _best(
     free: list[tuple[dict[int, int], _Flow]], others: list[tuple[dict[int, int], _Flow]]
 ) -> tuple[dict[int, int], _Flow] | None:
-    """The candidate to take, if any.
-
-    Args:
-        free: those of which nothing but final reductions communicates.
-        others: those that are worth what they send in between.
-    """
+    """Return the best of those that only reduce last (free), else of the others."""
     most = max((flow.work for _, flow in free), default=0)
     more = [
         candidate for candidate in others if candidate[1].work > WORTH_TALKING * most

@@ -11,8 +11,6 @@ forward pass on, whatever was to be saved (libtpu 0.0.52: the dense layer of Dee
 of one, 1.8 GiB on v5p).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -74,7 +72,10 @@ def simplified(module: ModuleOp) -> Simplified | None:
         for loop in ops_of_type(module, stablehlo.WhileOp)
         if counts.of(loop) == 1 and frontend_attribute(loop, _STAYS) != "true"
     ]
-    if not (any(map(_has_product, single)) or _has_equal_values(module)):
+    if not (
+        any(is_product(op) for loop in single for op in loop.body.walk())
+        or _has_equal_values(module)
+    ):
         return None
     values: dict[SSAValue, SSAValue] = {}
     copy = module.clone(values)
@@ -99,10 +100,6 @@ def simplified(module: ModuleOp) -> Simplified | None:
 
 def _is_used(value: SSAValue) -> bool:
     return value.first_use is not None
-
-
-def _has_product(loop: stablehlo.WhileOp) -> bool:
-    return any(map(is_product, loop.body.walk()))
 
 
 def _has_equal_values(module: ModuleOp) -> bool:

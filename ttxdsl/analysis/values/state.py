@@ -131,13 +131,7 @@ class _Ends:
 def _parting(
     group: Sequence[int], own: Sequence[list[int]], others: Sequence[list[int]]
 ) -> list[int]:
-    """Return the members of a group that agree with none of the other side in more parts.
-
-    Args:
-        group: one side of it.
-        own: the next longer end of each; empty of a path that has no more parts.
-        others: those of the other side.
-    """
+    """Return the members of a group that agree with none of the other side in more parts."""
     longer = Counter(end[0] for end in others if end)
     return [
         index

@@ -1,7 +1,5 @@
 """The devices that arrays of JAX are on."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

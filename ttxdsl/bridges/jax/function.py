@@ -250,11 +250,7 @@ def _mesh(jax: Any, exported: ForXla, devices: Sequence[Any] | None) -> Any:
 
 
 def _require_arrays_of(jax: Any, dtype: Any) -> None:
-    """Raise if JAX has no arrays of an element type.
-
-    Raises:
-        CompileError: 64 bits, where JAX is not told to have them.
-    """
+    """Raise if JAX has no arrays of an element type."""
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise CompileError(
             f"the program has {dtype} at its border, and JAX has no such arrays",

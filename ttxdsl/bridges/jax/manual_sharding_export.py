@@ -192,11 +192,7 @@ def _shardings_of(
 
 
 def _leave_callbacks(module: ModuleOp) -> None:
-    """Remove calls of Python functions, as the virtual mesh does.
-
-    Raises:
-        UnsupportedError: the program goes on with what one returns.
-    """
+    """Remove calls of Python functions, as the virtual mesh does."""
     for op in ops_of_type(module, stablehlo.CustomCallOp):
         if op.call_target_name.data not in PYTHON_CALLBACKS:
             continue
@@ -461,11 +457,7 @@ def _axes_named(manuals: Sequence[sdy.ManualComputationOp]) -> Iterable[AxisRef]
 
 
 def _parts(mesh: Mesh, named: Iterable[AxisRef]) -> dict[str, list[AxisRef]]:
-    """Each axis in the largest parts of which all parts that are named consist.
-
-    Raises:
-        UnsupportedError: two overlap, and neither ends where the other does.
-    """
+    """Each axis in the largest parts of which all parts that are named consist."""
     ends = {name: {1, size} for name, size in mesh.axes}
     for axis in named:
         ends[axis.name] |= {axis.pre_size, axis.next_pre_size_in(mesh)}

@@ -100,11 +100,7 @@ def _require_no_arguments(
 def _lowered(
     jax: Any, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Return the `jax.stages.Lowered` of a function or of one of JAX's stages.
-
-    Raises:
-        CompileError: it is neither.
-    """
+    """Return the `jax.stages.Lowered` of a function or of one of JAX's stages."""
     # flax.nnx.jit wraps JAX's stages of a function from states to states
     given = getattr(function, "lowered", function)
     if isinstance(given, jax.stages.Lowered):

@@ -245,14 +245,7 @@ class RankMesh(DeviceMesh):
         part_of: Sequence[int],
         virtual: Callable[[Array], Array | Scattered],
     ) -> Array | Scattered:
-        """Return the whole value in parts, each with the first device that holds it.
-
-        Args:
-            x: local values.
-            counts: how many parts each dimension is split in.
-            part_of: for each position the number of its part.
-            virtual: makes the same of the values of all devices.
-        """
+        """Return the whole value in parts, each with the first device that holds it."""
         rows = self.linear(x, len(counts))
         table = np.array(part_of)
         held, holder = np.unique(table, return_index=True)
@@ -330,12 +323,7 @@ class RankMesh(DeviceMesh):
         return _Routes(ordered, row_of, members, index)
 
     def _moves(self, pairs: Iterable[tuple[int, int, int, int]]) -> _Moves:
-        """Return the moves of rows.
-
-        Args:
-            pairs: positions of source and target, and the places of the row in the rows
-                of the source's process and in the results of the target's.
-        """
+        """Return the moves of (source, target, row of the source, place of the target)."""
         moves, me = _Moves({}, {}), self.world.rank
         for source, target, row, place in pairs:
             of, to = int(self._owner[source]), int(self._owner[target])

@@ -199,9 +199,6 @@ def _write(world: World, results: Sequence[Any], folder: Path) -> None:
     """Results as `result0.npy`, …, each part by the process that has it.
 
     They get their names when all parts of all of them are written.
-
-    Raises:
-        CompileError: a file cannot be written; none is changed then.
     """
     shown = visible(str(folder))
     names: list[str] = []

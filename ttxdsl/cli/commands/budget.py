@@ -85,11 +85,7 @@ class _Part:
 
 
 def _files(paths: Sequence[Path], *, all_of_them: bool) -> Iterator[Path]:
-    """The files of the command line; of folders those with limits, or all.
-
-    Raises:
-        CompileError: a folder has none.
-    """
+    """The files of the command line; of folders those with limits, or all."""
     for path in paths:
         if not path.is_dir():
             yield path
@@ -151,11 +147,7 @@ def _checked(path: Path, options: argparse.Namespace) -> list[Finding]:
 
 
 def _write(file: Path, change: Callable[[str], str]) -> None:
-    """Change the text of a file.
-
-    Raises:
-        CompileError: it is no text, or cannot be written.
-    """
+    """Change the text of a file."""
     try:
         text = None if str(file) == "-" else file.read_bytes().decode()
     except UnicodeDecodeError:
@@ -173,11 +165,7 @@ def _write(file: Path, change: Callable[[str], str]) -> None:
 def _beside_baseline(
     files: Sequence[Path], options: argparse.Namespace
 ) -> list[tuple[str, list[Finding]]]:
-    """Each program with its limits in the baseline, which may be written first.
-
-    Raises:
-        CompileError: one is not there, or there is one that is no program any more.
-    """
+    """Each program with its limits in the baseline, which may be written first."""
     baseline: Path = options.baseline
     parts = {
         _from_folder(part.name, baseline): part

@@ -65,11 +65,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _require_consistent(options: argparse.Namespace) -> None:
-    """Refuse options of the question that is not asked.
-
-    Raises:
-        CompileError: naming one.
-    """
+    """Refuse options of the question that is not asked."""
     with_devices = options.devices is not None
     if options.keep and options.ignore_shardings:
         raise CompileError("--keep and --ignore-shardings contradict each other")

@@ -42,11 +42,7 @@ _MOST_SHOWN = 1 << 18
 
 
 def _entries(module: ModuleOp, entry: str | None) -> list[FuncOp]:
-    """The functions to run: the one that is meant, or all that take nothing.
-
-    Raises:
-        CompileError: it is not clear which function is meant.
-    """
+    """The functions to run: the one that is meant, or all that take nothing."""
     public = entry_functions(module)
     names = [function.sym_name.data for function in public]
     if entry is None and "main" not in names and len(public) > 1:
@@ -58,11 +54,7 @@ def _entries(module: ModuleOp, entry: str | None) -> list[FuncOp]:
 
 
 def _dense_arguments(text: str) -> list[Array]:
-    """The arrays of `[dense<1> : tensor<2xi32>, …]`.
-
-    Raises:
-        CompileError: the text is no list of such constants.
-    """
+    """The arrays of `[dense<1> : tensor<2xi32>, …]`."""
     try:
         attribute = Parser(make_context(), text, "--args").parse_attribute()
     except ParseError as error:

@@ -1,7 +1,5 @@
 """Options that say which machine times are modelled with."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from dataclasses import replace

@@ -205,13 +205,7 @@ class Lowering:
     def _quantized(
         self, rule: Rule, op: Operation, floats: Operation
     ) -> Sequence[SSAValue]:
-        """An op of quantized numbers: what they stand for, the op of floats, quantized.
-
-        Args:
-            rule: lowers the op.
-            op: the op.
-            floats: the same op with operands and results that are floats.
-        """
+        """An op of quantized numbers: what they stand for, the op of floats, quantized."""
         build, inner = self.builder, self.inside(self.builder)
         for given, real in zip(op.operands, floats.operands, strict=True):
             value = self[given]

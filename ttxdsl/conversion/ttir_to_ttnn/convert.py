@@ -247,7 +247,8 @@ def _rebuilt_by_name(target: type[TTOp]) -> TTNNRule:
             sizes.append(len(values))
         properties = dict(op.properties)
         properties.pop("operandSegmentSizes", None)
-        axis = properties.pop("dimension", None) if _has_channels(op) else None
+        has_channels = op.mnemonic().startswith("batch_norm")
+        axis = properties.pop("dimension", None) if has_channels else None
         if isinstance(axis, IntegerAttr) and axis.value.data != 1:
             raise UnsupportedError("ttnn has the channels in dimension 1", op)
         if segmented:
@@ -261,11 +262,6 @@ def _rebuilt_by_name(target: type[TTOp]) -> TTNNRule:
         return low.add(new_op).results
 
     return lower
-
-
-def _has_channels(op: TTOp) -> bool:
-    """Whether an op of ttir has a property for the dimension of the channels."""
-    return op.mnemonic().startswith("batch_norm")
 
 
 def _twin(source: type[TTOp]) -> type[TTOp] | None:
@@ -430,18 +426,7 @@ def _matrix(
     *,
     last: bool,
 ) -> tuple[SSAValue, bool]:
-    """Return an operand as `[batch…, free, contracted]`, or the last two swapped.
-
-    Args:
-        low: where ops go.
-        value: the operand.
-        batch: its batch dimensions, in order.
-        contract: its contracted dimensions, in order.
-        last: whether the contracted dimension should be the last one.
-
-    Returns:
-        The operand, and whether its last two dimensions are still the wrong way round.
-    """
+    """Return an operand as `[batch…, free, contracted]`; whether the last two are swapped."""
     shape = tensor_type(value).get_shape()
     free = [dim for dim in range(len(shape)) if dim not in (*batch, *contract)]
     sizes = {

@@ -50,11 +50,6 @@ def lowers_to_ttnn(op_class: type[Operation]) -> Callable[[_RuleT], _RuleT]:
     return register
 
 
-def registered_rule(name: str) -> "TTNNRule | None":
-    """Return the rule that `lowers_to_ttnn` was told for ops of a name."""
-    return _registered.get(name)
-
-
 @dataclass
 class TTNNLowering:
     """The state of lowering one block.
@@ -135,7 +130,7 @@ class TTNNLowering:
             if op.name == "func.return":
                 self.add(op.clone(value_mapper=dict(self.values)))
                 continue
-            rule = registered_rule(op.name) or self.rule_of(type(op), self.vocabulary)
+            rule = _registered.get(op.name) or self.rule_of(type(op), self.vocabulary)
             if rule is None:
                 raise UnsupportedError("it is no ttir op", op)
             results = results_of_rule(op, rule(self, op))

@@ -447,13 +447,7 @@ class _ComputationOp(SymbolUserOp, ABC):
         properties: dict[str, Attribute],
         parse_own: Callable[[], dict[str, Attribute]] | None = None,
     ) -> Self:
-        """Parse from the operands on.
-
-        Args:
-            parser: the parser.
-            properties: what was parsed before.
-            parse_own: parses properties behind the shardings, which then must be there.
-        """
+        """Parse from the operands on."""
         start = parser.pos
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand

@@ -342,11 +342,6 @@ def resized(
 def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) -> None:
     """Write a candidate's mesh and shardings into a module.
 
-    Args:
-        module: the program, which is changed.
-        function: its entry function.
-        candidate: what to write.
-
     Raises:
         CompileError: an axis splits something that is no ranked tensor.
         UnsupportedError: the program lists devices that hold for its own mesh only.

@@ -143,11 +143,7 @@ class _Reader:
         self.saved = {stack.value: stack for stack in kept}
 
     def replace(self, stack: _Stack, index: int) -> None:
-        """Replace all slices of a stack in the loop by what makes it.
-
-        Raises:
-            CompileError: it is read otherwise, or needs what is not saved.
-        """
+        """Replace all slices of a stack in the loop by what makes it."""
         argument = self.loop.body.block.args[index]
         slices: list[stablehlo.DynamicSliceOp] = []
         for use in list(argument.uses):

@@ -238,9 +238,6 @@ def _meshes(module: ModuleOp, devices: int) -> list[Candidate]:
     """Return the mesh with other sizes, those nearest to its own first.
 
     Axes that no sharding names would only repeat the work; of many those that most name.
-
-    Raises:
-        CompileError: the program has several meshes or none.
     """
     meshes = {mesh for mesh in sdy.mesh_table(module).values() if mesh.axes}
     if len(meshes) != 1:

@@ -217,12 +217,7 @@ def _draws_much(module: ModuleOp, peak_bytes: int) -> bool:
 
 
 def _anew(planner: _Planner, origin: Origin | None) -> Iterator[_Change]:
-    """Yield the changes that are compiled.
-
-    Args:
-        planner: of the step.
-        origin: the program as loaded.
-    """
+    """Yield the changes that are compiled."""
     if origin is None:
         return
     module, compiled = origin.module, origin.compiled

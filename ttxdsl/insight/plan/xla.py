@@ -98,13 +98,7 @@ def usage_as_xla(
 def origin_as_xla(
     module: ModuleOp, origin: Origin | None, peak_bytes: int
 ) -> Origin | None:
-    """Return how XLA would partition a step, if that can hold clearly more than the stages do.
-
-    Args:
-        module: the per-device program.
-        origin: what it was made of.
-        peak_bytes: of it.
-    """
+    """Return how XLA would partition a step, if that can hold clearly more than the stages do."""
     most = max(whole_result_bytes(module), moved_bytes(module))
     if origin is None or most < _WORTH_A_COMPILATION * peak_bytes:
         return None

@@ -17,11 +17,6 @@ def reasons_of(
 ) -> tuple[list[str], list[int]]:
     """Return the reasons of a program's collectives; those of several layers share one.
 
-    Args:
-        explainer: of the program.
-        machine: for times.
-        jobs: processes to compile changes in.
-
     Returns:
         The reasons, as texts, and for each collective the number of its reason.
     """

@@ -32,13 +32,7 @@ def not_compared(comparisons: Sequence[Comparison]) -> list[int]:
 def tell_of_nothing(
     console: Terminal, results: Sequence[int], names: Sequence[str] = ()
 ) -> None:
-    """Say that results are no numbers on these inputs, and what to do.
-
-    Args:
-        console: where to.
-        results: which are no numbers.
-        names: of all results, numbers or paths.
-    """
+    """Say that results are no numbers on these inputs, and what to do."""
     if results:
         told = f"result{'s' if len(results) > 1 else ''} {number_ranges(results)}"
         if names and not any(names[at].isdigit() for at in results):

@@ -322,13 +322,7 @@ def _moved(group: Sequence[answers.WhyCollective]) -> list[str]:
 def _reasons(
     group: Sequence[answers.WhyCollective], *, named: bool, brief: bool
 ) -> str:
-    """Return the cell of a row's causes: op and line, then what disagrees and why.
-
-    Args:
-        group: the collectives of the row; if they are unlike it is of the first.
-        named: whether a column of its own says where they are.
-        brief: whether to leave out what disagrees where annotations are known.
-    """
+    """Return the cell of a row's causes: op and line, then what disagrees and why."""
 
     first = group[0]
 

@@ -129,11 +129,7 @@ def _cut_of(
     unreduced: _Refs,
     shape: tuple[int, ...],
 ) -> _ShardViews:
-    """Return the cut of values of a shape, whose first dimensions are the axes.
-
-    Raises:
-        InterpretationError: a dimension that its axes do not divide.
-    """
+    """Return the cut of values of a shape, whose first dimensions are the axes."""
     split = _split_of(axes, dims, unreduced)
     sizes, extents = split.atoms.sizes, split.atoms.extents(shape[: len(axes)])
     cut: dict[object, int] = {

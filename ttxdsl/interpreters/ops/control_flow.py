@@ -102,11 +102,7 @@ def run_counted(
 
 
 def _take_turn(interpreter: Interpreter, loop: Loop) -> None:
-    """Count a turn of a loop.
-
-    Raises:
-        LimitError: there were as many as there may be.
-    """
+    """Count a turn of a loop."""
     state = session(interpreter)
     if state.steps == state.max_steps:
         raise LimitError(
@@ -149,12 +145,6 @@ def require_company(
     interpreter: Interpreter, op: Operation, mesh: DeviceMesh, groups: Groups
 ) -> None:
     """Refuse a collective that some devices of a group never come to.
-
-    Args:
-        interpreter: runs it.
-        op: the collective.
-        mesh: its devices.
-        groups: of positions, or pairs of a sender and a receiver.
 
     Raises:
         CompileError: a loop or branch runs on some devices of a group and not on others,

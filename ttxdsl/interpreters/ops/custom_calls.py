@@ -65,11 +65,7 @@ def _top_k(op: stablehlo.CustomCallOp, x: Array) -> tuple[Array, ...]:
 def _first_by_comparator(
     interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Return all of the elements that an approximation looks for: its recall is 1.
-
-    Raises:
-        UnsupportedError: the call is not one as JAX writes it.
-    """
+    """Return all of the elements that an approximation looks for: its recall is 1."""
     known = first_by_comparator(op)
     if known is None:
         raise UnsupportedError(
@@ -105,11 +101,7 @@ def _expected(expect: Callable[..., None], *limits: float) -> CustomCall:
 def _python_callback(
     interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Do nothing, with a remark a run: the function is not in the program.
-
-    Raises:
-        UnsupportedError: the program goes on with what it returns.
-    """
+    """Do nothing, with a remark a run: the function is not in the program."""
     if not all(isinstance(type_, TokenType) for type_ in op.result_types):
         raise UnsupportedError(
             "calls back a Python function, which is not in the program, for its results",

@@ -247,11 +247,6 @@ def _is_repeated_anyway(
 
     They do so by themselves, and a view of each stretch takes NumPy as long as what a
     ufunc does before it starts.
-
-    Args:
-        step: the op.
-        readers: those in the run that read its result.
-        short: places of results that are not repeated.
     """
     (result,), (_, shape, _) = step.makes, step.results[0]
     if not _is_view(step):
@@ -398,8 +393,13 @@ class RegionPlan:
         rest: list[PlannedOp] = []
         for step in self.steps:
             value = None
-            if _is_pure(step) and (
-                not step.uses or (self.repeats and all(at in known for at in step.uses))
+            if (
+                step.compiled is not None
+                and not step.deferred
+                and (
+                    not step.uses
+                    or (self.repeats and all(at in known for at in step.uses))
+                )
             ):
                 value = evaluate(step, [known[at] for at in step.uses])
             size = _held_bytes(value) if step.uses and value is not None else 0
@@ -413,10 +413,6 @@ class RegionPlan:
             for at in (*step.uses, *(at for _, at in step.captured)):
                 if at in known:
                     self.frame[at] = known[at]
-
-
-def _is_pure(step: PlannedOp) -> bool:
-    return step.compiled is not None and not step.deferred
 
 
 def _held_bytes(value: Array) -> int:

@@ -57,11 +57,7 @@ def suffix_behind(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes:
 def _closed(
     before: TensorSharding, axes_per_dim: Sequence[Axes], unreduced: Axes | None = None
 ) -> TensorSharding:
-    """Closed dimensions with these axes on the mesh that `before` names.
-
-    Raises:
-        ValueError: if two of the axes cannot be in one sharding.
-    """
+    """Closed dimensions with these axes on the mesh that `before` names."""
     kept = before.unreduced if unreduced is None else unreduced
     after = TensorSharding.closed(before.mesh, axes_per_dim).with_unreduced(
         kept, before.reduction

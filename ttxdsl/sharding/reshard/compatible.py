@@ -408,11 +408,7 @@ def spread_overflow(
 
 
 def _hand_out(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[list[Axes], Axes]:
-    """Give axes in order to factors of these sizes, splitting them to fit evenly.
-
-    Returns:
-        The axes of each factor, and those from the first on that no factor can take.
-    """
+    """Give axes in order to factors, split to fit evenly; return the rest, too."""
     room = list(sizes)
     shares: list[Axes] = [()] * len(sizes)
     rest = list(axes)

@@ -425,12 +425,7 @@ class _Planner:
     # 3. All-to-alls
 
     def all_to_all(self, *, in_order: bool) -> None:
-        """Move the last surplus axes of every dimension to where they belong.
-
-        Args:
-            in_order: only what arrives at its very place; moving the right axes first
-                saves a permute later.
-        """
+        """Move the last surplus axes of every dimension to where they belong."""
         for dim in range(self.rank):
             while (move := self.next_move(dim, in_order=in_order)) is not None:
                 self.steps.append(collectives.AllToAll((move,)))

@@ -4,8 +4,6 @@ A slice cuts each dimension by itself, and a dynamic slice of a whole dimension 
 at 0, so cutting all other dimensions first gives the same value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType

@@ -6,8 +6,6 @@ on operands made that way. The first one dominates the second. Other ops stay: t
 nothing that is counted here.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Sequence
 

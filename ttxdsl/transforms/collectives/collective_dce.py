@@ -9,8 +9,6 @@ carries: its initial value stands for it in every iteration. All devices run the
 ops, so nobody waits for a collective that is gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -80,11 +78,7 @@ def _is_only_for(users: dict[Operation, None], block: Block, op: Operation) -> b
 
 
 def _keep_carries(program: DeviceProgram, loop: stablehlo.WhileOp) -> bool:
-    """Let a loop hand on as they are the carries that are for themselves alone.
-
-    Returns:
-        Whether it did, and something is sent for them alone.
-    """
+    """Hand on carries that are for themselves alone; return whether any sends."""
     body, condition = loop.body.block, loop.cond.block
     end = body.last_op
     assert end is not None

@@ -13,8 +13,6 @@ move ahead of the first.
 Each join leaves one permute less and sends no more, so it ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

@@ -75,11 +75,7 @@ class _Parts:
         return dims
 
     def find_wanted(self, ops: list[Operation]) -> list[Operation]:
-        """Ask every op, users first, in which parts it takes its operands.
-
-        Returns:
-            The slices along the axis and the ops of `wanted`, in program order.
-        """
+        """Ask every op, users first, in which parts it takes its operands; return slices and wanted."""
         asked: dict[SSAValue, list[int]] = {}
         concerned: list[Operation] = []
         for op in reversed(ops):

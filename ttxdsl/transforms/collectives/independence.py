@@ -63,10 +63,6 @@ def _ahead(numbers: Mapping[Operation, int], first: Operation) -> list[int]:
     """Return for each of some ops of a block the set of those that it needs.
 
     An op with an effect needs the one before it. Sets are the bits of a number.
-
-    Args:
-        numbers: the ops.
-        first: the one that stands ahead of all others.
     """
     ahead: dict[int, int] = {}  # by the identity of a value, which is quicker
     known_of = ahead.get

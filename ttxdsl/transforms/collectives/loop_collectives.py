@@ -16,8 +16,6 @@ others with zero. Nothing else in the loop may look at c or at what is on the wa
 (Floating-point sums round in another order.) It is done where that sends no more.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 

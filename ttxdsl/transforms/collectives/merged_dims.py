@@ -278,13 +278,7 @@ _ABLE = (
 def _properties(
     op: Operation, both: _Merged, held: Sequence[_Merged | None]
 ) -> dict[str, Attribute]:
-    """Return an op's properties on dimensions, where one of its result's is two.
-
-    Args:
-        op: the op.
-        both: the two of the result.
-        held: those of each operand that has them.
-    """
+    """Return an op's properties on dimensions, where one of its result's is two."""
     first = held[0] if held else None
     match op:
         case stablehlo.TransposeOp() if first is not None:

@@ -202,13 +202,7 @@ class _Region:
     def _held(
         self, op: Operation, dims: Places, divided: Sequence[int]
     ) -> list[Places | None] | None:
-        """Return the dimensions of each operand that hold those of the result.
-
-        Args:
-            op: the op.
-            dims: of its result.
-            divided: what has to divide each of them.
-        """
+        """Return the dimensions of each operand that hold those of the result."""
         columns = [held_in(op, dim) for dim in dims]
         held: list[Places | None] = []
         for index, operand in enumerate(op.operands):

@@ -9,8 +9,6 @@ place p of part i is at i (high - low) + p - low. A sum of one number and zeros 
 number (floats add negative zeros).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType

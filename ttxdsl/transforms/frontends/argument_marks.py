@@ -63,11 +63,7 @@ def import_argument_marks(module: ModuleOp) -> None:
 
 
 def _marked_attributes(mark: Operation) -> dict[str, Attribute]:
-    """Return the attributes of an argument that a mark speaks of.
-
-    Raises:
-        CompileError: see `import_argument_marks`.
-    """
+    """Return the attributes of an argument that a mark speaks of."""
     if len(mark.operands) != 1 or mark.result_types != mark.operand_types:
         raise CompileError("a mark is of one tensor, which it returns", mark)
     attributes: Mapping[str, Attribute] = mark.attributes

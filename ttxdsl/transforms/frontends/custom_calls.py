@@ -81,11 +81,7 @@ def declare_mesh(module: ModuleOp, sizes: Sequence[int]) -> None:
 
 
 def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorSharding:
-    """The sharding over the mesh of the program, its axes named and not numbered.
-
-    Raises:
-        CompileError: the mesh has no axis of a number.
-    """
+    """The sharding over the mesh of the program, its axes named and not numbered."""
     module = sdy.enclosing_module(op)
     assert module is not None
     meshes = sdy.mesh_table(module)

@@ -77,11 +77,7 @@ class _Reader:
         self._known: dict[str, Attribute] = {}
 
     def attribute(self, key: str, attribute: Attribute, where: Operation) -> Attribute:
-        """Return the attribute under a key, parsed if it is text.
-
-        Raises:
-            CompileError: it is no attribute.
-        """
+        """Return the attribute under a key, parsed if it is text."""
         if not isinstance(attribute, StringAttr):
             return attribute
         text = attribute.data.replace('\\"', '"')
@@ -101,11 +97,7 @@ class _Reader:
     def of_type(
         self, key: str, attribute: Attribute, type: type[T], where: Operation
     ) -> T:
-        """Return the attribute under a key, of a class.
-
-        Raises:
-            CompileError: it is no such attribute.
-        """
+        """Return the attribute under a key, of a class."""
         read = self.attribute(key, attribute, where)
         if isinstance(read, type):
             return read
@@ -126,11 +118,7 @@ class _Reader:
         types: Mapping[str, type[Attribute]],
         where: Operation,
     ) -> dict[str, Attribute]:
-        """Return all of sdy's attributes among some entries.
-
-        Raises:
-            CompileError: a key is not known.
-        """
+        """Return all of sdy's attributes among some entries."""
         meant: dict[str, Attribute] = {}
         for key, entry in entries.items():
             if not key.startswith(PREFIX) or key in _IDLE or _is_blank(entry):

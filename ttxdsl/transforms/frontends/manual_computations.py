@@ -189,11 +189,7 @@ class _Body:
             self.shardings.append(sharding)
 
     def copy(self, value: SSAValue, user: Operation) -> None:
-        """Compute an outside value again inside, where it is the same on all devices.
-
-        Raises:
-            CompileError: it is not, as it comes from an argument or has side effects.
-        """
+        """Compute an outside value again inside, where it is the same on all devices."""
         if value in self.local:
             return
         owner = value.owner

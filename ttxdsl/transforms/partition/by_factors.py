@@ -118,11 +118,7 @@ def _also_replicated(all_parts: Sequence[DimParts], replicated: set[int]) -> boo
 
 
 def _common_mesh(op: Operation, layouts: Sequence[Layout | None]) -> Mesh | None:
-    """Return the mesh of all that is split.
-
-    Raises:
-        CompileError: if there are several.
-    """
+    """Return the mesh of all that is split."""
     meshes = {layout.mesh for layout in layouts if layout and layout.is_sharded}
     if len(meshes) > 1:
         raise CompileError(
@@ -157,15 +153,6 @@ def _plan(
     """Decide how each operand and result of an op lies while it is computed.
 
     Found once for ops that are alike and lie alike, the very same layouts and division.
-
-    Args:
-        ctx: remembers the plans.
-        op: the op.
-        division: the factors of each dimension.
-        operands: the layout of each operand.
-        results: the layout wanted of each result.
-        local: the factors that can be split without communication.
-        reduced: factors that are reduced, beside those that the rule calls so.
 
     Raises:
         CompileError: if a local factor is split differently in two places.

@@ -271,11 +271,7 @@ class _Splitting:
                 use.operation.operands[use.index] = reshape.result
 
     def _function_shardings(self) -> Iterator[Callable[[], None]]:
-        """Yield what sets the shardings of arguments and results that change.
-
-        Raises:
-            UnsupportedError: axes do not divide the part that gets them.
-        """
+        """Yield what sets the shardings of arguments and results that change."""
         block, function = self._entry.body.block, self._entry
         assert block.last_op is not None
         arguments = block.args, sdy.func_argument_shardings(function)

@@ -89,11 +89,7 @@ def _check_mesh_shape(module: ModuleOp, mesh_shape: tuple[int, ...]) -> None:
 
 
 def _device_count(mesh_shape: tuple[int, ...]) -> int:
-    """Return the n of `n`, `1,n` or an absent shape.
-
-    Raises:
-        CompileError: a shape with more than one axis to split over.
-    """
+    """Return the n of `n`, `1,n` or an absent shape."""
     if any(size < 1 for size in mesh_shape):
         raise CompileError(f"mesh-shape: sizes are at least 1, got {mesh_shape}")
     if prod(mesh_shape) > MOST_DEVICES:
@@ -142,11 +138,7 @@ def _declared_batch(
 
 
 def _found_batch(function: FuncOp, count: int) -> Mapping[int, int]:
-    """Return the dimension to split of each argument, found from the program.
-
-    Raises:
-        CompileError: there is a batch that `count` devices cannot share, but others can.
-    """
+    """Return the dimension to split of each argument, found from the program."""
     # programs that have shardings start faster without
     from ttxdsl.analysis.batching.batch import (
         find_batch,

@@ -52,14 +52,6 @@ def _batches(
     """Return the dimensions of the operand that may become batching dimensions.
 
     Index vectors keep an entry, for one without any has no place to be written to.
-
-    Args:
-        operand: what is gathered from or scattered to.
-        indices: tell where.
-        vector_dim: the dimension of the indices that index vectors lie along.
-        positions: for each entry the dimension of the operand that it positions.
-        sizes: of a window, by dimension of the operand.
-        taken: dimensions of the indices that count batches already.
     """
     from ttxdsl.analysis.values.offsets import At, counted_dim
 

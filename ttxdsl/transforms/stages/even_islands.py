@@ -9,7 +9,7 @@ neighbours are whole along it. In loops they stay; `pad-carries` weighs those.
 it sends at least what its readers gather. Each island is looked at once.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -17,7 +17,6 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import is_tensor
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
-from ttxdsl.sharding.factors import TensorMapping
 
 KEEP_ISLANDS_WHOLE = "keep-islands-whole"
 """What `tt-stablehlo-pipeline{without=…}` leaves out."""
@@ -52,14 +51,7 @@ def keep_islands_whole(changed: Iterable[Operation]) -> None:
 
 
 def _reached(start: _Dim, axes: Axes, seen: Set[_Dim]) -> tuple[set[_Dim], bool]:
-    """Return values that are split together, and whether they are an island.
-
-    Args:
-        start: one of them.
-        axes: that split them.
-        seen: values that were reached before: those that axes still split are in no
-            island, nor is what they are linked with.
-    """
+    """Return values that are split together, and whether they are an island."""
     members, waiting = {start}, [start]
     while waiting:
         neighbours = _neighbours(*waiting.pop())
@@ -94,12 +86,8 @@ def _neighbours(value: SSAValue, dim: int) -> list[_Dim] | None:
         if len(factors) != 1 or not any(map(factors.__eq__, rule.results[0])):
             return None
         for other, mapping in zip(values, rule.tensors, strict=True):
-            dims = [*_dims_with(mapping, factors[0])]
+            dims = [at for at, own in enumerate(mapping) if factors[0] in own]
             if any(mapping[at] != factors for at in dims):
                 return None
             neighbours += [(other, at) for at in dims if other is not value]
     return neighbours
-
-
-def _dims_with(mapping: TensorMapping, factor: int) -> Iterator[int]:
-    return (at for at, factors in enumerate(mapping) if factor in factors)

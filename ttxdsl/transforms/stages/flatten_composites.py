@@ -84,11 +84,7 @@ class _Flattener:
         self.count = 0
 
     def visit(self, root: FuncOp) -> None:
-        """Take the composites of a function apart, and those of their bodies.
-
-        Raises:
-            UnsupportedError: one contains itself.
-        """
+        """Take the composites of a function apart, and those of their bodies."""
         path = [root]
         while path:
             function = path[-1]

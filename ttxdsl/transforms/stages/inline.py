@@ -113,13 +113,7 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Ope
 
 
 def _inline_all(function: FuncOp, symbols: Symbols, left: Counter[str]) -> None:
-    """Replace the calls in a function, and those that come with the callees' bodies.
-
-    Args:
-        function: where to inline.
-        symbols: the functions of the module.
-        left: how many calls each function has that only calls name; kept true.
-    """
+    """Replace the calls in a function, and those that come with the callees' bodies."""
     pending = calls_in(function)[::-1]
     while pending:
         call = pending.pop()

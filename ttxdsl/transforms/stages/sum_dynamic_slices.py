@@ -117,14 +117,7 @@ def _times(value: SSAValue, runs: Runs) -> int:
 
 
 def _add_price(prices: _Prices, slice_: _Slice, moves: int, times: int) -> None:
-    """Add what one of the slices of a value costs, and what the value does once.
-
-    Args:
-        prices: of all slices of the value.
-        one: the slice.
-        moves: how often the value is moved.
-        times: how often the slice is taken.
-    """
+    """Add what one of the slices of a value costs, and what the value does once."""
     operand, dim = slice_.operand, slice_.dim
     element, among = element_of(slice_.op.operand), operand.shards(dim)
     held = tensor_bytes(operand.local_shape, element)

@@ -178,11 +178,7 @@ def _free_calls(module: ModuleOp, named: _Named) -> bool:
 
 
 def _require_unnoticed(op: Operation) -> None:
-    """Raise for an op of one device with effects that show if all devices run it.
-
-    Raises:
-        UnsupportedError: naming it.
-    """
+    """Raise for an op of one device with effects that show if all devices run it."""
     match op:
         case stablehlo.CustomCallOp():
             answers = not all(isinstance(type_, TokenType) for type_ in op.result_types)
@@ -235,11 +231,7 @@ class _Rewrite:
     """
 
     def __init__(self, module: ModuleOp, named: _Named, used: list[Mesh]):
-        """Find the mesh.
-
-        Raises:
-            UnsupportedError: there is none.
-        """
+        """Find the mesh."""
         self.module = module
         self.named = named
         self.used = used

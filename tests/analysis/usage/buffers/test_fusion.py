@@ -1,7 +1,5 @@
 """What is fused takes no memory; what several products read is made once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

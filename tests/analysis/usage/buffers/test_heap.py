@@ -1,7 +1,5 @@
 """Buffers in the order of the program: gaps are used, and what lives long splits them."""
 
-from __future__ import annotations
-
 from ttxdsl.analysis.usage.buffers.allocation import Heap
 
 

@@ -1,7 +1,5 @@
 """Layouts that convolutions and products ask for, and what copies they take."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -26,13 +24,6 @@ func.func @main(%x: {IMAGES}, %w: {KERNEL}) -> {IMAGES} {{
   %1 = stablehlo.convolution(%0, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({IMAGES}, {KERNEL}) -> {IMAGES}
   return %1 : {IMAGES}
 }}
-"""
-
-HEADS = """
-func.func @main(%x: tensor<4x128x256xbf16>, %w: tensor<256x4x64xbf16>) -> tensor<4x128x4x64xbf16> {
-  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<4x128x256xbf16>, tensor<256x4x64xbf16>) -> tensor<4x128x4x64xbf16>
-  return %0 : tensor<4x128x4x64xbf16>
-}
 """
 
 EXCHANGE = """

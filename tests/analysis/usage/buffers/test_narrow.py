@@ -1,7 +1,5 @@
 """What is only converted or multiplied is stored as what it is converted to."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import bf16, f32
 from xdsl.ir import Attribute

@@ -1,7 +1,5 @@
 """Orders of ops that compilers take instead of the program's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +25,6 @@ from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 
 T = "tensor<256x256xf32>"
-SIZE = 256 * 256 * 4
 DOT = f"contracting_dims = [1] x [0] : ({T}, {T}) -> {T}"
 
 LAYERS = f"""

@@ -1,7 +1,5 @@
 """Orders of a few ops that end or begin their buffers otherwise."""
 
-from __future__ import annotations
-
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion

@@ -1,7 +1,5 @@
 """What `Program.to_jax` promises; each function runs where JAX has eight devices."""
 
-from __future__ import annotations
-
 import re
 from contextlib import redirect_stdout
 from io import StringIO

@@ -3,8 +3,6 @@
 It is asked as the oracle is; nothing is stored, since what answers is our own code.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

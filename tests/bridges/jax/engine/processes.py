@@ -6,8 +6,6 @@ Each prints one JSON line: how many devices there are, how many parts of a resul
 this process, and whether all results are those of the virtual mesh.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

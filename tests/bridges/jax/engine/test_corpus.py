@@ -1,7 +1,5 @@
 """JAX's own numbers on its devices: the corpus split at random."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """Two processes with four devices each, which find each other by `jax.distributed`."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

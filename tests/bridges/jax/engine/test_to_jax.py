@@ -1,7 +1,5 @@
 """Programs on JAX's devices, all in one process that has eight."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

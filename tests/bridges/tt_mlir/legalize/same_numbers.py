@@ -1,7 +1,5 @@
 """Programs before and after a pass, held together on the virtual mesh."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

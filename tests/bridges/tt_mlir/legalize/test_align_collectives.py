@@ -1,7 +1,5 @@
 """`align-collectives`: collectives along one mesh axis each, or as exchanges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`fit-mesh`: the devices as a mesh that tt-mlir takes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`open-chlo`: chlo's functions in ops of StableHLO."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """`open-computations`: reductions that tt-mlir would read wrongly or not at all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

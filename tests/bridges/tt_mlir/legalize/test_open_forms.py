@@ -1,7 +1,5 @@
 """`open-forms`, `mark-borders`, `require-known`: ops and borders as tt-mlir takes them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

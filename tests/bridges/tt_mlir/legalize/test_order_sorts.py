@@ -1,7 +1,5 @@
 """`order-sorts`: sorts by one key each, which is the first operand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Collectives read off HLO text."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.bridges.xla.hlo.collectives import (

@@ -1,7 +1,5 @@
 """Loops and asynchronous collectives of libtpu's programs."""
 
-from __future__ import annotations
-
 import pytest
 
 from ttxdsl.bridges.xla.hlo.collectives import list_hlo_collectives

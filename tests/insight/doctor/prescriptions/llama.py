@@ -4,8 +4,6 @@
 batch.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -46,12 +44,13 @@ def _updated(weight: Array, mean: Array, square: Array) -> Array:
 
 
 @cache
-def step_text(*, held: int = 0, donated: bool = True) -> str:
+def step_text(*, held: int = 0, donated: bool = True, layers: int = LAYERS) -> str:
     """The step as JAX exports it, with the lines of this file.
 
     Args:
         held: how many lines hold the residual stream to the batch; first where it begins.
         donated: whether parameters and state are.
+        layers: how many there are, each some 350 ops.
     """
     auto = (jax.sharding.AxisType.Auto,) * 2
     mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=auto)
@@ -95,7 +94,7 @@ def step_text(*, held: int = 0, donated: bool = True) -> str:
     layer = {name: array(*entry) for name, entry in SHAPES.items()}
     params = {
         "embedding": array((WORDS, WIDTH), P("model", "data")),
-        "layers": [layer] * LAYERS,
+        "layers": [layer] * layers,
     }
     state = {"mean": params, "square": params}
     tokens = array((BATCH, LENGTH), P("data"), jnp.int32)

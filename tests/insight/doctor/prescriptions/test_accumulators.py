@@ -1,7 +1,5 @@
 """Sums of one loop, as gradients of micro-batches, are held by one constraint."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

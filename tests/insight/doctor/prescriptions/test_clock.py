@@ -1,7 +1,5 @@
 """The end of a search in time: raised in the midst of work, and never lost."""
 
-from __future__ import annotations
-
 import gc
 import signal
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A patch does to the source what was measured."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 from dataclasses import replace

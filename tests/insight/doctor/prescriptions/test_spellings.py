@@ -1,7 +1,5 @@
 """Other spellings compute the same numbers, and what is said of them is measured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

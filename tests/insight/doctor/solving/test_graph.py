@@ -1,7 +1,5 @@
 """Shardings of a whole program, chosen by the solver."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 

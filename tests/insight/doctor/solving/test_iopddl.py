@@ -1,7 +1,5 @@
 """The contest's format is read."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """The solver finds what trying everything finds."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The graph: edges, shardings of values, partial sums, regions, and scopes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stages as text: the text is the printer's, and a change is a change of the program."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Axes of size one split nothing: a report and messages do without, unless asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of two programs are matched by what they do, not by their numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 from typing import Any

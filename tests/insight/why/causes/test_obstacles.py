@@ -1,7 +1,5 @@
 """`why` names what kept an axis away: the obstacle, and who won a conflict by which rule."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

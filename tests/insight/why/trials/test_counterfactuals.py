@@ -1,7 +1,5 @@
 """Counterfactuals: their figures are those of the program that a user would write."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a collective hangs on is found by few compilations, and by those that count."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Causes first, wishes, and the lines that make a difference."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ttir and ttnn: each op in both dialects against NumPy, and meshes by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Ops of tt-mlir that are several in one, against what JAX and NumPy compute."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax

@@ -1,7 +1,5 @@
 """Forms that tt-mlir writes and our lowerings do not: read, verified and run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ml_dtypes

@@ -1,7 +1,5 @@
 """Numbers in text: jaxlib takes and refuses the same, and reads the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

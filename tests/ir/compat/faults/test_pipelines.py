@@ -1,7 +1,5 @@
 """Misspelt passes and options: the error says what may have been meant."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.passes import PassPipeline
 

@@ -1,7 +1,5 @@
 """Constants of equal elements are held as one element, on the whole way down."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Canonicalization visits what it may change, and does to that what xDSL does."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

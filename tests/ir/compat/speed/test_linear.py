@@ -1,7 +1,5 @@
 """What took time with the square of a program takes time with the program."""
 
-from __future__ import annotations
-
 import pytest
 from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, i32

@@ -1,7 +1,5 @@
 """Ops that are made directly are the ops that xDSL makes, field by field."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

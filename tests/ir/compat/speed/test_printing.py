@@ -1,7 +1,5 @@
 """Attributes print as before, though the text of most is made once."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An op's signature is verified once, and nothing that is wrong is let through by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What optimizations may do to one op."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Block, Operation, Region
 

@@ -1,7 +1,5 @@
 """Collectives of tensors without elements: nothing is sent, and StableHLO allows it."""
 
-from __future__ import annotations
-
 import pytest
 
 import ttxdsl

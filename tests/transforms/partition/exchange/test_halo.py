@@ -1,7 +1,5 @@
 """Windows over split dimensions: neighbours send what is read beyond a shard."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable

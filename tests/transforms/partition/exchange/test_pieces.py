@@ -1,7 +1,5 @@
 """Concatenations of slices of one split value send the few pieces that are read."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

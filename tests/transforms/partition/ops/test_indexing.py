@@ -1,7 +1,5 @@
 """Gathers and scatters on shards, in forms that random programs have found wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare

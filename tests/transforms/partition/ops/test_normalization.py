@@ -1,7 +1,5 @@
 """Batch normalizations over a split batch: partial statistics, summed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

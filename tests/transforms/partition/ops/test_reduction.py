@@ -1,7 +1,5 @@
 """A reduction of several values along a split dimension, each by a function of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttxdsl.api import Program

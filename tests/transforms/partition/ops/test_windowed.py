@@ -1,7 +1,5 @@
 """Windows of split space: what crosses is sent, gradients of kernels are partial sums."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.partitioning import EQUAL, partition_and_compare

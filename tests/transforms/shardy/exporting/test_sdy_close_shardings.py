@@ -1,7 +1,5 @@
 """`sdy-close-shardings` leaves what the C++ pass leaves."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.dialects.sdy_refusals import ACCEPTED

@@ -1,7 +1,5 @@
 """`sdy-constant-or-scalar-merger` merges what the C++ pass merges."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text

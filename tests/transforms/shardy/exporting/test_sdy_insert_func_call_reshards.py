@@ -1,7 +1,5 @@
 """`sdy-insert-func-call-reshards` where a callee returns parts of a sum."""
 
-from __future__ import annotations
-
 from tests.differential.equal_text import assert_equal_text
 from tests.differential.oracle import Oracle
 

@@ -1,7 +1,5 @@
 """Shardings between functions and calls, as the C++ passes bring them in line."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

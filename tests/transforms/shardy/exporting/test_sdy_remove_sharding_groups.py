@@ -1,7 +1,5 @@
 """Groups, shardings and meshes go as in the C++ passes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours
@@ -11,25 +9,6 @@ from ttxdsl.diagnostics.errors import CompileError
 
 GROUPS = "sdy-remove-sharding-groups"
 ALL = "sdy-drop-sharding-and-mesh"
-
-TEXT = """
-  sdy.mesh @mesh = <["a"=2]>
-  func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>, tt.k = 1 : i32})
-      -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) {
-    sdy.sharding_group %x group_id=0 : tensor<8xf32>
-    %0 = stablehlo.while(%v = %x) : tensor<8xf32> attributes
-      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>}
-    cond {
-      %c = stablehlo.constant dense<true> : tensor<i1>
-      stablehlo.return %c : tensor<i1>
-    } do {
-      %1 = stablehlo.negate %v {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>}
-        : tensor<8xf32>
-      sdy.sharding_group %1 group_id=0 : tensor<8xf32>
-      stablehlo.return %1 : tensor<8xf32>
-    }
-    return %0 : tensor<8xf32>
-  }"""
 
 
 @pytest.mark.parametrize("seed", range(10))

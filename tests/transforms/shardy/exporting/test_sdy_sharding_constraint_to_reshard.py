@@ -1,7 +1,5 @@
 """`sdy-sharding-constraint-to-reshard` leaves what the C++ pass leaves."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.oracle import Oracle

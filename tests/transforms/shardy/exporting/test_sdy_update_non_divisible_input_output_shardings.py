@@ -1,7 +1,5 @@
 """Shardings at borders cut down as the C++ passes cut them: uneven ones, sub-axes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

@@ -1,7 +1,5 @@
 """`sdy-verify-unreduced-axes` takes and refuses what the newest C++ pass does."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

@@ -1,7 +1,5 @@
 """`sdy-add-data-flow-edges` and `sdy-sink-data-flow-edges` do what the C++ passes do."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

@@ -1,7 +1,5 @@
 """`sdy-apply-sharding-constraints` leaves what the C++ pass leaves."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """`sdy-constant-or-scalar-splitter` copies what the C++ pass copies."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

@@ -1,7 +1,5 @@
 """Copies of functions and back: flatten and unflatten do what the C++ passes do."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours
@@ -91,9 +89,6 @@ def copies(*arguments: str, manual: str = "") -> str:
     )
     calls = "".join(call(str(n), f"f{n}", "x") for n in range(len(arguments)))
     return f'sdy.mesh @mesh = <["a"=2]>\n{function("main", calls, "0")}{functions}'
-
-
-A = '{sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}'
 
 
 @pytest.mark.parametrize("seed", range(20))

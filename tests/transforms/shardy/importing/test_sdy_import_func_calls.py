@@ -1,7 +1,5 @@
 """Calls to named computations and back, as the C++ passes do it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

@@ -1,7 +1,5 @@
 """`sdy-inline-meshes` writes meshes where the C++ pass does."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

@@ -1,7 +1,5 @@
 """`sdy-lift-inlined-meshes` names meshes as the C++ pass does."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

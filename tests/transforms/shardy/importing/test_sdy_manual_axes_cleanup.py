@@ -1,7 +1,5 @@
 """`sdy-manual-axes-cleanup` completes what the C++ pass completes."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

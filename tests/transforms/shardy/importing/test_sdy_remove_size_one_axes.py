@@ -1,7 +1,5 @@
 """`sdy-remove-size-one-axes` leaves what the C++ pass leaves."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours
@@ -17,18 +15,6 @@ def argument(sharding: str, mesh: str = MESH) -> str:
         f"{mesh}\nfunc.func @f(%x: tensor<8x8xf32> "
         f"{{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}}) {{ return }}"
     )
-
-
-SHARDINGS = {
-    "in the middle": '[{"a", "one", "b"}, {}]',
-    "all of a dimension": '[{"one"}, {"uno", ?}]',
-    "a closed dimension loses its priority": '[{"one"}p1, {"a", "uno"}p2]',
-    "an open dimension keeps it": '[{"one", ?}p1, {"a"}p2]',
-    "replicated": '[{}, {}], replicated={"a", "one", "b"}',
-    "replicated, none left": '[{"a"}, {}], replicated={"one", "uno"}',
-    "unreduced": '[{}, {}], unreduced={"one", "b"}',
-    "sub-axes stay apart": '[{"a":(2)2, "one", "a":(1)2}, {}]',
-}
 
 
 @pytest.mark.parametrize("seed", range(15))

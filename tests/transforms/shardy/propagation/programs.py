@@ -1,7 +1,5 @@
 """Modules from text for the tests of propagation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.context import Context

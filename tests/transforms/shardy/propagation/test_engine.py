@@ -1,20 +1,13 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.transforms.shardy.propagation.programs import function_of, parse
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.step import Strategy
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 
 MESH = 'sdy.mesh @mesh = <["a"=2, "b"=2]>\n'
 A, B = AxisRef("a"), AxisRef("b")
-
-
-def opened(*axes: tuple[AxisRef, ...]) -> TensorSharding:
-    return TensorSharding("mesh", tuple(DimSharding(dim, False) for dim in axes))
 
 
 def chain(length: int) -> str:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Dialect
 from xdsl.irdl import (

@@ -1,7 +1,5 @@
 """`sdy-propagation-pipeline` answers what C++ Shardy's answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.transforms.shardy.propagation.programs import ops_named, parse

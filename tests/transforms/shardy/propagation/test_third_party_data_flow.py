@@ -1,8 +1,5 @@
 """Data flow edges of ops that are not ours: xDSL's scf, and a dialect made here."""
 
-from __future__ import annotations
-
-from abc import ABC
 from collections.abc import Iterator
 
 import pytest
@@ -10,16 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    region_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
 from xdsl.passes import PassPipeline
-from xdsl.traits import RecursiveMemoryEffect
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import VerifyException
 
@@ -173,25 +161,3 @@ def test_a_block_argument_sharding_needs_an_owner() -> None:
     )
     with pytest.raises(VerifyException, match="one block whose arguments own"):
         run(text)
-
-
-# ---- a dialect that carries the trait itself -----------------------------------------
-
-
-class LoopOp(IRDLOperation, ABC):
-    """What the loops of the dialect share."""
-
-    inputs = var_operand_def()
-    body = region_def("single_block")
-    outputs = var_result_def()
-
-    traits = traits_def(
-        RecursiveMemoryEffect(), PositionalDataFlow(first_operand=0, first_argument=0)
-    )
-
-
-@irdl_op_definition
-class RepeatOp(LoopOp):
-    """The body's results go round."""
-
-    name = "loops.repeat"

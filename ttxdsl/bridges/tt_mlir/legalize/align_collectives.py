@@ -82,12 +82,7 @@ class _Collectives:
         }
 
     def align(self, op: Operation) -> None:
-        """Replace one collective.
-
-        Raises:
-            UnsupportedError: groups of several sizes.
-            CompileError: groups that contradict themselves.
-        """
+        """Replace one collective."""
         try:
             groups = device_groups(op, self.mesh.count)
         except ValueError as error:

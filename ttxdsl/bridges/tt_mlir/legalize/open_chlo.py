@@ -332,11 +332,7 @@ _OF_TWO: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
 
 
 def _open_function(op: Operation) -> None:
-    """Write one function of chlo as ops of StableHLO.
-
-    Raises:
-        UnsupportedError: nothing says it in StableHLO.
-    """
+    """Write one function of chlo as ops of StableHLO."""
     element = element_of(op.operands[0]) if op.operands else None
     if op.name in _ANY_NUMBER:
         function = _ANY_NUMBER[op.name]

@@ -188,9 +188,6 @@ def _open_scatter(op: stablehlo.ScatterOp) -> None:
 
     Differences are sums; a function of what is there, which ignores the update, is
     applied as often as a place is named.
-
-    Raises:
-        UnsupportedError: its computation is none of these.
     """
     block = op.update_computation.block
     count, last = len(op.inputs), block.last_op

@@ -66,11 +66,7 @@ def _is_wider(op: stablehlo.ConvertOp) -> bool:
 
 
 def _order_sort(op: stablehlo.SortOp) -> None:
-    """Write a sort as sorts by one key each, if it has to be.
-
-    Raises:
-        UnsupportedError: its comparator is no order by keys.
-    """
+    """Write a sort as sorts by one key each, if it has to be."""
     keys = sort_keys(op.comparator)
     if keys is None or not all(map(_keeps_order, keys)):
         raise UnsupportedError(

@@ -46,11 +46,7 @@ def _devices(low: Lowering, op: Operation) -> DeviceGrid:
 
 
 def _groups(low: Lowering, op: Operation) -> Groups:
-    """Return the groups of a collective as device positions.
-
-    Raises:
-        CompileError: groups that do not cover the mesh, or contradict themselves.
-    """
+    """Return the groups of a collective as device positions."""
     devices = _devices(low, op)
     places = devices.positions()
     try:

@@ -68,11 +68,7 @@ def _call(low: Lowering, op: CallOp) -> Sequence[SSAValue]:
 
 
 def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue]:
-    """Annotations pass their operand through; one that nobody lowers stays as it is.
-
-    Raises:
-        UnsupportedError: tt-mlir's ttir has nothing for it.
-    """
+    """Annotations pass their operand through; one that nobody lowers stays as it is."""
     target = op.call_target_name.data
     if (rule := lowering_of_call(target)) is not None:
         return as_results(rule(low, op))

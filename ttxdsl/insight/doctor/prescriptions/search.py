@@ -266,11 +266,7 @@ class Search:
         return [*chosen.values()]
 
     def _begin_chain(self) -> list[MeasuredChange]:
-        """Begin again with the best candidate if it is better than those together.
-
-        Returns:
-            All candidates that help alone, the best first.
-        """
+        """Begin again with the best candidate if that is better; return all that help."""
         ranked = self._ranked(self._alone)
         helping = [trial for trial in ranked if self._helps(self._before, trial.after)]
         if helping and (

@@ -3,6 +3,7 @@
 Both can be done in another process: edits name values and ops by their numbers there.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -33,7 +34,7 @@ from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.pipeline import PROPAGATION_STAGE, TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
-from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
+from ttxdsl.transforms.shardy.propagation.graph import PropagationGraph
 from ttxdsl.transforms.shardy.propagation.traffic import bits_in_loops
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
@@ -154,7 +155,9 @@ def _estimated(
             if is_tensor(result)
         )
         held += bytes_of_results
-        work = operations(node.op) // _parts_of_node(graph, node, sizes)
+        work = operations(node.op) // _devices(
+            map(graph.sharding_of, node.places), sizes
+        )
         seconds += runs.of(node.op).count * machine.seconds(
             work, bytes_of_results, numbers=product_numbers(node.op)
         )
@@ -172,15 +175,8 @@ def _parts(
     return _devices(shardings, sizes)
 
 
-def _parts_of_node(
-    graph: PropagationGraph, node: Node, sizes: dict[str, dict[str, int]]
-) -> int:
-    """Return among how many devices an op's work is shared, by all of its shardings."""
-    return _devices([graph.sharding_of(place) for place in node.places], sizes)
-
-
 def _devices(
-    shardings: list[TensorSharding | None], sizes: dict[str, dict[str, int]]
+    shardings: Iterable[TensorSharding | None], sizes: dict[str, dict[str, int]]
 ) -> int:
     axes: dict[str, int] = {}
     for sharding in shardings:

@@ -175,13 +175,7 @@ class GraphBuilder:
     # --- ops ----------------------------------------------------------------
 
     def _block(self, block: Block, path: _Path, manual: tuple[str, ...]) -> None:
-        """Add the ops of a block, but for its terminator.
-
-        Args:
-            block: of the function or of a region.
-            path: the scopes of the regions around it.
-            manual: axes that the regions around it are manual on.
-        """
+        """Add the ops of a block, but for its terminator."""
         for op in block.ops:
             if op is block.last_op and op.next_op is None and _ends(op):
                 continue

@@ -39,12 +39,7 @@ SourceLines = Mapping[str, Mapping[Line, _Content]]
 
 
 def aligned_lines(left: ModuleOp, right: ModuleOp) -> dict[Line, Line]:
-    """Return for lines of one program those of the other that do the same.
-
-    Args:
-        left: as it was read.
-        right: the other one.
-    """
+    """Return for lines of one program those of the other that do the same."""
     return aligned(source_lines(left), source_lines(right))
 
 

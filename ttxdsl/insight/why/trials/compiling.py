@@ -259,11 +259,6 @@ def demands_of(
     Where stage 6 chooses one of two ways by the bytes that devices send, both go as far as
     stage 8. Bytes are counted only if the two differ in what is asked.
 
-    Args:
-        original: the program.
-        edits: what is changed in a copy of it.
-        pipeline: its options.
-
     Raises:
         CompileError: the program cannot be compiled so far.
     """

@@ -90,11 +90,7 @@ def why_not(
 
 
 def _value(name: str, places: Places) -> SSAValue:
-    """Return the value of a name in the text, a path, or the words of an answer.
-
-    Raises:
-        CompileError: there is none, or several.
-    """
+    """Return the value of a name in the text, a path, or the words of an answer."""
     try:
         return places.names.find(name)
     except CompileError:

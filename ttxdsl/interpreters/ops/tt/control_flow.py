@@ -73,11 +73,7 @@ def _is_on_devices(op: Operation) -> bool:
 
 @interpreted("rng_bit_generator")
 def _random_bits(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    """tt-mlir's: the state is numbers of 32 bits, two an element, the lower one first.
-
-    Raises:
-        InterpretationError: the generator is the device's own; nobody says its bits.
-    """
+    """tt-mlir's: the state is numbers of 32 bits, two an element, the lower one first."""
     philox = op.properties.get("philox")
     if philox is None:
         return _addition(interpreter, op, args)

@@ -142,11 +142,7 @@ def _repetition(names: list[str]) -> str:
 def _add_known_lines(
     parser: Parser, block: Block, templates: _Templates, start: int
 ) -> int:
-    """Add the ops of all lines from here on that are like earlier ones.
-
-    Returns:
-        Where the first line begins that is not.
-    """
+    """Add the ops of lines that are like earlier ones; return where another begins."""
     source = parser.lexer.input
     content = source.content
     while True:

@@ -47,15 +47,16 @@ _new_use: Any = Use
 _new_values: Any = SSAValues
 
 
-def _fill(
+def _initialize(
     op: Any,
-    operands: Sequence[SSAValue],
-    result_types: Sequence[Attribute],
-    properties: Mapping[str, Attribute],
-    attributes: Mapping[str, Attribute],
-    location: Any,
-    successors: Sequence[Block],
-    regions: Sequence[Region],
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = _NONE,
+    attributes: Mapping[str, Attribute] = _NONE,
+    location: Any = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
 ) -> None:
     """Do what `Operation.__init__` does; `op` is new and has no field yet."""
     op._operands = values = _new_values(operands)
@@ -87,51 +88,9 @@ def _fill(
     op.__post_init__()
 
 
-def _initialize(
-    op: Operation,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] = _NONE,
-    attributes: Mapping[str, Attribute] = _NONE,
-    location: Any = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
-) -> None:
-    _fill(
-        op,
-        operands,
-        result_types,
-        properties,
-        attributes,
-        location,
-        successors,
-        regions,
-    )
-
-
-def _create(
-    cls: type[Operation],
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] = _NONE,
-    attributes: Mapping[str, Attribute] = _NONE,
-    location: Any = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
-) -> Operation:
+def _create(cls: type[Operation], **fields: Any) -> Operation:
     op = cls.__new__(cls)
-    _fill(
-        op,
-        operands,
-        result_types,
-        properties,
-        attributes,
-        location,
-        successors,
-        regions,
-    )
+    _initialize(op, **fields)
     return op
 
 

@@ -7,8 +7,6 @@ is an iota plus that base, which each device knows from its own offset. The offs
 all devices are computed here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
@@ -66,16 +64,7 @@ def number_all(
     sizes: Mapping[int, int],
     before: Operation,
 ) -> SSAValue:
-    """Write the positions of a whole group, ahead of an op.
-
-    Args:
-        program: the program.
-        op: what makes a device's part of them.
-        dim: the dimension.
-        axes: of the group.
-        sizes: the dimensions that have another size then.
-        before: the op.
-    """
+    """Write the positions of a whole group, ahead of an op."""
     offset, size = _offset(op, dim), shape_of(op.results[0])[dim]
     assert offset is not None, "asked before"
     iota, everywhere = (operand.owner for operand in op.operands)

@@ -78,11 +78,6 @@ def _update_shards(
 
     Along each split dimension the update is laid out as the shard is: padded by a
     whole shard on both sides, then cut where the shard starts.
-
-    Args:
-        ctx: the localizer.
-        operands: of the `dynamic_update_slice`; the update is whole along `split`.
-        split: the partly overwritten dimensions that are split.
     """
     emit = ctx.emitter
     operand, update, *start_locals = operands

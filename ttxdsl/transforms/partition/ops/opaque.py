@@ -63,15 +63,7 @@ def replicated(
 
 
 def _report(ctx: Localizer, op: Operation, reason: str, moved: int, kept: int) -> None:
-    """Tell that every device computes an op whole.
-
-    Args:
-        ctx: says whether that is an error.
-        op: the op.
-        reason: why.
-        moved: the bytes of operands that are gathered for it.
-        kept: the bytes of results that a device makes more than it wants.
-    """
+    """Tell that every device computes an op whole."""
     cost = (
         f" and receives up to {moved} bytes for it"
         if moved

@@ -80,16 +80,7 @@ def _apply(
     sharding: TensorSharding,
     constraint_behind: Callable[[], sdy.ShardingConstraintOp],
 ) -> bool:
-    """Set the sharding of `value` to `sharding` if the rules of the pass allow it.
-
-    Args:
-        value: the input of a constraint or operand of a manual computation.
-        sharding: what that asks for.
-        constraint_behind: makes or moves a constraint of `value` right behind it.
-
-    Returns:
-        Whether the value itself now has the sharding.
-    """
+    """Set the sharding of `value` if the rules allow it; return whether it has it."""
     if not should_apply(value, sharding):
         return False
     if not _on_data_flow_edge(value):

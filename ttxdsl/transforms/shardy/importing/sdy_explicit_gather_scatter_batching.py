@@ -155,15 +155,7 @@ def _batch_entry(
     positions: Sequence[int],
     dropped: Sequence[int],
 ) -> int | None:
-    """Return the entry of index vectors that counts through dimension 0 of the operand.
-
-    Args:
-        operand: what is gathered from or scattered to.
-        indices: tells where.
-        dim: the dimension of the indices that index vectors lie along.
-        positions: for each entry the dimension of the operand that it positions.
-        dropped: the dimensions of the operand that its slices do not have.
-    """
+    """Return the entry of index vectors that counts through dimension 0 of the operand."""
     shape, counted = shape_of(operand), shape_of(indices)
     if not shape or not 0 < dim < len(counted) or 0 not in positions:
         return None

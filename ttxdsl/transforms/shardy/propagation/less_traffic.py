@@ -125,13 +125,7 @@ class _Comparison:
 def _compared(
     prior: _Trial[Steps], other: _Trial[Steps], expected: float | None
 ) -> _Comparison:
-    """Advance two ways until it is known which one sends less.
-
-    Args:
-        prior: by priority.
-        other: the other way.
-        expected: the ratio of the bytes that propagation says; None of a small program.
-    """
+    """Advance two ways until it is known which one sends less."""
     if expected is not None:
         reshards = _Comparison(prior.reshards(), other.reshards(), "reshards send")
         if None not in (reshards.before, reshards.after):

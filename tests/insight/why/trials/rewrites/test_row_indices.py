@@ -1,7 +1,5 @@
 """Indices that count rows become a batch where each certainly stays in its row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

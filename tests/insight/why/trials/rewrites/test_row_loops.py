@@ -1,7 +1,5 @@
 """Loops over rows that end on each device: the same numbers, or nothing is offered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -109,33 +107,36 @@ def of_pairs(x: Any, n: Any, w: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("text", "axes"),
+    ("run", "axes", "given"),
     sampled(
         [
-            (text_of(batched), '{"data"}'),
-            (text_of(batched, w=P("model")), '{"data"}'),
-            (text_of(batched, x=P(("data", "model"))), '{"data", "model"}'),
-            (text_of(scanned), '{"data"}'),
-            (text_of(of_pairs, batch=(BATCH, 3)), '{"data"}'),
+            (batched, '{"data"}', {}),
+            (batched, '{"data"}', {"w": P("model")}),
+            (batched, '{"data", "model"}', {"x": P(("data", "model"))}),
+            (scanned, '{"data"}', {}),
+            (of_pairs, '{"data"}', {"batch": (BATCH, 3)}),
             (
-                text_of(of_pairs, x=P("data", "model"), batch=(8, 4)),
+                of_pairs,
                 '{"data", "model"}',
+                {"x": P("data", "model"), "batch": (8, 4)},
             ),
             (
-                text_of(
-                    of_rows(
-                        lambda c: short(c[0]).any(),
-                        lambda c: (kept(c[0], c[0] * 2 + c[2][0]), c[1], c[2]),
-                    )
+                of_rows(
+                    lambda c: short(c[0]).any(),
+                    lambda c: (kept(c[0], c[0] * 2 + c[2][0]), c[1], c[2]),
                 ),
                 '{"data"}',
+                {},
             ),
         ],
         3,
     ),
     ids=["vmap", "weights", "axes", "scan", "vmaps", "two dims", "written"],
 )
-def test_devices_end_when_their_rows_have(text: str, axes: str):
+def test_devices_end_when_their_rows_have(
+    run: Callable[..., Any], axes: str, given: dict[str, Any]
+):
+    text = text_of(run, **given)
     (spelling,) = loops(text)
     assert f"axis_names={axes}" in spelling.write
     other = applied(text, [spelling])

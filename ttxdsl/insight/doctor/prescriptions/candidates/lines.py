@@ -118,12 +118,7 @@ class _BackwardPass:
 def _loop_of_sum(
     value: OpResult, calls: Mapping[str, Sequence[CallOp]]
 ) -> Operation | None:
-    """Return the loop that adds something to a carry, where a value is the sum.
-
-    Args:
-        value: in the body, or in a function that only the body calls.
-        calls: of functions, by their names.
-    """
+    """Return the loop that adds something to a carry, where a value is the sum."""
     op, block = value.op, value.op.parent
     if not isinstance(op, stablehlo.AddOp) or block is None:
         return None
