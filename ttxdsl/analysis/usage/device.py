@@ -40,6 +40,10 @@ from ttxdsl.rules.registry import Signatures
 _LEAST_SECONDS = 1e-9
 """The time of a step that does nothing: speeds are parts of it."""
 
+_FILLED = 0.96
+"""The part of a chip's memory that gradients which wait may fill: libtpu 0.0.52 lets those of 24 and
+30 of 36 layers wait where all would not fit, and then needs 0.97 of v5p's and 0.93 of v6e's."""
+
 UNFUSED = "nothing fused; --chip NAME counts as `plan` does"
 """The note beside a figure of memory where no chip is named."""
 
@@ -188,6 +192,13 @@ class DeviceUsage:
                 return fewer
             if fewer.peak_bytes == first.peak_bytes:
                 break  # no loops that may run together
+        fewer, waiting, slope = first, 1.0, first.peak_bytes
+        while waiting > 0 and slope > 0:
+            waiting -= (fewer.peak_bytes - _FILLED * chip.memory_bytes) / slope
+            fewer = memory(waiting=max(0.0, waiting))
+            if fewer.peak_bytes <= chip.memory_bytes:
+                return fewer
+            slope = (first.peak_bytes - fewer.peak_bytes) / (1 - waiting)
         second = memory(saves_memory=True)
         return min(first, second, key=lambda profile: profile.peak_bytes)
 

@@ -578,6 +578,28 @@ def test_gradients_of_layers_in_python_wait_for_the_end_of_their_layer():
         assert (order.index("product1") > order.index("e")) is is_late
 
 
+def test_as_many_gradients_of_layers_in_python_wait_as_have_room():
+    part, layers = layers_of_fsdp(16, 8, "")
+    text = (
+        f"func.func @main(%d0: {T}, %x: {T}, %w0: {part}) -> ({part}, {T}) {{{layers}\n"
+        f"%e = stablehlo.negate %d16 : {T}\nreturn %w16, %e : {part}, {T}}}"
+    )
+    module = parse_program(text, make_context())
+    (function,) = module.ops
+    half = Fusion(TPU_MEGACORE, waiting=0.5)
+    ordered = scheduled(list(function.regions[0].block.ops), half)
+    order = [r.name_hint or "" for op in ordered for r in op.results]
+    late = [order.index(f"product{n}") > order.index("e") for n in range(16)]
+    assert late == [False] * 8 + [True] * 8
+    most, some, least = (
+        memory_profile(module, compiler=TPU_MEGACORE, fusion=fusion).peak_bytes
+        for fusion in (None, half, Fusion(TPU_MEGACORE, saves_memory=True))
+    )
+    assert least < some < most
+    chip = replace(chip_named("v5p"), memory_bytes=some)
+    assert least < usage_on(module, chip).memory.peak_bytes <= some
+
+
 def test_a_gradient_that_is_transposed_in_the_end_waits_for_no_other_layer():
     part, layers = layers_of_fsdp(2, 8, "")
     columns = layers.replace(part, "tensor<256x32xf32>")

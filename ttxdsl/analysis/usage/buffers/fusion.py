@@ -108,6 +108,7 @@ class Fusion:
         saves_memory: whether it takes the order of ops that needs least, as compilers do
             when the order that hides most messages does not fit.
         together: microbatches at most whose loops run together.
+        waiting: part of the gradients of layers in Python that wait for all (`gradients_last`).
     """
 
     def __init__(
@@ -116,10 +117,10 @@ class Fusion:
         *,
         saves_memory: bool = False,
         together: int = TOGETHER,
+        waiting: float = 1.0,
     ) -> None:
         self.compiler = compiler
-        self.saves_memory = saves_memory
-        self.together = together
+        self.saves_memory, self.together, self.waiting = saves_memory, together, waiting
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
         self._stored: dict[SSAValue, Attribute] = {}

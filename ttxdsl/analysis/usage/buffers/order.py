@@ -416,7 +416,8 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     For v5p and v6e those of all layers in Python run behind the last layer, but for the head's
     ahead of a checkpoint and those that are transposed behind their last window: 13 of 13 steps
     with 6 to 20 layers, with and without checkpoints and a norm of gradients (none of five for v5e,
-    and not with four windows, which are no loop).
+    and not with four windows, which are no loop). Where they have no room those of the layers
+    that run last wait alone (`Fusion.waiting`).
     """
     if fusion.saves_memory:
         return list(ops)
@@ -425,6 +426,12 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     behind_all = fusion.compiler.gradients_last and not is_turn
     if not has_layers and not behind_all:
         return list(ops)
+    scattered = [
+        number
+        for number, op in enumerate(ops[:-1])
+        if isinstance(op, stablehlo.DotGeneralOp) and fusion.is_scattered(op)
+    ]
+    at_once = set(scattered[: round((1 - fusion.waiting) * len(scattered))])
     dependent = set(depends_on_carried(ops)) if is_turn else set[Operation]()
     chains: dict[tuple[bool, int], list[Operation]] = {}
     """Gradients that wait, each with what follows, by whether for all layers and their number."""
@@ -446,7 +453,7 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
         places = [chain_of[v] for v in operands_in(op) if v in chain_of]
         if is_product and fusion.is_scattered(op):
             waits_for_all = (
-                *(behind_all, is_behind_head),
+                *(behind_all, is_behind_head, number not in at_once),
                 not fusion.is_transposed_behind(op),
                 fusion.windows(op) > UNROLLED,
             )
