@@ -144,7 +144,7 @@ TPU_V6E = replace(
     sequences_beside_sum=1,
     longest_made_row=4096,
     longest_masked_row=2560,
-    read_while_sent=18,
+    read_while_sent=28,
     scatters_rows=True,
     four_in_rows=False,
 )

@@ -10,12 +10,13 @@ of the loop, behind the gradient of the head's input (or beside it, `_hides_sum`
 logits' (but for the 3 that move activations to the host, and one that does not fit), and 4 of 9
 whose gradient is not, where either takes about the same. The gradient of a head that is the
 embedding, too, is added to another behind the loop. In windows it runs where any other does
-(`_is_early`: six of seven steps, of Gemma 2 and 3, Qwen 3 and GPT; not Qwen 3 1.7B on v6e, where what
-is behind the loop takes but a fifth longer than the message). One that an all_reduce sums runs
-behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient has:
-then the loop is the one to run early. One that two collectives sum, as those of several slices do,
-runs behind the loop in any case (Llama 2 7B, Llama 3.1 8B and Qwen 3 8B on two slices; and Gemma 3
-12B, where slices sum it behind the embedding's).
+(`_is_early`: seven of seven steps, of Gemma 2 and 3, Qwen 3 and GPT). One that an all_reduce sums
+runs behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient
+has: then the loop is the one to run early (not on v5e, where `_hides_sum`: Qwen 3 4B). One that two
+collectives sum, as those of several slices do, runs behind the loop in any case (Llama 2 7B, Llama
+3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's).
+What is added to a gradient ahead of the last loop waits with it, as the sum of those of an embedding
+that an encoder and a decoder share.
 """
 
 from collections.abc import (
@@ -81,7 +82,8 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     for chain in chains:
         is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
         is_late |= len(_sums(chain)) > 1 or fusion.compiler.peels_turns
-        if is_late or _saved_bytes(loops[-1]) > _largest_read(chain[0]):
+        is_held = _saved_bytes(loops[-1]) > _largest_read(chain[0])
+        if is_late or (is_held and not _hides_sum(chain, fusion)):
             late.update(chain)
     for op in ahead:
         if not late.isdisjoint(value.owner for value in operands_in(op)):
@@ -106,10 +108,10 @@ def _is_early(
 
     One that is scattered in windows does if nothing behind the loop takes long enough to hide its
     last message (libtpu 0.0.52, where a norm of gradients is awaited: on v5p what is behind moves 16 to
-    40 times the message's bytes in five that run it ahead, 48 to 98 in seven that run it behind; on v5e
-    seven of eight, and on v6e eight of nine are as planned), but for one of a single sequence, whose
-    products have no batch (five of five run it behind), unless it is added to that of the embedding.
-    One that an all_reduce sums may, unless it is scattered along two axes.
+    40 times the message's bytes in five that run it ahead, 48 to 98 in seven that run it behind; on v6e
+    22 to 26 in four, and 38 to 84 in seven; on v5e seven of eight are as planned), but for one of a
+    single sequence, whose products have no batch (five of five run it behind), unless it is added to
+    that of the embedding. One that an all_reduce sums may, unless it is scattered along two axes.
     """
     if not head:
         return False
