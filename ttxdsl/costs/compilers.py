@@ -45,6 +45,8 @@ class Compiler:
         gradients_last: whether gradients that are scattered in windows run behind all layers.
         scatters_rows: whether a product that is scattered in windows has the dimension that is
             scattered along rows, and is transposed behind its last window if it is stored otherwise.
+        peels_turns: whether the last turn of a loop and the first of its gradients' are no part of
+            their loops.
         four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
     """
 
@@ -68,6 +70,7 @@ class Compiler:
     sums_beside_products: bool = False
     gradients_last: bool = False
     scatters_rows: bool = False
+    peels_turns: bool = False
     four_in_rows: bool = False
 
     def on(self, devices: int, slices: int = 1) -> "Compiler":
@@ -78,8 +81,9 @@ class Compiler:
         """
         windows = self.windows
         if slices > 1:
-            windows = range(windows.start, windows.start)
-        elif devices == 4 and self.four_in_rows:
+            start = windows.start
+            return replace(self, windows=range(start, start), peels_turns=bool(windows))
+        if devices == 4 and self.four_in_rows:
             windows = range(5, windows.stop)
         return self if windows == self.windows else replace(self, windows=windows)
 
@@ -119,7 +123,7 @@ TPU_MEGACORE = replace(
     stores_shared=16,
     sequences_beside_sum=1 << 30,
     core_bytes=0,
-    read_while_sent=100,
+    read_while_sent=42,
     sums_beside_products=False,
     gradients_last=True,
     four_in_rows=True,
@@ -140,7 +144,7 @@ TPU_V6E = replace(
     sequences_beside_sum=1,
     longest_made_row=4096,
     longest_masked_row=2560,
-    read_while_sent=18,
+    read_while_sent=28,
     scatters_rows=True,
     four_in_rows=False,
 )

@@ -72,6 +72,7 @@ from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.buffers.order import (
     begin_windows,
     gradients_last,
+    hold_peeled,
     on_demand,
     repeating_loop,
     scheduled,
@@ -325,6 +326,8 @@ class _Counter:
                 self._take_over(step, index, scope)
         if self.fusion:
             begin_windows(steps, self.fusion.windows)
+            if self.fusion.compiler.peels_turns:
+                hold_peeled(steps)
         return steps, captured
 
     def _copied_arguments(

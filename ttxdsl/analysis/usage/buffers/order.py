@@ -10,11 +10,13 @@ of the loop, behind the gradient of the head's input (or beside it, `_hides_sum`
 logits' (but for the 3 that move activations to the host, and one that does not fit), and 4 of 9
 whose gradient is not, where either takes about the same. The gradient of a head that is the
 embedding, too, is added to another behind the loop. In windows it runs where any other does
-(`_is_early`: six of seven steps, of Gemma 2 and 3, Qwen 3 and GPT; not Qwen 3 1.7B on v6e, where what
-is behind the loop takes but a fifth longer than the message). One that an all_reduce sums runs
-behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient has:
-then the loop is the one to run early. One that two collectives sum, as those of several slices do,
-runs behind the loop in any case (Llama 2 7B, Llama 3.1 8B and Qwen 3 8B on two slices).
+(`_is_early`: seven of seven steps, of Gemma 2 and 3, Qwen 3 and GPT). One that an all_reduce sums
+runs behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient
+has: then the loop is the one to run early (not on v5e, where `_hides_sum`: Qwen 3 4B). One that two
+collectives sum, as those of several slices do, runs behind the loop in any case (Llama 2 7B, Llama
+3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's).
+What is added to a gradient ahead of the last loop waits with it, as the sum of those of an embedding
+that an encoder and a decoder share.
 """
 
 from collections.abc import (
@@ -22,7 +24,6 @@ from collections.abc import (
     Collection,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from dataclasses import replace
@@ -63,23 +64,30 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
         return gradients_last(ops, fusion)
     if any(_is_barrier(op) for op in ops):
         ops = gradients_last(ops, fusion)
-    position = {op: index for index, op in enumerate(ops)}
-    last = position[loops[-1]]
+    ahead = ops[: ops.index(loops[-1])]
+    inside = set(ahead)
+    needed = set[Operation]().union(*(needed_by(loop, inside) for loop in loops))
     chains = [
-        _gradient(op) for op in ops[:last] if isinstance(op, stablehlo.DotGeneralOp)
+        _gradient(op)
+        for op in ahead
+        if isinstance(op, stablehlo.DotGeneralOp) and op not in needed
     ]
     chains = [
         chain
         for chain in chains
         if any(isinstance(op, stablehlo.ReduceScatterOp) for op in chain)
-        and _is_needed_behind(chain[-1], position, last)
+        and chain[-1].results[0].first_use is not None
     ]
     late: set[Operation] = set()
     for chain in chains:
         is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
-        is_late |= len(_sums(chain)) > 1
-        if is_late or _saved_bytes(loops[-1]) > _largest_read(chain[0]):
+        is_late |= len(_sums(chain)) > 1 or fusion.compiler.peels_turns
+        is_held = _saved_bytes(loops[-1]) > _largest_read(chain[0])
+        if is_late or (is_held and not _hides_sum(chain, fusion)):
             late.update(chain)
+    for op in ahead:
+        if not late.isdisjoint(value.owner for value in operands_in(op)):
+            late.add(op)
     head = max(
         chains, key=lambda chain: _largest_read(chain[0]), default=list[Operation]()
     )
@@ -99,10 +107,11 @@ def _is_early(
     """Whether the gradient of a head runs ahead of the layers' loop.
 
     One that is scattered in windows does if nothing behind the loop takes long enough to hide its
-    last message (libtpu 0.0.52, where a norm of gradients is awaited: ten of eleven on v5e and v5p,
-    eight of nine on v6e), but for one of a single sequence, whose products have no batch (five of five
-    run it behind), unless it is added to that of the embedding. One that an all_reduce sums may,
-    unless it is scattered along two axes.
+    last message (libtpu 0.0.52, where a norm of gradients is awaited: on v5p what is behind moves 16 to
+    40 times the message's bytes in five that run it ahead, 48 to 98 in seven that run it behind; on v6e
+    22 to 26 in four, and 38 to 84 in seven; on v5e seven of eight are as planned), but for one of a
+    single sequence, whose products have no batch (five of five run it behind), unless it is added to
+    that of the embedding. One that an all_reduce sums may, unless it is scattered along two axes.
     """
     if not head:
         return False
@@ -302,14 +311,6 @@ def _gradient(product: Operation) -> list[Operation]:
 def _sums(chain: Sequence[Operation]) -> list[Operation]:
     """Return the collectives that sum a gradient."""
     return [op for op in chain if isinstance(op, _SUMS)]
-
-
-def _is_needed_behind(
-    op: Operation, position: Mapping[Operation, int], last: int
-) -> bool:
-    """Whether all readers of an op are behind a position, and none adds to it."""
-    users = [use.operation for use in op.results[0].uses]
-    return bool(users) and all(position.get(user, -1) > last for user in users)
 
 
 def _is_added(op: Operation) -> bool:
@@ -579,6 +580,32 @@ def begin_windows(
                 steps[start].buffers += [part, replace(part)]
             steps[start].buffers += step.buffers
             step.buffers, step.inside = [], NOTHING
+
+
+def hold_peeled(steps: Sequence[BufferStep]) -> None:
+    """Have what the last turn of a loop makes be there until the first turn of its gradients.
+
+    On several slices libtpu takes both out of their loops, to send what they sum while the others
+    run, and then computes nothing of that turn again: what its layers gather and make, and their
+    gradients read, is held between the two (libtpu 0.0.52: Gemma 3 12B, Llama and Qwen 3).
+
+    Args:
+        steps: of a block.
+    """
+    place = {step.op: at for at, step in enumerate(steps)}
+    for loop, makers in _saving_loops([step.op for step in steps]).items():
+        body = steps[place[loop]].programs[-1]
+        start = max((place[maker] for maker in makers), default=place[loop]) + 1
+        if start >= place[loop]:
+            continue
+        dependent = set(depends_on_carried([step.op for step in body]))
+        held = [
+            replace(buffer, last=place[loop] - 1)
+            for step in body
+            for buffer in step.buffers
+            if step.op not in dependent and body[buffer.last].op in dependent
+        ]
+        steps[start].buffers += held
 
 
 def _is_turn(ops: Sequence[Operation]) -> bool:
