@@ -670,7 +670,6 @@ def memory_profile(
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
     ]
-    all_results = sum(b.bytes for b in returned)
     given_away = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
@@ -682,11 +681,9 @@ def memory_profile(
         for step, count in zip(steps, bytes_at, strict=True)
     )
     peak_bytes = bytes_at[best]
-    in_order = compiler is not None and compiler.places_in_order
-    if in_order and not (fusion and fusion.saves_memory):
+    if compiler and compiler.places_in_order and not (fusion and fusion.saves_memory):
         peak_bytes += bytes_in_gaps(steps, there, peak_bytes)
     largest = peak_of(steps, there)
-    where = source_position(largest.op.location) if largest.op else None
     values = [_live_value(buffer, function) for buffer in largest.buffers]
     values.sort(key=lambda value: -value.bytes)
     return MemoryProfile(
@@ -694,10 +691,10 @@ def memory_profile(
         peak=best,
         peak_bytes=peak_bytes,
         peak_values=tuple(values),
-        peak_position=where,
+        peak_position=source_position(largest.op.location) if largest.op else None,
         argument_bytes=sum(b.bytes for b in arguments),
         donated_bytes=sum(given_away),
         aliased_bytes=sum((Counter(given_away) & Counter(result_bytes)).elements()),
         constant_bytes=sum(b.bytes for b in counter.program_data),
-        result_bytes=all_results,
+        result_bytes=sum(b.bytes for b in returned),
     )

@@ -25,6 +25,7 @@ from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 
 T = "tensor<256x256xf32>"
+SIZE = 256 * 256 * 4
 DOT = f"contracting_dims = [1] x [0] : ({T}, {T}) -> {T}"
 
 LAYERS = f"""
