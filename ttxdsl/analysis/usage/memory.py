@@ -326,7 +326,7 @@ class _Counter:
                 self._take_over(step, index, scope)
         if self.fusion:
             begin_windows(steps, self.fusion.windows)
-            if self.fusion.compiler.peels_turns:
+            if self.fusion.compiler.peels_turns and not self.fusion.saves_memory:
                 hold_peeled(steps)
         return steps, captured
 

@@ -339,11 +339,16 @@ func.func @main(%x: {T}, %l: {T}) -> ({T}, {T}) {{
 
 def test_slices_hold_what_the_last_turn_makes_until_the_first_of_its_gradients():
     module = parse_program(PEELED, make_context())
-    alone, several = (
-        memory_profile(module, compiler=TPU.on(64, slices)).parts.temporary
-        for slices in (1, 2)
+    slices = TPU.on(64, 2)
+    alone, several, saving = (
+        memory_profile(module, fusion=fusion, compiler=fusion.compiler).parts.temporary
+        for fusion in (
+            *(Fusion(TPU.on(64)), Fusion(slices)),
+            Fusion(slices, saves_memory=True),
+        )
     )
     assert several - alone == SIZE // 2  # %again in bf16, beside %b, %c and %e
+    assert saving == alone  # which makes them again
 
 
 MICROBATCHES = """

@@ -587,7 +587,8 @@ def hold_peeled(steps: Sequence[BufferStep]) -> None:
 
     On several slices libtpu takes both out of their loops, to send what they sum while the others
     run, and then computes nothing of that turn again: what its layers gather and make, and their
-    gradients read, is held between the two (libtpu 0.0.52: Gemma 3 12B, Llama and Qwen 3).
+    gradients read, is held between the two (libtpu 0.0.52: Gemma 3 12B, Llama and Qwen 3). Where that
+    does not fit it is taken to be made again: a pod ran Gemma 3 12B with 32,768 tokens a device so.
 
     Args:
         steps: of a block.
