@@ -655,8 +655,7 @@ def memory_profile(
     partitioned = is_partitioned(block)
     for index, argument in enumerate(block.args):
         local = local_type(argument, partitioned)
-        on_host = argument in counter.offloaded
-        size = 0 if on_host else counter.size(local, argument)
+        size = 0 if argument in counter.offloaded else counter.size(local, argument)
         pinned = index not in donated
         buffer = Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)
@@ -670,6 +669,7 @@ def memory_profile(
     result_bytes = [
         sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
     ]
+    all_results = sum(b.bytes for b in returned)
     given_away = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
@@ -696,5 +696,5 @@ def memory_profile(
         donated_bytes=sum(given_away),
         aliased_bytes=sum((Counter(given_away) & Counter(result_bytes)).elements()),
         constant_bytes=sum(b.bytes for b in counter.program_data),
-        result_bytes=sum(b.bytes for b in returned),
+        result_bytes=all_results,
     )
