@@ -10,6 +10,13 @@ FULL = "shard_direction = #ttcore.shard_direction<full_to_shard>"
 BACK = "shard_direction = #ttcore.shard_direction<shard_to_full>"
 DEVICES = "shard_type = #ttcore.shard_type<devices>"
 SUM = "reduce_type = #ttcore.reduce_type<sum>"
+NONE = "reduce_type = #ttcore.reduce_type<invalid>"
+ALONG = "cluster_axis = 1 : ui32"
+GATHER = "all_gather_dim = 0 : si32"
+EXCHANGE = f"split_dim = 0 : si32, concat_dim = 0 : si32, {ALONG}"
+PAIRS = "source_target_pairs = dense<{}> : tensor<{}xi64>".format
+SUMMING = "keep_dim = false, dim_arg ="
+AS_IT_IS = "transpose_a = false, transpose_b = false"
 
 # op, properties, inputs (without destination), results, message; for both dialects
 REFUSED: list[tuple[str, str, str, str, str]] = [
@@ -29,28 +36,10 @@ REFUSED: list[tuple[str, str, str, str, str]] = [
     ("slice_dynamic", "", "4xf32 1xi32 1xi32", "5xf32", "cannot have shape"),
     ("embedding", "", "5xf32 9x3xf32", "5x3xf32", "indices have elements of"),
     ("embedding", "", "5xi32 9xf32", "5xf32", "expected rows and columns"),
-    (
-        "sum",
-        "keep_dim = false, dim_arg = [2 : i32]",
-        "2x3xf32",
-        "2xf32",
-        "dim_arg is 2",
-    ),
-    (
-        "sum",
-        "keep_dim = false, dim_arg = [0 : i32, 0 : i32]",
-        "2x3xf32",
-        "3xf32",
-        "names a dimension twice",
-    ),
-    ("sum", "keep_dim = false, dim_arg = [0 : i32]", "2xf32", "f64", "must stay"),
-    (
-        "matmul",
-        "transpose_a = false, transpose_b = false",
-        "2x3xf32 4x3xf32",
-        "2x3xf32",
-        "contracted dimensions differ",
-    ),
+    ("sum", f"{SUMMING} [2 : i32]", "2x3xf32", "2xf32", "dim_arg is 2"),
+    ("sum", f"{SUMMING} [0 : i32, 0 : i32]", "2x3xf32", "3xf32", "a dimension twice"),
+    ("sum", f"{SUMMING} [0 : i32]", "2xf32", "f64", "must stay"),
+    ("matmul", AS_IT_IS, "2x3xf32 4x3xf32", "2x3xf32", "contracted dimensions differ"),
     ("constant", "value = dense<1> : tensor<2xi32>", "", "3xi32", "the value"),
     ("where", "", "2x3xf32 2x3xf32 2x3xf32", "2x3xf32", "condition has elements"),
     ("add", "", "2x3xf32 2xf32", "2x3xf32", "does not stretch"),
@@ -73,79 +62,27 @@ REFUSED: list[tuple[str, str, str, str, str]] = [
 
 # (collective, properties, operand, result); the operand is on the mesh 2x4
 COLLECTIVES = [
-    ("all_gather", "all_gather_dim = 0 : si32, cluster_axis = 1 : ui32", 2, 8),
+    ("all_gather", f"all_gather_dim = 0 : si32, {ALONG}", 2, 8),
     ("all_gather", "all_gather_dim = 0 : si32, cluster_axis = 0 : ui32", 2, 4),
     ("all_reduce", f"{SUM}, cluster_axis = 1 : ui32", 8, 8),
     ("reduce_scatter", f"{SUM}, scatter_dim = 0 : si32, cluster_axis = 1 : ui32", 8, 2),
     ("mesh_partition", "dim = 0 : si32, cluster_axis = 1 : ui32", 8, 2),
-    (
-        "all_to_all",
-        "split_dim = 0 : si32, concat_dim = 0 : si32, cluster_axis = 1 : ui32",
-        8,
-        8,
-    ),
-    (
-        "collective_permute",
-        "source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>",
-        8,
-        8,
-    ),
+    ("all_to_all", EXCHANGE, 8, 8),
+    ("collective_permute", PAIRS("[[0, 1], [1, 0]]", "2x2"), 8, 8),
 ]
 
 REFUSED_COLLECTIVES = [
     ("all_gather", "all_gather_dim = 0 : si32, cluster_axis = 1 : ui32", 2, 4, "4 dev"),
-    ("all_gather", "all_gather_dim = 1 : si32, cluster_axis = 1 : ui32", 2, 8, "is 1"),
-    (
-        "all_gather",
-        "all_gather_dim = 0 : si32, cluster_axis = 2 : ui32",
-        2,
-        8,
-        "2 axes",
-    ),
+    ("all_gather", f"all_gather_dim = 1 : si32, {ALONG}", 2, 8, "is 1"),
+    ("all_gather", f"{GATHER}, cluster_axis = 2 : ui32", 2, 8, "2 axes"),
     ("all_reduce", f"{SUM}, cluster_axis = 1 : ui32", 8, 4, "keeps the shape"),
-    (
-        "all_reduce",
-        "reduce_type = #ttcore.reduce_type<invalid>, cluster_axis = 1 : ui32",
-        8,
-        8,
-        "cannot reduce with invalid",
-    ),
-    (
-        "reduce_scatter",
-        f"{SUM}, scatter_dim = 0 : si32, cluster_axis = 1 : ui32",
-        6,
-        1,
-        "does not split in 4",
-    ),
+    ("all_reduce", f"{NONE}, {ALONG}", 8, 8, "cannot reduce with invalid"),
+    ("reduce_scatter", f"{SUM}, scatter_dim = 0 : si32, {ALONG}", 6, 1, "split in 4"),
     ("mesh_partition", "dim = 0 : si32, cluster_axis = 1 : ui32", 8, 4, "4 devices"),
-    (
-        "all_to_all",
-        "split_dim = 0 : si32, concat_dim = 0 : si32, cluster_axis = 1 : ui32",
-        6,
-        6,
-        "does not split among 4",
-    ),
-    (
-        "collective_permute",
-        "source_target_pairs = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>",
-        8,
-        8,
-        "target device appears in two",
-    ),
-    (
-        "collective_permute",
-        "source_target_pairs = dense<[[0, 8]]> : tensor<1x2xi64>",
-        8,
-        8,
-        "has devices 0 to 7",
-    ),
-    (
-        "collective_permute",
-        "source_target_pairs = dense<[0, 1]> : tensor<2xi64>",
-        8,
-        8,
-        "expected one",
-    ),
+    ("all_to_all", EXCHANGE, 6, 6, "does not split among 4"),
+    ("collective_permute", PAIRS("[[0, 1], [1, 1]]", "2x2"), 8, 8, "appears in two"),
+    ("collective_permute", PAIRS("[[0, 8]]", "1x2"), 8, 8, "has devices 0 to 7"),
+    ("collective_permute", PAIRS("[0, 1]", "2"), 8, 8, "expected one"),
 ]
 
 SUMMED = (

@@ -1,6 +1,14 @@
 """Very many of one thing, and very long names and lines."""
 
-from tests.attack.bombs.registry import MANY, MESH, SHARDED, TYPE, bomb, program
+from tests.attack.bombs.registry import (
+    MANY,
+    MESH,
+    SHARDED,
+    TYPE,
+    bomb,
+    program,
+    sharded,
+)
 
 # Many
 
@@ -11,7 +19,7 @@ def _chain() -> str:
         f"%v{n} = stablehlo.tanh {f'%v{n - 1}' if n else '%a'} : {TYPE}"
         for n in range(20_000)
     ]
-    return program([*lines, f"return %v19999 : {TYPE}"], SHARDED, before=MESH)
+    return sharded(*lines, f"return %v19999 : {TYPE}")
 
 
 @bomb("a long chain, the last op first", cheap=False)
@@ -20,13 +28,13 @@ def _backwards() -> str:
         f"%v{n} = stablehlo.tanh {f'%v{n - 1}' if n else '%a'} : {TYPE}"
         for n in reversed(range(20_000))
     ]
-    return program([*lines, f"return %v0 : {TYPE}"], SHARDED, before=MESH)
+    return sharded(*lines, f"return %v0 : {TYPE}")
 
 
 @bomb("a value of 20,000 uses", cheap=False)
 def _uses() -> str:
     lines = [f"%v{n} = stablehlo.add %a, %a : {TYPE}" for n in range(20_000)]
-    return program([*lines, f"return %v0 : {TYPE}"], SHARDED, before=MESH)
+    return sharded(*lines, f"return %v0 : {TYPE}")
 
 
 @bomb("20,000 functions", cheap=False)
@@ -35,7 +43,7 @@ def _functions() -> str:
         f"func.func private @f{n}(%a: {TYPE}) -> {TYPE} {{\nreturn %a : {TYPE}\n}}"
         for n in range(20_000)
     )
-    return program([f"return %a : {TYPE}"], SHARDED, before=MESH, behind=functions)
+    return sharded(f"return %a : {TYPE}", behind=functions)
 
 
 @bomb("10,000 calls of one function", cheap=False)
@@ -46,9 +54,7 @@ def _calls() -> str:
         f"func.func private @f(%a: {TYPE}) -> {TYPE} {{\n"
         f"%r = stablehlo.tanh %a : {TYPE}\nreturn %r : {TYPE}\n}}"
     )
-    return program(
-        [*lines, f"return %v0 : {TYPE}"], SHARDED, before=MESH, behind=function
-    )
+    return sharded(*lines, f"return %v0 : {TYPE}", behind=function)
 
 
 @bomb("20,000 arguments and results", cheap=False)
@@ -85,14 +91,10 @@ def _tuple() -> str:
     count = 20_000
     types = ", ".join([TYPE] * count)
     names = ", ".join(["%a"] * count)
-    return program(
-        [
-            f"%t = stablehlo.tuple {names} : tuple<{types}>",
-            f"%r = stablehlo.get_tuple_element %t[19999] : (tuple<{types}>) -> {TYPE}",
-            f"return %r : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    return sharded(
+        f"%t = stablehlo.tuple {names} : tuple<{types}>",
+        f"%r = stablehlo.get_tuple_element %t[19999] : (tuple<{types}>) -> {TYPE}",
+        f"return %r : {TYPE}",
     )
 
 
@@ -102,19 +104,15 @@ def _wide_loop() -> str:
     given = ", ".join(f"%x{n} = %a" for n in range(count))
     types = ", ".join([TYPE] * count)
     turned = ", ".join(f"%x{(n + 1) % count}" for n in range(count))
-    return program(
-        [
-            f"%r:{count} = stablehlo.while({given}) : {types}",
-            "cond {",
-            "%c = stablehlo.constant dense<false> : tensor<i1>",
-            "stablehlo.return %c : tensor<i1>",
-            "} do {",
-            f"stablehlo.return {turned} : {types}",
-            "}",
-            f"return %r#0 : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    return sharded(
+        f"%r:{count} = stablehlo.while({given}) : {types}",
+        "cond {",
+        "%c = stablehlo.constant dense<false> : tensor<i1>",
+        "stablehlo.return %c : tensor<i1>",
+        "} do {",
+        f"stablehlo.return {turned} : {types}",
+        "}",
+        f"return %r#0 : {TYPE}",
     )
 
 
@@ -122,21 +120,17 @@ def _wide_loop() -> str:
 def _branches() -> str:
     branch = f"{{\nstablehlo.return %a : {TYPE}\n}}"
     branches = ", ".join([branch] * 2_000)
-    return program(
-        [
-            "%i = stablehlo.constant dense<7> : tensor<i32>",
-            f'%r = "stablehlo.case"(%i) ({branches}) : (tensor<i32>) -> {TYPE}',
-            f"return %r : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    return sharded(
+        "%i = stablehlo.constant dense<7> : tensor<i32>",
+        f'%r = "stablehlo.case"(%i) ({branches}) : (tensor<i32>) -> {TYPE}',
+        f"return %r : {TYPE}",
     )
 
 
 @bomb("2,000 sharding groups", cheap=False)
 def _groups() -> str:
     lines = [f"sdy.sharding_group %a group_id={n} : {TYPE}" for n in range(2_000)]
-    return program([*lines, f"return %a : {TYPE}"], SHARDED, before=MESH)
+    return sharded(*lines, f"return %a : {TYPE}")
 
 
 @bomb("2,000 priorities", cheap=False)
@@ -145,7 +139,7 @@ def _priorities() -> str:
         f'%v{n} = sdy.sharding_constraint %a <@mesh, [{{"x", ?}}p{n}, {{?}}]> : {TYPE}'
         for n in range(2_000)
     ]
-    return program([*lines, f"return %a : {TYPE}"], SHARDED, before=MESH)
+    return sharded(*lines, f"return %a : {TYPE}")
 
 
 @bomb("10,000 constraints on one value", cheap=False)
@@ -154,7 +148,7 @@ def _constraints() -> str:
         f'%v{n} = sdy.sharding_constraint %a <@mesh, [{{}}, {{"{"xy"[n % 2]}"}}]> : {TYPE}'
         for n in range(10_000)
     ]
-    return program([*lines, f"return %a : {TYPE}"], SHARDED, before=MESH)
+    return sharded(*lines, f"return %a : {TYPE}")
 
 
 @bomb("a sharding of 10,000 dimensions", cheap=False)
@@ -194,15 +188,11 @@ def _factors() -> str:
     factors = ["i", "j", *(f"z_{n}" for n in range(1, 10_000))]
     sizes = ", ".join(f"{factor}=1" for factor in factors)
     dims = "".join(factors[:4])
-    return program(
-        [
-            f"%r = stablehlo.custom_call @f(%a) {{sdy.sharding_rule ="
-            f" #sdy.op_sharding_rule<([{dims}, j])->([{dims}, j]) {{{sizes}}}, custom>}}"
-            f" : ({TYPE}) -> {TYPE}",
-            f"return %r : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    return sharded(
+        f"%r = stablehlo.custom_call @f(%a) {{sdy.sharding_rule ="
+        f" #sdy.op_sharding_rule<([{dims}, j])->([{dims}, j]) {{{sizes}}}, custom>}}"
+        f" : ({TYPE}) -> {TYPE}",
+        f"return %r : {TYPE}",
     )
 
 
@@ -211,15 +201,11 @@ def _dim_factors() -> str:
     factors = [f"z_{n}" for n in range(1, 10_000)]
     sizes = ", ".join(f"{factor}=1" for factor in factors)
     dims = "".join(factors)
-    return program(
-        [
-            f"%r = stablehlo.custom_call @f(%a) {{sdy.sharding_rule ="
-            f" #sdy.op_sharding_rule<([i{dims}, j])->([i{dims}, j])"
-            f" {{i=8, j=8, {sizes}}}, custom>}} : ({TYPE}) -> {TYPE}",
-            f"return %r : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    return sharded(
+        f"%r = stablehlo.custom_call @f(%a) {{sdy.sharding_rule ="
+        f" #sdy.op_sharding_rule<([i{dims}, j])->([i{dims}, j])"
+        f" {{i=8, j=8, {sizes}}}, custom>}} : ({TYPE}) -> {TYPE}",
+        f"return %r : {TYPE}",
     )
 
 
@@ -307,22 +293,13 @@ for _name, _make in {
     "a long name of an attribute": lambda: program(
         [f"%r = stablehlo.tanh %a {{{_LONG} = 1}} : {TYPE}", f"return %r : {TYPE}"]
     ),
-    "a long custom call": lambda: program(
-        [
-            f"%r = stablehlo.custom_call @{_LONG}(%a) : ({TYPE}) -> {TYPE}",
-            f"return %r : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    "a long custom call": lambda: sharded(
+        f"%r = stablehlo.custom_call @{_LONG}(%a) : ({TYPE}) -> {TYPE}",
+        f"return %r : {TYPE}",
     ),
-    "a long file name in a location": lambda: program(
-        [
-            f"%r = stablehlo.custom_call @f(%a) : ({TYPE}) -> {TYPE}"
-            f' loc("{_LONG}":1:1)',
-            f"return %r : {TYPE}",
-        ],
-        SHARDED,
-        before=MESH,
+    "a long file name in a location": lambda: sharded(
+        f'%r = stablehlo.custom_call @f(%a) : ({TYPE}) -> {TYPE} loc("{_LONG}":1:1)',
+        f"return %r : {TYPE}",
     ),
     "a long comment": lambda: f"// {_LONG}\n" + program([f"return %a : {TYPE}"]),
     "a long string that does not end": lambda: program([f'%r = "{_LONG}']),

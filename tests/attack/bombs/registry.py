@@ -55,6 +55,11 @@ def program(
     )
 
 
+def sharded(*lines: str, behind: str = "") -> str:
+    """The same of a sharded argument."""
+    return program(lines, SHARDED, before=MESH, behind=behind)
+
+
 def one_op(text: str, arguments: str, result: str, before: str = "") -> str:
     """A module whose `main` has one op, `%r = text`."""
     body = [f"%r = {text}", f"return %r : {result}"]
