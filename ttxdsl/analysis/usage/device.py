@@ -37,9 +37,6 @@ from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import Signatures
 
-_LEAST_SECONDS = 1e-9
-"""The time of a step that does nothing: speeds are parts of it."""
-
 _FILLED = 0.96
 """The part of a chip's memory that gradients which wait may fill: libtpu 0.0.52 lets those of 24 and
 30 of 36 layers wait where all would not fit, and then needs 0.97 of v5p's and 0.93 of v6e's."""
@@ -236,7 +233,7 @@ class DeviceUsage:
 
     def seconds_with(self, offloaded: Collection[SSAValue] = ()) -> float:
         """Return that time with more values in the host's memory."""
-        return max(self.timeline.seconds, self.host_seconds(offloaded), _LEAST_SECONDS)
+        return max(self.timeline.seconds, self.host_seconds(offloaded))
 
     def host_seconds(self, offloaded: Collection[SSAValue] = ()) -> float:
         """Return the time of the busier way, to the host's memory or back.

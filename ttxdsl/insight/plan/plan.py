@@ -52,6 +52,9 @@ MEMORY_ERROR = 0.2
 
 _LARGEST = 5
 
+_LEAST_SECONDS = 1e-9
+"""The time of a step that does nothing: speeds are parts of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
@@ -178,7 +181,8 @@ class Variant:
             changed: what else is in its memory, as of `DeviceUsage.memory_with`.
         """
         tokens = tokens or tokens_of(usage.module)
-        step = usage.seconds_with(changed.get("offloaded", ()))
+        seconds = usage.seconds_with(changed.get("offloaded", ()))
+        step = max(seconds, _LEAST_SECONDS)
         return cls(
             change,
             usage.memory_with(**changed).peak_bytes,
@@ -342,7 +346,7 @@ def plan_step(
         if op not in again and is_product(op)
     )
     time = TimePlan(
-        usage.seconds,
+        max(usage.seconds, _LEAST_SECONDS),
         parts["compute"],
         parts["memory"],
         parts["network"],
