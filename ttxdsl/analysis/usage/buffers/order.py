@@ -371,8 +371,8 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
         needed, pending = {anchor}, [anchor]
         while pending:
             operands = (v for inner in _all_in(pending.pop()) for v in inner.operands)
-            owners = {v.owner for v in operands if isinstance(v.owner, Operation)}
-            new = (owners & inside) - ordered.keys() - needed
+            owners = inside.intersection(v.owner for v in operands)
+            new = {op for op in owners if op not in ordered and op not in needed}
             needed |= new
             pending += new
         ordered |= dict.fromkeys(sorted(needed, key=position.__getitem__))
