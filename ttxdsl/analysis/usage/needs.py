@@ -1,6 +1,7 @@
 """The op and the line of the author's program that a collective is for."""
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -107,23 +108,34 @@ def _is_written(location: Attribute) -> bool:
     return name.rpartition("/")[2].startswith(_WRITTEN)
 
 
-def place_of(op: Operation) -> Frame | None:
+def place_of(
+    op: Operation, calls: Mapping[str, Sequence[Operation]] | None = None
+) -> Frame | None:
     """Return the line of an op; of a collective that which asked for most of it.
 
     An argument that is gathered before the first op has no line of its own. An op of a function
     without lines, as slices are that several values share, has that of all its calls.
+
+    Args:
+        op: the op.
+        calls: `callers` of its module, for whoever asks about many ops.
     """
-    return _place_in_function(op) or _place_of_calls(op)
+    return _place_in_function(op) or _place_of_calls(op, calls)
 
 
-def _place_of_calls(op: Operation) -> Frame | None:
+def _place_of_calls(
+    op: Operation, calls: Mapping[str, Sequence[Operation]] | None
+) -> Frame | None:
     function = op.parent_op()
     if not isinstance(function, FuncOp) or function.sym_visibility != PRIVATE:
         return None
     module = function.parent_op()
     assert isinstance(module, ModuleOp), "functions are in modules"
-    calls = callers(module).get(function.sym_name.data, [])
-    frames = [_place_in_function(call) for call in calls]
+    if calls is None:
+        calls = callers(module)
+    frames = [
+        _place_in_function(call) for call in calls.get(function.sym_name.data, ())
+    ]
     lines = {frame and frame.position.rpartition(":")[0] for frame in frames}
     return frames[0] if len(lines) == 1 else None
 

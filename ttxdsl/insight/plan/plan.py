@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.roles import Role, Roles
 from ttxdsl.analysis.attribution.words import Words
+from ttxdsl.analysis.calls.call_graph import callers
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.buffers.layouts import uses
 from ttxdsl.analysis.usage.buffers.order import depends_on_carried
@@ -352,7 +353,7 @@ def plan_step(
         parts["network"],
         max(0.0, line.link_seconds - line.hidden_seconds),
         parts["host"],
-        _longest(usage.bounds),
+        _longest(usage.bounds, module),
     )
     words = Words(trip_count)
     memory = MemoryPlan(
@@ -407,15 +408,18 @@ def plan_step(
     )
 
 
-def _longest(bounds: Iterable[tuple[Event, str]]) -> tuple[LineTime, ...]:
-    """Return the places that take longest, by kind of op."""
+def _longest(
+    bounds: Iterable[tuple[Event, str]], module: ModuleOp
+) -> tuple[LineTime, ...]:
+    """Return the places of a module that take longest, by kind of op."""
+    calls = callers(module)
     seconds: defaultdict[tuple[str, str | None, str], float] = defaultdict(float)
     for event, bound in bounds:
         op = event.ops[0]
         name = op.name.rpartition(".")[2]
         if isinstance(op, stablehlo.CustomCallOp):
             name = op.call_target_name.data
-        frame = place_of(op)
+        frame = place_of(op, calls)
         key = name, frame.position if frame else None, bound
         seconds[key] += event.seconds * event.times
     longest = sorted(seconds.items(), key=lambda item: -item[1])[:_LARGEST]

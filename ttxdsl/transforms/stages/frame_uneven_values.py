@@ -39,6 +39,7 @@ that sends less.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -314,8 +315,9 @@ class _Block:
 
     def _dead(self, roots: Sequence[Root]) -> set[Operation]:
         """Return the ops without users once some roots are made of frames."""
-        whole = {root.op for root in roots if not root.operands}
-        reduced = {root.op: root for root in roots if root.operands}
+        framed = {
+            (root.op, at) for root in roots if root.operands for at, _ in root.framed
+        }
         read = {
             value
             for frames, places in (self.planned[root] for root in roots)
@@ -323,23 +325,44 @@ class _Block:
             for value in frames.reads(place)
         }
         dead: set[Operation] = set()
-        op = self.block.last_op
-        while op is not None:
-            if op in whole:
+        waiting = [root.op for root in roots if not root.operands]
+        waiting += [op for op in self._unused if read.isdisjoint(op.results)]
+        users: dict[Operation, int] = {}
+
+        def drop_use(value: SSAValue) -> None:
+            op = value.owner
+            if isinstance(op, Block) or op.parent is not self.block or op in dead:
+                return
+            if op not in users:
+                users[op] = sum(len([*result.uses]) for result in op.results)
+            users[op] -= 1
+            if (
+                not users[op]
+                and read.isdisjoint(op.results)
+                and makes_results_alone(op)
+            ):
+                waiting.append(op)
+
+        for op, at in framed:
+            drop_use(op.operands[at])
+        while waiting:
+            op = waiting.pop()
+            if op not in dead:
                 dead.add(op)
-            elif read.isdisjoint(op.results) and makes_results_alone(op):
-                uses = [use for result in op.results for use in result.uses]
-                if all(
-                    use.operation in dead
-                    or (
-                        use.operation in reduced
-                        and use.index in {at for at, _ in reduced[use.operation].framed}
-                    )
-                    for use in uses
-                ):
-                    dead.add(op)
-            op = op.prev_op
+                for at, operand in enumerate(op.operands):
+                    if (op, at) not in framed:
+                        drop_use(operand)
         return dead
+
+    @cached_property
+    def _unused(self) -> list[Operation]:
+        """The ops that nobody uses already, which others use for nothing."""
+        return [
+            op
+            for op in self.block.ops
+            if all(result.first_use is None for result in op.results)
+            and makes_results_alone(op)
+        ]
 
     def choose(self) -> _Choice:
         """Return the roots that are made of frames, since that sends less."""

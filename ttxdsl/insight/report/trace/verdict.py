@@ -20,6 +20,7 @@ from ttxdsl.analysis.attribution.authored import (
     path_text,
 )
 from ttxdsl.analysis.attribution.words import Words
+from ttxdsl.analysis.calls.call_graph import callers
 from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.usage.needs import other_lines_of, place_of
@@ -67,9 +68,10 @@ def verdict(
     time, seconds = usage.timeline, usage.seconds_by_bound
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))
     texts: dict[Frame | None, str] = {}
+    calls = callers(usage.module)
     for event, bound in usage.bounds:
         for op, spent in _parts(event, bound):
-            frame = place_of(op)
+            frame = place_of(op, calls)
             if frame not in texts:
                 texts[frame] = _where(frame)
             where = texts[frame]

@@ -111,16 +111,23 @@ def read_by(op: Operation) -> Sequence[SSAValue]:
     return read
 
 
+_MAKING: dict[type[Operation], bool] = {}
+
+
 def makes_results_alone(op: Operation) -> bool:
     """Whether an op whose results have no users may be erased.
 
     The end of a region is pure and has none, and the region is lost without it.
     """
-    return bool(op.results) and (
-        op.has_trait(Pure, value_if_unregistered=False)
-        or isinstance(op, (*MOVED, *OF_OPERANDS))
-        or slice_of(op) is not None
-    )
+    if not op.results:
+        return False
+    kind = type(op)
+    known = _MAKING.get(kind)
+    if known is None:
+        known = _MAKING[kind] = issubclass(kind, (*MOVED, *OF_OPERANDS)) or (
+            kind.has_trait(Pure, value_if_unregistered=False)
+        )
+    return known or slice_of(op) is not None
 
 
 def erase_unused(values: Iterable[SSAValue]) -> None:
