@@ -96,9 +96,9 @@ it makes none)."""
 _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""
 
-_CORE = 40 << 20
+_CORE = 48 << 20
 """The part of a core's 128 MiB (v5e, v6e) that holds values between kernels; the rest is for
-kernels and copies ahead of them. Of 24, 40 and 100 MiB this has the least error."""
+kernels and copies ahead of them. Of 40, 48, 56 and 64 MiB this has the least error."""
 
 TPU = Compiler(
     "libtpu",

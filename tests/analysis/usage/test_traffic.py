@@ -63,21 +63,23 @@ def test_a_finished_product_is_read_with_what_its_kernel_stored():
     assert moved(body, f"{T}, {T}, {T}", f"%x: {T}, %y: {T}") == (4 + 3 * 3) * SIZE
 
 
-@pytest.mark.parametrize("parts", (1, 4))
-def test_what_windows_read_is_not_on_the_core(parts: int):
-    part = f"tensor<{64 // parts}x64xf32>"
-    groups = f"dense<{[list(range(parts))]}> : tensor<1x{parts}xi64>"
+@pytest.mark.parametrize(
+    ("room", "expected"),
+    (
+        (0, 10 * SIZE),
+        # %1 and %2 are in no memory, and %x stays beside %1 for its second reader
+        (2 * SIZE, 5 * SIZE),
+        (1 << 20, 2 * SIZE),
+    ),
+)
+def test_what_has_room_on_the_core_is_read_there(room: int, expected: int):
     body = f"""
   %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
-  %w = "stablehlo.all_gather"(%part) <{{all_gather_dim = 0 : i64, replica_groups = {groups}}}> : ({part}) -> {T}
-  %1 = stablehlo.dot_general %0, %w, {ROWS} : {BINARY}
-  return %1 : {T}"""
-    arguments = f"%x: {T}, %part: {part}"
-    whole, kept = (
-        moved(body, arguments=arguments, compiler=replace(TPU, core_bytes=core))
-        for core in (0, 1 << 20)
-    )
-    assert (whole == kept) is (parts == 4)
+  %1 = stablehlo.dot_general %0, %x, {ROWS} : {BINARY}
+  %2 = stablehlo.dot_general %1, %1, {ROWS} : {BINARY}
+  %3 = stablehlo.dot_general %2, %0, {ROWS} : {BINARY}
+  return %3 : {T}"""
+    assert moved(body, compiler=replace(TPU, core_bytes=room)) == expected
 
 
 def test_on_several_slices_nothing_is_in_windows():

@@ -8,8 +8,9 @@ says of buffers, which the peak of memory is of,
 - reductions and elementwise ops that read what a product makes, or what others of them read, are
   one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
   product if that stores no scores;
-- values that have room on the core for all their life are in no memory, those first that save
-  most for the room and time they take, but for those that a loop of windows carries;
+- values that have room on the core from one kernel to the next that reads them are read there,
+  those first that save most for the room and time they take, and are in no memory if that holds
+  for all of them;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
   computes two windows in a kernel, one from either side, and moves what is not cut again for
   each pair: the whole result if the sum is gathered, the whole of the other operand else.
@@ -18,9 +19,9 @@ Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu_bytes.py`; docs/e
 has the errors).
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -97,16 +98,10 @@ class HbmTraffic:
             elif op.regions or op is block.last_op:
                 leaving.update(op.operands)
         kernels.drop_inner(leaving)
-        for kernel in kernels.all:
-            if self.fusion.windows(kernel.op) > 1:  # what loops carry is in memory
-                leaving.update(kernel.read, kernel.written)
-        kept = _kept(kernels.all, leaving, self.fusion.compiler.core_bytes)
-        for kernel in kernels.all:
+        moved = _moved_bytes(kernels.all, leaving, self.fusion.compiler.core_bytes)
+        for kernel, size in zip(kernels.all, moved, strict=True):
             if not _is_collective(kernel.op):
-                moved = (*kernel.read.items(), *kernel.written.items())
-                self._bytes[kernel.op] = sum(
-                    b for value, b in moved if value not in kept
-                )
+                self._bytes[kernel.op] = size
 
     def _kernel(self, op: Operation) -> _Kernel | None:
         """Return what an op moves; None if it is no kernel."""
@@ -357,36 +352,52 @@ def _is_collective(op: Operation) -> bool:
     return op.get_trait(Collective) is not None
 
 
-def _kept(
+def _moved_bytes(
     kernels: Sequence[_Kernel], leaving: AbstractSet[SSAValue], room: int
-) -> set[SSAValue]:
-    """Return the values that are on the core for all their life."""
-    begins: dict[SSAValue, int] = {}
-    ends: dict[SSAValue, int] = {}
-    saved = Counter[SSAValue]()
+) -> list[int]:
+    """Return the bytes that each kernel moves beside what stays on the core until it is read.
+
+    A value is there from a kernel that reads or writes it to the next that reads it; if it is to
+    the last, it is in no memory.
+    """
+    touched: dict[SSAValue, list[tuple[int, bool, int]]] = {}
     for at, kernel in enumerate(kernels):
         for value, size in kernel.written.items():
-            if room and size and value not in leaving:
-                begins[value] = ends[value] = at
-                saved[value] += size
+            touched.setdefault(value, []).append((at, True, size))
         for value, size in kernel.read.items():
-            if value in begins:
-                ends[value] = at
-                saved[value] += size
+            if size:
+                touched.setdefault(value, []).append((at, False, size))
 
-    def price(value: SSAValue) -> float:
-        return value_bytes(value) * (ends[value] - begins[value] + 1) / saved[value]
+    ways: list[tuple[float, SSAValue, int, int]] = []
+    for value, kernels_of in touched.items() if room else ():
+        is_last = len(kernels_of) == 2 and value not in leaving
+        for (start, is_made, written), (end, is_written, read) in pairwise(kernels_of):
+            if not is_written:
+                saved = read + written * (is_made and is_last)
+                price = value_bytes(value) * (end - start + 1) / saved
+                ways.append((price, value, start, end))
 
     used = [0] * len(kernels)
-    kept = set[SSAValue]()
-    for value in sorted(begins, key=price):
+    here: set[tuple[SSAValue, int]] = set()
+    kept: set[tuple[SSAValue, int]] = set()
+    for _, value, start, end in sorted(ways, key=lambda way: way[0]):
         size = value_bytes(value)
-        life = range(begins[value], ends[value] + 1)
+        life = [at for at in range(start, end + 1) if (value, at) not in here]
         if all(used[at] + size <= room for at in life):
-            kept.add(value)
+            kept.add((value, end))
+            here.update((value, at) for at in life)
             for at in life:
                 used[at] += size
-    return kept
+
+    moved = [0] * len(kernels)
+    for value, kernels_of in touched.items():
+        stays = value not in leaving and all(
+            is_written or (value, at) in kept for at, is_written, _ in kernels_of
+        )
+        for at, is_written, size in kernels_of:
+            if not stays if is_written else (value, at) not in kept:
+                moved[at] += size
+    return moved
 
 
 def _operand_with(op: stablehlo.DotGeneralOp, dim: int | None) -> int:
