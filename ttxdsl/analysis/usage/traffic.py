@@ -27,10 +27,10 @@ from math import prod
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ttxdsl.analysis.usage.buffers.fusion import Fusion, keeps_operand
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import is_row_wise, softmax_product
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
-from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop
+from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS

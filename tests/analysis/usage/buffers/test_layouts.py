@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import bf16
+from xdsl.dialects.func import FuncOp
 
 import ttxdsl
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import Layouts, splits_features
+from ttxdsl.analysis.usage.buffers.layouts import Layouts, splits_features, uses
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
@@ -213,3 +214,17 @@ func.func @main(%x: {heads}) -> {heads} {{
         (negate,) = (op for op in all_ops(module) if op.name == "stablehlo.negate")
         stored = Layouts(module).stored_bytes(negate.results[0], bf16, (8, 128))
         assert stored == padding * 2 * 16 * 1024 * 64 * 2
+
+
+def test_a_barrier_gives_each_value_to_its_own_readers():
+    text = """
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0:2 = stablehlo.optimization_barrier %a, %b : tensor<4xf32>, tensor<4xf32>
+  %1 = stablehlo.negate %0#0 : tensor<4xf32>
+  %2 = stablehlo.cosine %0#1 : tensor<4xf32>
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}"""
+    function = parse_program(text, make_context()).body.block.first_op
+    assert isinstance(function, FuncOp)
+    readers = [[op.name for op, _ in uses(v)] for v in function.body.block.args]
+    assert readers == [["stablehlo.negate"], ["stablehlo.cosine"]]

@@ -5,6 +5,7 @@ from xdsl.dialects.builtin import bf16, f32
 from xdsl.ir import Attribute
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
+from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import TPU, XLA_CPU, Compiler
 from ttxdsl.dialects import stablehlo
@@ -182,3 +183,32 @@ def test_a_copy_of_an_argument_that_loops_convert_is_there_until_the_last():
     ]
     assert more == [4 * 256 * 256 * 2] * 2
     assert converted[-1].bytes == as_it_is[-1].bytes
+
+
+def test_what_a_loop_keeps_and_converts_as_a_whole_is_converted_ahead_of_it():
+    read = f"%c = stablehlo.convert %w : ({PART}) -> {NARROW}"
+    text = f"""
+func.func @main(%x: {NARROW}, %y: {PART}) -> {NARROW} {{{{{CONSTANTS}
+  %0:3 = stablehlo.while(%i = %zero, %w = %y, %h = %x) : tensor<i32>, {PART}, {NARROW}
+  {COND}
+    {read}
+    %n = stablehlo.add %i, %one : tensor<i32>
+    %g = stablehlo.add %h, %c : {NARROW}
+    stablehlo.return %n, RETURNED, %g : tensor<i32>, {PART}, {NARROW}
+  }}}}
+  return %0#2 : {NARROW}
+}}}}""".replace("{{", "{").replace("}}", "}")
+    counts = [
+        len([*converted_arguments(op)])
+        for returned in ("%w", "%e")
+        for op in all_ops(
+            parse_program(
+                text.replace("RETURNED", returned).replace(
+                    read, f"%e = stablehlo.negate %w : {PART}\n    {read}"
+                ),
+                make_context(),
+            )
+        )
+        if isinstance(op, stablehlo.WhileOp)
+    ]
+    assert counts == [1, 0]  # what each turn makes anew is not

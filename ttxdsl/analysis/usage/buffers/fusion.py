@@ -47,7 +47,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     uses,
     written_in_place,
 )
-from ttxdsl.analysis.usage.buffers.narrow import narrowed
+from ttxdsl.analysis.usage.buffers.narrow import keeps_operand, narrowed
 from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
@@ -692,9 +692,3 @@ def _is_sunk(user: Operation, index: int) -> bool:
     XLA does it with values that are made of constants alone.
     """
     return isinstance(user, stablehlo.WhileOp) and keeps_operand(user, index)
-
-
-def keeps_operand(loop: stablehlo.WhileOp, index: int) -> bool:
-    """Whether the body of a loop returns what it is given."""
-    assert loop.body.block.last_op is not None, "a loop's body returns"
-    return loop.body.block.last_op.operands[index] is loop.body.block.args[index]

@@ -52,14 +52,17 @@ def shares_bytes(op: Operation) -> bool:
 
 
 def uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
-    """Yield each reader of a value, through reshapes, with the operand's index."""
+    """Yield each reader of a value, through reshapes and barriers, with the operand's index."""
     pending = [value]
     while pending:
         for use in pending.pop().uses:
-            if shares_bytes(use.operation):
-                pending.extend(use.operation.results)
+            op = use.operation
+            if not shares_bytes(op):
+                yield op, use.index
+            elif len(op.results) == len(op.operands):
+                pending.append(op.results[use.index])
             else:
-                yield use.operation, use.index
+                pending.extend(op.results)
 
 
 class Layouts:

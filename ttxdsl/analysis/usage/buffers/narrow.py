@@ -98,15 +98,32 @@ def _is_rounded(value: SSAValue) -> bool:
 
 
 def converted_arguments(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
-    """Yield the program's arguments of which a loop converts all that it slices, with the type."""
+    """Yield the program's arguments that are converted ahead of a loop, with the type.
+
+    Those are what it converts as a whole, and of which it converts all that it slices.
+    """
     if not isinstance(op, stablehlo.WhileOp):
         return
     for index, operand in enumerate(op.operands):
         if is_argument(operand):
-            elements = set(_sliced_as(op, index))
+            elements = set(_converted_whole(op, index)) or set(_sliced_as(op, index))
             element = elements.pop() if len(elements) == 1 else None
             if element and element_bits(element) < element_bits(element_of(operand)):
                 yield operand, element
+
+
+def _converted_whole(loop: stablehlo.WhileOp, index: int) -> Iterator[Attribute]:
+    """Yield the types to which a loop converts an operand that it keeps."""
+    if keeps_operand(loop, index):
+        for user, _ in uses(loop.body.block.args[index]):
+            if isinstance(user, stablehlo.ConvertOp):
+                yield element_of(user.result)
+
+
+def keeps_operand(loop: stablehlo.WhileOp, index: int) -> bool:
+    """Whether the body of a loop returns what it is given."""
+    assert loop.body.block.last_op is not None, "a loop's body returns"
+    return loop.body.block.last_op.operands[index] is loop.body.block.args[index]
 
 
 def _sliced_as(loop: stablehlo.WhileOp, index: int) -> Iterator[Attribute | None]:

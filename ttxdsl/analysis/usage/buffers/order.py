@@ -358,11 +358,11 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
     What a checkpoint computes again of saved values so runs before the gradients that need
     it, not ahead of all gradients of an iteration of several layers. A scheduler that looks
     at memory does that. Microbatches, which only add to what is carried, have the order of
-    the program.
+    the program, but add as soon as they have what they add.
     """
-    if _only_adds(ops):
-        return list(ops)
     dependent = depends_on_carried(ops)
+    if all(map(_is_returned, dependent)):
+        return _behind_makers(ops, dependent)
     anchors = [*dependent, ops[-1]]
     inside = set(ops)
     position = {op: index for index, op in enumerate(ops)}
@@ -379,6 +379,27 @@ def on_demand(ops: Sequence[Operation]) -> list[Operation]:
     # what nobody needs stays where it cannot be in the way
     unneeded = (op for op in ops if op not in ordered)
     return _behind_exchange([*unneeded, *ordered], set(dependent))
+
+
+def _behind_makers(
+    ops: Sequence[Operation], moved: Collection[Operation]
+) -> list[Operation]:
+    """Return ops with those that are moved directly behind what makes their last operand."""
+    waiting = dict.fromkeys(moved)
+    place = {op: index for index, op in enumerate(ops)}
+    behind: dict[int, list[Operation]] = {}
+    for op in waiting:
+        owners = (value.owner for value in operands_in(op))
+        makers = (
+            place[at] for at in owners if isinstance(at, Operation) and at in place
+        )
+        behind.setdefault(max(makers, default=place[op]), []).append(op)
+    ordered: list[Operation] = []
+    for index, op in enumerate(ops):
+        if op not in waiting:
+            ordered.append(op)
+        ordered += behind.get(index, ())
+    return ordered
 
 
 def _behind_exchange(
