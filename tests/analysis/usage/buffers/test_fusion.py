@@ -467,7 +467,7 @@ def test_a_layer_that_several_products_read_is_stored():
 
 
 def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
-    """XLA scatters into what the product made; another addition finishes it instead."""
+    """XLA scatters into what the product made; an addition of anything else finishes it."""
     start = f"  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}\n"
     table = f"""
   %f = stablehlo.constant dense<0.0> : tensor<f32>
@@ -480,14 +480,17 @@ def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
     %c = stablehlo.add %a, %b : tensor<f32>
     stablehlo.return %c : tensor<f32>
   }}) : ({T}, tensor<64x1xi32>, {T}) -> {T}"""
+    converted = f"""{table.replace("%1", "%t")}
+  %h = stablehlo.convert %t : ({T}) -> {T.replace("f32", "bf16")}
+  %1 = stablehlo.convert %h : ({T.replace("f32", "bf16")}) -> {T}"""
     other = f"  %1 = stablehlo.cbrt %x : {T}"
     end = f"\n  %2 = stablehlo.add %0, %1 : {T}\n  return %2 : {T}"
     streamed: list[bool] = []
-    for addend in (table, other):
+    for addend in (table, converted, other):
         module = module_of(start + addend + end, results=T)
         product = next(op for op in all_ops(module) if "dot_general" in op.name)
         streamed.append(Fusion(COMPILER).is_streamed(product))
-    assert streamed == [False, True]
+    assert streamed == [False, True, True]
 
 
 @pytest.mark.parametrize(("groups", "has_gradient"), [(4, True), (4, False), (0, True)])

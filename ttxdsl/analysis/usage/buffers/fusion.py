@@ -304,12 +304,12 @@ class Fusion:
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
         """Whether no product behind one is finished by the same op: a kernel has one of them.
 
-        The others are stored, and so is one to which a scatter adds: it begins with that.
+        The others are stored, and so is one to which a scatter of its type adds: it begins with that.
         """
+        scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
         makers = {value.owner for value in self._read(op.operands)}
-        return not any(
-            (isinstance(op, stablehlo.AddOp) and isinstance(maker, stablehlo.ScatterOp))
-            or (isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product))
+        return not (isinstance(op, stablehlo.AddOp) and any(scattered)) and not any(
+            isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product)
             for maker in makers
         )
 
