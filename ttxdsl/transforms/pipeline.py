@@ -61,7 +61,8 @@ numbers:
 
 `version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate` of the
 program as HLO has it (`through-hlo` before 5, `carry-free-values` after 6), products that are split
-along what they sum stay partial (`keep-partial-products` before 8), and none of the optimizations run. Plans for chips of XLA's are of it where the shardings of a step
+along what they sum stay partial (`keep-partial-products` before 8), and of the optimizations only
+`shardy-ccl-canonicalization` runs. Plans for chips of XLA's are of it where the shardings of a step
 contradict each other.
 """
 

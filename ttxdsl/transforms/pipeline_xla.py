@@ -2,7 +2,8 @@
 
 Propagation is Shardy's, in the order of its priorities, of the program as HLO has it
 (`through-hlo`); products that are split along what they sum stay partial
-(`keep-partial-products`); collectives are left as they come. Of steps whose
+(`keep-partial-products`); collectives are left as they come, but for sums of which a part is
+kept: with `optimize` these are scattered, as by libtpu behind its partitioner. Of steps whose
 shardings contradict each other this holds and sends what libtpu's programs do
 (docs/evidence/plan.md); the design's pipeline makes less of them.
 """
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.transforms.pipeline import (
+    COLLECTIVES_STAGE,
     FIRST_SHARDING_STAGE,
     PROPAGATION_STAGE,
     RESHARDS_STAGE,
@@ -47,7 +49,8 @@ class _XlaVersion(Version):
         return passes
 
     def after(self, pipeline: TTStableHLOPipelinePass, number: int) -> list[ModulePass]:
-        passes = super().after(_plain(pipeline), number)
+        scatters = number == COLLECTIVES_STAGE
+        passes = super().after(pipeline if scatters else _plain(pipeline), number)
         if number == PROPAGATION_STAGE:
             passes.append(CarryFreeValuesPass())
         return passes

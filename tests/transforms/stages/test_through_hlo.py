@@ -1,6 +1,7 @@
 """What XLA's partitioner reads: reshapes, multiplications, loops around free values."""
 
 import numpy as np
+import pytest
 
 import ttxdsl
 from tests.transforms.run_pass import run_passes
@@ -63,6 +64,51 @@ def test_a_product_that_sums_nothing_is_a_multiplication():
     text = run_passes(LOOP, "through-hlo")
     assert text.count("stablehlo.dot_general") == 1  # the loop's
     assert "stablehlo.multiply" in text
+
+
+ROWS = """
+sdy.mesh @mesh = <["fsdp"=4]>
+func.func @main(
+  %logits: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"fsdp"}]>},
+  %at: tensor<8x1x1xINDEX>, %u: tensor<8x1xf32>
+) -> tensor<8x64xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8x64xf32>
+  %1 = "stablehlo.scatter"(%0, %at, %u) <{indices_are_sorted = false,
+    scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1],
+      input_batching_dims = [0], scatter_indices_batching_dims = [0],
+      scatter_dims_to_operand_dims = [1], index_vector_dim = 2>,
+    unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8x64xf32>, tensor<8x1x1xINDEX>, tensor<8x1xf32>) -> tensor<8x64xf32>
+  %2 = stablehlo.add %logits, %1 : tensor<8x64xf32>
+  return %2 : tensor<8x64xf32>
+}
+"""
+"""The gradient of logits that are split by vocabulary, of which each row has one label."""
+
+
+@pytest.mark.parametrize("index", ["i32", "ui8", "i64"])
+def test_one_element_a_row_is_compared_and_not_scattered(index: str):
+    program = ttxdsl.load(ROWS.replace("INDEX", index)).partition(version="xla")
+    assert "stablehlo.scatter" not in program.text
+    assert "tensor<8x16xi1>" in program.text
+    rng = np.random.default_rng(0)
+    logits = rng.standard_normal((8, 64)).astype(np.float32)
+    last = 127 if index == "ui8" else 64  # beyond the end it adds nothing
+    at, kind = np.array([0, 3, 63, last, 5, 5, 1, 40]), index.replace("i", "int")
+    (result,) = program.simulate(
+        *(logits, at.reshape(8, 1, 1).astype(kind), np.full((8, 1), -2, np.float32))
+    )
+    logits[np.arange(8), at.clip(max=63)] -= 2 * (at < 64)
+    np.testing.assert_allclose(result, logits)
+
+
+def test_a_scatter_that_multiplies_stays():
+    text = ROWS.replace("INDEX", "i32").replace("add %a, %b", "multiply %a, %b")
+    assert "stablehlo.scatter" in run_passes(text, "through-hlo")
 
 
 def test_the_batch_comes_ahead_of_the_weights():

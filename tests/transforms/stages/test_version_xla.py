@@ -38,7 +38,7 @@ def test_numbers_are_the_same():
 )  # exchanging x would be less, then more
 def test_a_device_sends_what_it_does_in_xla(rows: str):
     program = ttxdsl.load(STEP.replace("4096", rows))
-    beside = program.compare_xla(static=True, version="xla")
+    beside = program.compare_xla(static=True, version="xla", optimize=False)
     assert beside.bytes[0] == beside.bytes[1]
     assert beside.launches == (1, 1)
 
@@ -88,3 +88,18 @@ def test_xla_exchanges_each_operand_of_a_sum():
     # there is nothing to exchange apart
     one = SUM.replace("add %0, %1", "negate %0")
     assert not moved_bytes(ttxdsl.load(one).partition().module)
+
+
+def test_xla_is_asked_where_a_computed_value_is_exchanged():
+    text = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+  %a: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+) -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+      tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.exponential %a : tensor<1024x1024xf32>
+  %1 = stablehlo.negate %0 : tensor<1024x1024xf32>
+  return %0, %1 : tensor<1024x1024xf32>, tensor<1024x1024xf32>
+}
+"""
+    assert moved_bytes(ttxdsl.load(text).partition().module) == 1024 * 1024 // 4 * 4

@@ -3,7 +3,9 @@
 Where both operands of a product are split along what it sums, and its result along another
 dimension by the same axes, XLA sums whole results and cuts the sum; the thirteen stages
 exchange an operand first, which holds a part of it. Where several operands of an elementwise op
-are exchanged, XLA exchanges each; the stages exchange the result. A plan for a chip of XLA's is of XLA's
+are exchanged, XLA exchanges each; the stages exchange the result. Where a computed value is exchanged
+at all, XLA's propagation may have gone another way: the logits' gradient of a head that is split by
+vocabulary stays split so, as its labels' part is a comparison there, and no scatter. A plan for a chip of XLA's is of XLA's
 program (`ttxdsl.transforms.pipeline_xla`) where that holds more.
 """
 
@@ -98,19 +100,23 @@ def usage_as_xla(
 def origin_as_xla(
     module: ModuleOp, origin: Origin | None, peak_bytes: int
 ) -> Origin | None:
-    """Return how XLA would partition a step, if that can hold clearly more than the stages do."""
-    most = max(whole_result_bytes(module), moved_bytes(module))
-    if origin is None or most < _WORTH_A_COMPILATION * peak_bytes:
+    """Return how XLA would partition a step, if that can hold clearly more than the stages do.
+
+    Of large whole results all sums stay whole, those of gradients, too, which nothing tells from them.
+    """
+    least = _WORTH_A_COMPILATION * peak_bytes
+    sums_whole = whole_result_bytes(module) >= least
+    if origin is None or not (sums_whole or moved_bytes(module) >= least):
         return None
     pipeline = origin.pipeline
-    as_in_xla = None, UserPriorityPropagatePass.name
     if (
         pipeline.version != DESIGN
-        or pipeline.propagation not in as_in_xla
+        or pipeline.propagation not in (None, UserPriorityPropagatePass.name)
         or pipeline.reshards
     ):
         return None  # somebody chose
-    return replace(origin, pipeline=replace(pipeline, version=VERSION))
+    as_in_xla = replace(pipeline, version=VERSION, optimize=not sums_whole)
+    return replace(origin, pipeline=as_in_xla)
 
 
 def whole_result_bytes(module: ModuleOp) -> int:
@@ -128,27 +134,29 @@ def whole_result_bytes(module: ModuleOp) -> int:
 def moved_bytes(module: ModuleOp) -> int:
     """Return the bytes of the largest elementwise result that is exchanged behind its op.
 
-    XLA moves what the op is computed of instead, each operand alone.
+    XLA moves what the op is computed of instead, each operand alone, or nothing: its propagation goes
+    another way than the stages'.
     """
     return max(
         (
             value_bytes(value)
             for op in ops_of_type(module, stablehlo.AllToAllOp)
             for value in op.operands
-            if _large_operands(value.owner) > 1
+            if _is_computed(value.owner)
         ),
         default=0,
     )
 
 
-def _large_operands(op: Operation | Block) -> int:
-    """Return how many operands of an elementwise op have elements of their own."""
+def _is_computed(op: Operation | Block) -> bool:
+    """Whether an op computes each element of a value that is more than one repeated."""
     if isinstance(op, Block) or op.get_trait(Elementwise) is None:
-        return 0
-    return sum(not _is_repeated(value) for value in op.operands)
+        return False
+    return not all(map(_is_repeated, op.operands))
 
 
 def _is_repeated(value: SSAValue) -> bool:
+    """Whether an operand has no elements of its own."""
     return isinstance(value.owner, stablehlo.BroadcastInDimOp | stablehlo.ConstantOp)
 
 

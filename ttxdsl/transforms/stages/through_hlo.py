@@ -4,6 +4,8 @@ Propagation goes through some ops earlier than through others, so that where sha
 matters that on the way
 
 - a broadcast that only adds dimensions of one element becomes a reshape;
+- a scatter of one element for each row into one value becomes a comparison with the indices, ahead
+  of the partitioner in libtpu alone (the gradient of labels' log-probabilities);
 - a product that sums nothing becomes a multiplication of what its operands are broadcast to, ahead
   of the partitioner in libtpu alone (Flax writes a norm's scale so);
 - what a loop carries and leaves as it is becomes a value that its regions reach for, each behind a
@@ -21,11 +23,19 @@ from xdsl.ir import Block, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.analysis.usage.buffers.kernels import is_one_hot
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops, operands_of, ops_of_type
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.partition.emitter import Emitter, dims_attr
+from ttxdsl.transforms.collectives.sink_all_reduces import is_zero
+from ttxdsl.transforms.partition.emitter import (
+    INDEX,
+    Emitter,
+    dims_attr,
+    is_wider_than_index,
+)
 
 
 class ThroughHloPass(ModulePass):
@@ -44,6 +54,9 @@ class ThroughHloPass(ModulePass):
         for product in ops_of_type(op, stablehlo.DotGeneralOp):
             if not product.dot_dimension_numbers.data.lhs_contracting_dimensions:
                 _multiply(product)
+        for scatter in ops_of_type(op, stablehlo.ScatterOp):
+            if is_one_hot(scatter) and _keeps_rows(scatter):
+                _compare(scatter)
         for loop in reversed(ops_of_type(op, stablehlo.WhileOp)):
             _free_kept(loop)
 
@@ -93,6 +106,40 @@ def _multiply(product: stablehlo.DotGeneralOp) -> None:
     Rewriter.inline_block(emit.block, InsertPoint.before(product))
     product.result.replace_all_uses_with(result)
     Rewriter.erase_op(product)
+
+
+def _keeps_rows(scatter: stablehlo.ScatterOp) -> bool:
+    """Whether a scatter adds to zeros, or replaces, and indices and updates have the rows' order."""
+    dims = scatter.scatter_dimension_numbers.data
+    batches = dims.input_batching_dims, dims.scatter_indices_batching_dims
+    end = scatter.update_computation.block.last_op
+    assert end is not None, "an update returns"
+    (result,), args = end.operands, set(scatter.update_computation.block.args)
+    replaces = result is scatter.update_computation.block.args[1]
+    adds = isinstance(add := result.owner, stablehlo.AddOp) and {*add.operands} == args
+    adds &= is_zero(scatter.inputs[0])
+    return (replaces or adds) and all(list(dims) == sorted(dims) for dims in batches)
+
+
+def _compare(scatter: stablehlo.ScatterOp) -> None:
+    """Write a scatter of one element for each row as a comparison with its indices."""
+    whole = scatter.inputs[0]
+    shape = shape_of(whole)
+    (dim,) = scatter.scatter_dimension_numbers.data.inserted_window_dims
+    rows = [at for at in range(len(shape)) if at != dim]
+    emit = Emitter(Block(), scatter.location)
+    indices, updates = (
+        emit.broadcast(emit.reshape(value, [shape[at] for at in rows]), shape, rows)
+        for value in (scatter.scatter_indices, scatter.updates[0])
+    )
+    wide = element_of(indices)
+    wide = wide if is_wider_than_index(wide) else INDEX
+    places, indices = (emit.convert(v, wide) for v in (emit.iota(shape, dim), indices))
+    is_place = emit.compare(places, indices, ComparisonDirection.EQ)
+    result = emit.select(is_place, updates, whole)
+    Rewriter.inline_block(emit.block, InsertPoint.before(scatter))
+    scatter.results[0].replace_all_uses_with(result)
+    Rewriter.erase_op(scatter)
 
 
 def _free_kept(loop: stablehlo.WhileOp) -> None:

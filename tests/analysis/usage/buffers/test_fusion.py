@@ -323,7 +323,7 @@ def test_scores_of_rotated_queries_are_stored_ahead_of_their_softmax(
         assert bool(HbmTraffic(module, fusion).bytes(powers)) is expected
 
 
-@pytest.mark.parametrize("added", ["%p", "%g", "%x"])
+@pytest.mark.parametrize("added", ["%p", "%scaled", "%g", "%x"])
 def test_a_product_and_what_is_added_to_it_are_one_buffer_for_several_kernels(
     added: str,
 ):
@@ -331,6 +331,9 @@ def test_a_product_and_what_is_added_to_it_are_one_buffer_for_several_kernels(
     body = f"""
   %p = stablehlo.dot_general %x, %y, {ROWS} : {BINARY}
   %g = stablehlo.tanh %p : {T}
+  %row = stablehlo.slice %x [0:1, 0:64] : ({T}) -> tensor<1x64xf32>
+  %factor = stablehlo.broadcast_in_dim %row, dims = [0, 1] : (tensor<1x64xf32>) -> {T}
+  %scaled = stablehlo.multiply %p, %factor : {T}
   %s = stablehlo.add %y, {added} : {T}
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %1 = stablehlo.reduce(%s init: %z) applies stablehlo.add across dimensions = [0, 1] : ({T}, tensor<f32>) -> tensor<f32>
@@ -341,7 +344,7 @@ def test_a_product_and_what_is_added_to_it_are_one_buffer_for_several_kernels(
   return %5 : {T}"""
     module = module_of(body, T, f"%x: {T}, %y: {T}")
     total = next(op for op in all_ops(module) if "add" in op.name)
-    assert Fusion(TPU).is_fused(total) is (added != "%p")
+    assert Fusion(TPU).is_fused(total) is (added not in ("%p", "%scaled"))
 
 
 @pytest.mark.parametrize(
@@ -467,7 +470,7 @@ def test_a_layer_that_several_products_read_is_stored():
 
 
 def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
-    """XLA scatters into what the product made; another addition finishes it instead."""
+    """XLA scatters into what the product made; an addition of anything else finishes it."""
     start = f"  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}\n"
     table = f"""
   %f = stablehlo.constant dense<0.0> : tensor<f32>
@@ -480,14 +483,17 @@ def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
     %c = stablehlo.add %a, %b : tensor<f32>
     stablehlo.return %c : tensor<f32>
   }}) : ({T}, tensor<64x1xi32>, {T}) -> {T}"""
+    converted = f"""{table.replace("%1", "%t")}
+  %h = stablehlo.convert %t : ({T}) -> {T.replace("f32", "bf16")}
+  %1 = stablehlo.convert %h : ({T.replace("f32", "bf16")}) -> {T}"""
     other = f"  %1 = stablehlo.cbrt %x : {T}"
     end = f"\n  %2 = stablehlo.add %0, %1 : {T}\n  return %2 : {T}"
     streamed: list[bool] = []
-    for addend in (table, other):
+    for addend in (table, converted, other):
         module = module_of(start + addend + end, results=T)
         product = next(op for op in all_ops(module) if "dot_general" in op.name)
         streamed.append(Fusion(COMPILER).is_streamed(product))
-    assert streamed == [False, True]
+    assert streamed == [False, True, True]
 
 
 @pytest.mark.parametrize(("groups", "has_gradient"), [(4, True), (4, False), (0, True)])

@@ -33,6 +33,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     is_probabilities,
     mask_types,
     products_behind,
+    scales,
     scratch_types,
     softmax_product,
     summed,
@@ -75,7 +76,6 @@ _MOVES = (
 _CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
 
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
-
 _REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
 _SUMMANDS = (stablehlo.AddOp, *_REARRANGES)
@@ -304,12 +304,12 @@ class Fusion:
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
         """Whether no product behind one is finished by the same op: a kernel has one of them.
 
-        The others are stored, and so is one to which a scatter adds: it begins with that.
+        The others are stored, and so is one to which a scatter of its type adds: it begins with that.
         """
+        scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
         makers = {value.owner for value in self._read(op.operands)}
-        return not any(
-            (isinstance(op, stablehlo.AddOp) and isinstance(maker, stablehlo.ScatterOp))
-            or (isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product))
+        return not (isinstance(op, stablehlo.AddOp) and any(scattered)) and not any(
+            isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product)
             for maker in makers
         )
 
@@ -561,7 +561,7 @@ class Fusion:
         return len(products) > 1 and sum(reads.values()) > value_bytes(op.results[0])
 
     def _is_shared_sum(self, op: Operation) -> bool:
-        """Whether several kernels read what a product gives and other values of its size add up to.
+        """Whether several kernels read what a product and values of its size, scaled or not, add up to.
 
         It is computed once, and stored in place of the product.
         """
@@ -572,7 +572,7 @@ class Fusion:
             owner = value.owner
             if not isinstance(owner, Operation) or owner not in self._reads:
                 large += [value] if _elements(value) == _elements(op.result) else []
-            elif isinstance(owner, _SUMMANDS) or shares_bytes(owner):
+            elif isinstance(owner, _SUMMANDS) or shares_bytes(owner) or scales(owner):
                 values += [v for v in dict.fromkeys(owner.operands) if v not in values]
             elif not isinstance(owner, stablehlo.BroadcastInDimOp):
                 return False

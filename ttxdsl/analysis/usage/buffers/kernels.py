@@ -388,3 +388,9 @@ def behind_converts(value: SSAValue) -> SSAValue:
             break
         value = owner.operands[0]
     return value
+
+
+def scales(op: Operation) -> bool:
+    """Whether an op multiplies by something broadcast."""
+    factors = op.operands if isinstance(op, stablehlo.MulOp) else ()
+    return any(isinstance(v.owner, stablehlo.BroadcastInDimOp) for v in factors)
