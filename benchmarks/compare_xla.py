@@ -212,8 +212,8 @@ The partitioner itself sends pieces for a roll (a concatenation of what was cut 
 value), which stage 11 does here, and adds up masked rows, as `narrow-all-gathers` does where that
 sends less than gathering them.
 
-`collective-cse`, `gather-product-operands`, `reduce-scatter-products`, `move-all-to-alls` and
-`move-collective-permutes` have no counterpart there that we know of.
+`collective-cse`, `gather-product-operands`, `reduce-scatter-products` and `move-all-to-alls` have
+no counterpart there that we know of.
 """
 
 

@@ -194,11 +194,6 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         _keeps_reversed,
     ),
     (
-        "move-collective-permutes: not sent",
-        PROGRAMS["move-collective-permutes"],
-        _instead(DeviceProgram, "permute", _as_it_is),
-    ),
-    (
         "combine-collective-permutes: everybody sends what the first one does",
         PROGRAMS["combine-collective-permutes"],
         _instead(DeviceProgram, "on_devices", _first_one),

@@ -18,8 +18,6 @@ from ttxdsl.interpreters.kernels.elements import tensor_of, widen
 from ttxdsl.interpreters.kernels.elementwise import BINARY, UFUNCS, UNARY
 from ttxdsl.interpreters.runtime import fusion, threads
 from ttxdsl.interpreters.runtime.compiled_op import COMPILERS, CompiledOp, RowKernel
-from ttxdsl.interpreters.runtime.memory import pool
-from ttxdsl.interpreters.runtime.memory.pool import Spare, empty, release, reusing
 from ttxdsl.interpreters.runtime.regions import LocatedError, session
 from ttxdsl.interpreters.runtime.run import Runner
 
@@ -37,7 +35,6 @@ def small_is_large(monkeypatch: pytest.MonkeyPatch):
 def make_small_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fusion, "LARGE", 16)
     monkeypatch.setattr(fusion, "SIZE", 8)
-    monkeypatch.setattr(pool, "LEAST", 16)
     monkeypatch.setattr(threads, "threads", lambda: 2)
 
 
@@ -157,7 +154,7 @@ def test_what_is_made_on_the_way_is_never_whole(monkeypatch: pytest.MonkeyPatch)
 
     def spy(shape: Any, dtype: Any) -> Any:
         asked.append(tuple(shape))
-        return empty(shape, dtype)
+        return np.empty(shape, dtype)
 
     monkeypatch.setattr(fusion, "empty", spy)
     runner = Runner(parse(GELU))
@@ -367,7 +364,7 @@ def test_memory_of_an_operand_that_dies_is_taken(monkeypatch: pytest.MonkeyPatch
 
     def spy(shape: Any, dtype: Any) -> Any:
         asked.append(tuple(shape))
-        return empty(shape, dtype)
+        return np.empty(shape, dtype)
 
     monkeypatch.setattr(fusion, "empty", spy)
     flat = of(SHAPE[0] * SHAPE[1])
@@ -498,50 +495,3 @@ INTEGERS = {
     *("and", "count_leading_zeros", "not", "or", "popcnt", "xor"),
     *("shift_left", "shift_right_arithmetic", "shift_right_logical"),
 }
-
-
-# --- memory
-
-
-def test_memory_of_an_array_that_died_is_used_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pool, "LEAST", 16)
-    spare = Spare()
-    with reusing(spare):
-        frame: list[Any] = [np.empty((4, 5), np.float32, order="F").T[1:]]
-        owner = frame[0].base
-        address = owner.ctypes.data
-        del owner
-        release(frame, 0)
-        assert frame == [None] and spare.bytes == 80
-        again = empty((2, 5), np.float64)
-        assert again.ctypes.data == address and spare.bytes == 0
-        assert empty((2, 5), np.float64).ctypes.data != address
-
-
-def test_memory_that_somebody_looks_at_is_left_alone(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pool, "LEAST", 16)
-    spare = Spare()
-    whole = np.zeros((4, 5), np.float32)
-    part = np.zeros((4, 5), np.float32)[1:]
-    raw = np.frombuffer(bytearray(80), np.float32)
-    with reusing(spare):
-        for frame in ([whole], [whole[1:]], [part], [part[1:]], [raw[:]]):
-            release(frame, 0)
-    assert spare.bytes == 0
-    alone = [np.zeros(20, np.float32)]
-    release(alone, 0)  # nobody collects
-    assert spare.bytes == 0
-
-
-def test_so_much_is_kept_and_no_more(monkeypatch: pytest.MonkeyPatch):
-    """The smallest go first."""
-    monkeypatch.setattr(pool, "LEAST", 16)
-    monkeypatch.setattr(pool, "MOST", 1000)
-    spare = Spare()
-    with reusing(spare):
-        for size in (400, 100, 300, 200, 200):
-            frame: list[Any] = [np.zeros(size, np.uint8)]
-            release(frame, 0)
-        assert sorted(one.nbytes for one in spare.kept) == [200, 300, 400]
-        empty((500,), np.uint8)
-        assert [one.nbytes for one in spare.kept] == [400] and spare.bytes == 400

@@ -14,8 +14,6 @@ import pytest
 READ = {
     # compat/lexing.py
     "xdsl.utils.mlir_lexer:MLIRLexer": "d8db1c41b8e2",
-    "xdsl.utils.lexer:Token": "ecc97636c5b1",
-    "xdsl.utils.lexer:Span": "f63797109412",
     # compat/lines.py
     "xdsl.parser:Parser._parse_block_body": "0a3ecae1f98f",
     "xdsl.parser:Parser.parse_optional_operation": "54270e68ec90",
@@ -51,8 +49,6 @@ READ = {
     "xdsl.ir:Block._attach_op": "bad0a10fd5e4",
     "xdsl.ir:Operation._insert_next_op": "653c333fe957",
     # compat/cloning.py
-    "xdsl.ir:Operation.clone": "79c23b97d830",
-    "xdsl.ir:Operation.clone_without_regions": "09f5f815d25a",
     "xdsl.ir:Region.clone_into": "7b429dcf9781",
     # compat/scopes.py
     "xdsl.parser:Parser.parse_optional_region": "916f50e31ade",

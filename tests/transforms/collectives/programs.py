@@ -91,15 +91,6 @@ SUMS_ALONG_TWO_AXES = _function(
     "return %3 : tensor<8xf32>",
 )
 
-SMALL_PERMUTES = _function(
-    [_t("8", "x")],
-    _t("8x8", "", "y").replace('"y"', '"y":(1)2'),
-    "%0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<8xf32>) -> " + S,
-    f'%1 = sdy.sharding_constraint %0 <@mesh, [{{}}, {{"x"}}]> : {S}',
-    f'%2 = sdy.sharding_constraint %1 <@mesh, [{{}}, {{"y":(1)2}}]> : {S}',
-    f"return %2 : {S}",
-)
-
 _SUM = (
     "stablehlo.reduce({} init: %i) applies stablehlo.add across dimensions = [1]"
     f" : ({S}, tensor<f32>) -> tensor<8xf32>"
@@ -341,7 +332,6 @@ PROGRAMS = {
     "reduce-scatter-products": SCATTERED_PRODUCTS,
     "move-all-gathers": CHEAP_GATHERS,
     "move-all-to-alls": CHEAP_EXCHANGES,
-    "move-collective-permutes": SMALL_PERMUTES,
     "combine-collective-permutes": JOINED_PERMUTES,
     "combine-collectives": COMBINED_COLLECTIVES,
     "combine-all-reduces": JOINED_SUMS,
@@ -442,17 +432,6 @@ BIAS = _function(
 )
 """A vector that is split as the rows of what it is added to are."""
 
-TWO_WEIGHTS = _function(
-    [_t("8x8", "", "y"), _t("8x8", "y", ""), _t("8x8", "y", "")],
-    f"{WHOLE}, {WHOLE}",
-    _dot("0", "a", "b"),
-    f"%1 = stablehlo.negate %a : {S}",
-    _dot("2", "1", "b"),
-    _dot("3", "1", "c"),
-    f"return %2, %3 : {S}, {S}",
-)
-"""Activations that are multiplied with two weights."""
-
 PART_OF_WHOLE = _function(
     [WHOLE, _t("8x8", "y", "")],
     WHOLE,
@@ -536,7 +515,6 @@ SUM_OF_TWO_AXES = _function(
 
 CHEAPER = {
     "a sum of two axes": (SUM_OF_TWO_AXES, 448, 224),
-    "an operand of two products": (TWO_WEIGHTS, 768, 576),
     "a product of a product": (PRODUCT_OF_PRODUCT, 2240, 1296),
     "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),
     "heads merged with the batch": (HEADS, 9216, 0),

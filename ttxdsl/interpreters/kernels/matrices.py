@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttxdsl.interpreters.kernels import elements
-from ttxdsl.interpreters.runtime.memory.pool import empty, release
 from ttxdsl.interpreters.runtime.threads import (
     LARGE,
     SIZE,
@@ -47,7 +46,7 @@ def reshaped(x: Array, shape: Sequence[int]) -> Array:
     try:
         return x.reshape(shape, copy=False)
     except ValueError:
-        whole = empty(x.shape, x.dtype)
+        whole = np.empty(x.shape, x.dtype)
 
     def work(part: Stretch) -> None:
         whole[part] = x[part]
@@ -150,7 +149,7 @@ def multiplied(x: Array, y: Array) -> Array:
     if not cut.is_large:
         with nullcontext() if cut.multiplications <= _SMALL else blas_alone():
             return np.matmul(x, y)
-    out = empty((*cut.lead, *cut.shape), x.dtype)
+    out = np.empty((*cut.lead, *cut.shape), x.dtype)
     turn = max(_SHARE, cut.multiplications * prod(cut.lead) // _TURNS)
     size = max(
         min(-(-cut.lines // 2), _LINES), turn * cut.lines // max(cut.multiplications, 1)
@@ -172,7 +171,7 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
     """
     cut = _Cut(x, y)
     kept = [1 if axis in axes else n for axis, n in enumerate(cut.lead)]
-    out = empty((*kept, *cut.shape), x.dtype)
+    out = np.empty((*kept, *cut.shape), x.dtype)
     # waiting summands stay in a core's cache, if that leaves BLAS enough lines
     lines = prod(kept) * cut.lines
     size = max(SIZE // max(cut.across, 1), min(-(-lines // _TURNS), _LINES))
@@ -180,7 +179,7 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
     # for each thread memory of those that wait for others
     waiting = sum(cut.lead[axis].bit_length() for axis in axes)
     rooms = [
-        empty((waiting, size * cut.across), x.dtype)
+        np.empty((waiting, size * cut.across), x.dtype)
         for _ in range(min(threads(), len(parts)))
     ]
 
@@ -202,8 +201,6 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
 
     with blas_alone():
         share(work, parts)
-    for at in range(len(rooms)):
-        release(rooms, at)
     return out
 
 

@@ -25,7 +25,6 @@ from ttxdsl.interpreters.kernels.elementwise import (
     pad,
 )
 from ttxdsl.interpreters.kernels.matrices import Operand, Summands
-from ttxdsl.interpreters.runtime.memory.pool import empty
 from ttxdsl.interpreters.runtime.threads import (
     LARGE,
     SIZE,
@@ -110,7 +109,7 @@ def reduce_named(
     if not outside:
         return _reduced(ufunc, x, axes, zero)
     # cuts outside of the reduced dimensions leave NumPy's order of additions as it is
-    whole = empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
+    whole = np.empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
     whole = whole.transpose(np.argsort(order))
 
     def work(part: Stretch) -> None:
@@ -338,7 +337,7 @@ def _fold_in_parts(x: Array, axis: int, combine: Combine) -> Array:
         return fold((x,), axis, combine)[0]
     order = [dim for dim in outermost_first(x) if dim != axis]
     y = x.transpose((*order, axis))
-    whole = empty((*y.shape[:-1], 1), x.dtype)
+    whole = np.empty((*y.shape[:-1], 1), x.dtype)
 
     def work(part: Stretch) -> None:
         (whole[part],) = fold((y[part],), x.ndim - 1, combine)

@@ -12,11 +12,11 @@ from sys import getrefcount
 from typing import Any, cast
 
 import numpy as np
+from numpy import empty
 from xdsl.ir import Operation
 
 from ttxdsl.interpreters.kernels.elementwise import Array
 from ttxdsl.interpreters.runtime.compiled_op import COMPUTE_ERRORS
-from ttxdsl.interpreters.runtime.memory.pool import empty, release
 from ttxdsl.interpreters.runtime.plan import OpGroup
 from ttxdsl.interpreters.runtime.threads import (
     LARGE,
@@ -130,7 +130,7 @@ def compute_group(group: OpGroup, frame: list[Any], located: Located) -> bool:
     del arrays
     for step in group.steps:
         for at in step.frees:
-            release(frame, at)
+            frame[at] = None
     for at, out in outs.items():
         frame[at] = out
     return True

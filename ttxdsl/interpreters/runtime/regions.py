@@ -41,7 +41,6 @@ from ttxdsl.interpreters.runtime.compiled_op import (
 )
 from ttxdsl.interpreters.runtime.engine import Devices, VirtualDevices
 from ttxdsl.interpreters.runtime.fusion import compute_group, free
-from ttxdsl.interpreters.runtime.memory.pool import Spare, release
 from ttxdsl.interpreters.runtime.plan import OpGroup, PlannedOp, RegionPlan
 from ttxdsl.ir.captures import Captures
 from ttxdsl.ir.traversal import operands_of
@@ -107,8 +106,6 @@ class Session:
     """Ops that a remark was already made about."""
     rounding: Rounding | None = None
     """Rounds every result of a run in another way."""
-    spare: Spare = field(default_factory=Spare)
-    """Memory that results may take."""
     max_steps: int | None = None
     """Iterations that all loops together may take."""
     steps: int = 0
@@ -353,7 +350,7 @@ def run_region(
                 else:
                     _run_step(interpreter, step, frame)
                 for at in step.frees:
-                    release(frame, at)
+                    frame[at] = None
     raise InterpretationError(f"the region of {name} does not return")
 
 

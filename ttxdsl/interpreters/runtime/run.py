@@ -46,7 +46,6 @@ from ttxdsl.interpreters.runtime.memory.footprint import (
     footprint,
     most_held,
 )
-from ttxdsl.interpreters.runtime.memory.pool import reusing
 from ttxdsl.interpreters.runtime.regions import Rounding, session
 
 Array = NDArray[Any]
@@ -267,11 +266,7 @@ class Runner:
         state.loops.clear()  # an error may have left some
         state.running = None
         try:
-            with (
-                doing(state.progress_text),
-                apart(self.devices.apart),
-                reusing(state.spare),
-            ):
+            with doing(state.progress_text), apart(self.devices.apart):
                 return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(

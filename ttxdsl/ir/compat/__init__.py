@@ -17,9 +17,7 @@ from ttxdsl.ir.compat.faults import (
     splats,
 )
 from ttxdsl.ir.compat.speed import (
-    canonicalizing,
     cloning,
-    constraints,
     lexing,
     linear,
     lines,
@@ -38,7 +36,6 @@ _MENDS = (
     dominance.mend,
     locations.mend,
     aliases.mend,
-    constraints.mend,
     functions.mend,
     pipelines.mend,
     lexing.mend,
@@ -50,7 +47,6 @@ _MENDS = (
     printing.mend,
     walking.mend,
     linear.mend,
-    canonicalizing.mend,
 )
 _applied = False
 

@@ -7,8 +7,7 @@ products.
 where x and y are all parts along a pair of contracted dimensions, in one order:
 all_gathers give these. If the sum is scattered along a dimension s, device j needs only
 the parts of the operands that have s: an all_to_all gives these. (Floating-point sums
-round in another order.) Ops that only move elements, alike on all devices of a group,
-may stand between product and sum.
+round in another order.)
 
 A sum that is not scattered is then computed whole by each device; that is only done
 where it takes few operations for each byte saved. An operand is sent once for all its
@@ -17,7 +16,7 @@ products, and costs nothing where devices have all of it already.
 **Why it ends.** Each round removes sums and adds only all_gathers and all_to_alls.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -27,7 +26,7 @@ from ttxdsl.costs.ring import Ring
 from ttxdsl.diagnostics.remarks import rounds
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.axes import Axes
 from ttxdsl.transforms.collectives.move_collectives import move_all_gathers
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import Dims, held_in
@@ -118,47 +117,14 @@ def _gather_some(
         and op.parent is block
         and sum_of(op) == SUM
         and (candidate := _candidate(program, op)) is not None
+        and _pays(candidate, prices)
     ]
-    if not candidates:
-        return []
-    paying = {
-        candidate.op: candidate
-        for candidate in candidates
-        if _pays([candidate], prices)
-    }
-    paying |= _together(
-        [candidate for candidate in candidates if candidate.op not in paying], prices
-    )
     moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
     instead: dict[SSAValue, SSAValue] = {}  # of sums, which later products may have
     for candidate in candidates:
-        if candidate.op in paying:
-            result = candidate.op.results[0]
-            instead[result] = _gather(program, paying[candidate.op], moved, instead)
+        result = candidate.op.results[0]
+        instead[result] = _gather(program, candidate, moved, instead)
     return [*instead.values()]
-
-
-def _together(some: Sequence[_Candidate], prices: "_Prices") -> dict[_Sum, _Candidate]:
-    """Return the candidates that pay because they share an operand."""
-    some = [
-        candidate
-        for candidate in some
-        if any(candidate.sends > prices.of(move) for move in candidate.moves)
-    ]
-    if len(some) < 2:
-        return {}
-    groups: dict[_Move, list[_Candidate]] = {}
-    for candidate in some:
-        for move in candidate.moves:
-            others = sum(prices.of(other) for other in candidate.moves if other != move)
-            if candidate.sends > others:
-                groups.setdefault(move, []).append(candidate)
-    chosen: dict[_Sum, _Candidate] = {}
-    for group in groups.values():
-        left = [candidate for candidate in group if candidate.op not in chosen]
-        if len(left) > 1 and _pays(left, prices):
-            chosen.update((candidate.op, candidate) for candidate in left)
-    return chosen
 
 
 def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
@@ -171,8 +137,6 @@ def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
     ):
         return None
     product = value.op
-    if isinstance(op, stablehlo.AllReduceOp):
-        product = _behind_moves(product, axes)
     if product.parent != op.parent or (summed := _summed(product)) is None:
         return None
     size = program.size(axes)
@@ -196,21 +160,6 @@ def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
     return _Candidate(op, product, moves, sends, repeated, sizes)
 
 
-def _behind_moves(op: Operation, axes: Axes) -> Operation:
-    """Return the op behind ops that only move elements, alike on devices along axes."""
-    while isinstance(op, _MOVES) or (
-        (part := slice_of(op)) is not None and not lists_overlap((part[0],), axes)
-    ):
-        value = op.operands[0]
-        if not isinstance(value, OpResult) or not value.has_one_use():
-            break
-        op = value.op
-    return op
-
-
-_MOVES = (stablehlo.ReshapeOp, stablehlo.TransposeOp, stablehlo.SliceOp)
-
-
 def _summed(op: Operation) -> tuple[int, int] | None:
     """Return the first dimension that a product sums over, of both operands, or None."""
     match op:
@@ -228,14 +177,10 @@ def _summed(op: Operation) -> tuple[int, int] | None:
             return None
 
 
-def _pays(some: Sequence[_Candidate], prices: "_Prices") -> bool:
-    """Whether moving all operands, each once, sends less than the sums do."""
-    moves = {move for candidate in some for move in candidate.moves}
-    saved = sum(candidate.sends for candidate in some) - sum(
-        prices.of(move) for move in moves
-    )
-    repeated = sum(candidate.repeated for candidate in some)
-    return saved > 0 and repeated <= saved * OPERATIONS_PER_BYTE
+def _pays(candidate: _Candidate, prices: "_Prices") -> bool:
+    """Whether moving the operands, each once, sends less than the sum does."""
+    saved = candidate.sends - sum(prices.of(move) for move in {*candidate.moves})
+    return saved > 0 and candidate.repeated <= saved * OPERATIONS_PER_BYTE
 
 
 class _Prices:

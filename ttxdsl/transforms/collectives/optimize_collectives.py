@@ -32,7 +32,6 @@ from ttxdsl.transforms.collectives import (
     hoist_slices,
     loop_collectives,
     move_collectives,
-    move_permutes,
     narrow_all_gathers,
     reduce_scatter_products,
     sink_all_reduces,
@@ -63,7 +62,6 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     move_collectives.ALL_GATHERS: move_collectives.move_all_gathers,
     move_collectives.ALL_TO_ALLS: move_collectives.move_all_to_alls,
     gather_product_operands.NAME: gather_product_operands.gather_product_operands,
-    move_permutes.NAME: move_permutes.move_permutes,
     combine_permutes.NAME: combine_permutes.combine_permutes,
     combine_all_reduces.NAME: combine_all_reduces.combine_all_reduces,
     # others may have a use for all of what is gathered
@@ -86,7 +84,6 @@ OLD_NAMES = {
     "cheap-gathers": move_collectives.ALL_GATHERS,
     "cheap-exchanges": move_collectives.ALL_TO_ALLS,
     "gathered-products": gather_product_operands.NAME,
-    "small-permutes": move_permutes.NAME,
     "joined-permutes": combine_permutes.NAME,
     "joined-sums": combine_all_reduces.NAME,
     "read-places": narrow_all_gathers.NAME,

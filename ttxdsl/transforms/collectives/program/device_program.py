@@ -281,13 +281,6 @@ class DeviceProgram:
         with _Writing(self, value, like.location, name):
             return self._writer.all_reduce_at_once(value, self.mesh, axes, combine)
 
-    def permute(self, value: SSAValue, like: Operation, name: str) -> SSAValue:
-        """Send a value as a collective_permute sends its own, behind the value."""
-        assert isinstance(like, stablehlo.CollectivePermuteOp)
-        pairs = like.source_target_pairs
-        with _Writing(self, value, like.location, name):
-            return self._writer.permute_as(value, pairs)
-
     def permute_pairs(
         self,
         value: SSAValue,

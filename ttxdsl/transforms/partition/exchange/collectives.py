@@ -250,17 +250,16 @@ class CollectiveWriter:
 
     def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
         """Send values from device to device; devices without a source get zeros."""
-        return self.permute_as(value, _matrix(pairs))
-
-    def permute_as(self, value: SSAValue, pairs: Attribute) -> SSAValue:
-        """Permute as another collective_permute does."""
         if 0 in shape_of(value):
             return value
         return self._emitter.one(
             stablehlo.CollectivePermuteOp,
             [value],
             value.type,
-            {"source_target_pairs": pairs, "channel_handle": self._channel()},
+            {
+                "source_target_pairs": _matrix(pairs),
+                "channel_handle": self._channel(),
+            },
         )
 
     # Collectives that combine
