@@ -356,13 +356,14 @@ def plan_step(
         _longest(usage.bounds, module),
     )
     words = Words(trip_count)
+    held = {live.value: live.bytes for live in profile.peak_values}
     memory = MemoryPlan(
         profile.peak_bytes,
         chip.memory_bytes,
         _by_category(module, profile, saved_values(module)),
         tuple(largest_buffers(profile.peak_values, words, _LARGEST)),
         profile.peak_position,
-        saved_activations(module, words),
+        saved_activations(module, words, held),
     )
     assumptions: list[str] = []
     if runs.unknown_loops:

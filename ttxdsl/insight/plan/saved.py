@@ -1,5 +1,6 @@
 """Saved activations: what a loop over layers stacks up for the loop of the gradients."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -78,10 +79,18 @@ def saved_values(module: ModuleOp) -> set[SSAValue]:
 
 
 def saved_activations(
-    module: ModuleOp, words: Words | None = None
+    module: ModuleOp,
+    words: Words | None = None,
+    held: Mapping[SSAValue, int] | None = None,
 ) -> tuple[SavedActivation, ...]:
-    """Return what layers save, that of most bytes first."""
-    words = words or Words()
+    """Return what layers save, that of most bytes first.
+
+    Args:
+        module: the program of a device.
+        words: in which the author knows it.
+        held: the bytes of stacks that a compiler stores as a narrower type.
+    """
+    words, held = words or Words(), held or {}
     on_host = host_values(module)
     activations: list[SavedActivation] = []
     for loop, index in stacks(module):
@@ -96,12 +105,14 @@ def saved_activations(
         place = kept.op if isinstance(kept, OpResult) else loop
         maker = saved.op.name if isinstance(saved, OpResult) else "carry"
         layers = shape_of(update.results[0])[0] // max(1, shape_of(update.update)[0])
+        ends = loop.operands[index], loop.results[index]
+        held_bytes = min(held.get(value) or value_bytes(value) for value in ends)
         activations.append(
             SavedActivation(
                 maker.rpartition(".")[2],
                 str(saved.type),
                 layers,
-                value_bytes(update.update),
+                min(value_bytes(update.update), held_bytes // max(1, layers)),
                 frame.position if (frame := place_of(place)) else None,
                 words.value(saved),
                 loop.results[index] in on_host,
