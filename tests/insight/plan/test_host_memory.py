@@ -119,7 +119,7 @@ def test_saved_activations_on_the_host(mesh: Any):
         changes = [variant.change for variant in plan.variants]
         assert ("saved activations offloaded to the host" in changes) == (not named)
         assert 0 not in plan.memory.by_category.values()
-    saved_bytes = 6 * 512 * 256 * 4
+    saved_bytes = 6 * 512 * 256 * 2  # in bf16, to which products round them
     less = plans[False].memory.peak_bytes - plans[True].memory.peak_bytes
     assert less == pytest.approx(saved_bytes, rel=0.1)
 
