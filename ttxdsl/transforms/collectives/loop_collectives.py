@@ -16,8 +16,10 @@ others with zero. Nothing else in the loop may look at c or at what is on the wa
 (Floating-point sums round in another order.) It is done where that sends no more.
 """
 
+from collections.abc import Mapping
+
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.attribution.origins import HOISTED, optimized
 from ttxdsl.costs.ring import Ring
@@ -152,17 +154,25 @@ def sink_collectives(program: DeviceProgram, block: Block) -> bool:
         for carry in carries:
             region.add(carry, ops[0])
         region.grow(places_in(block))
+        order = {value: at for at, value in enumerate(region.vertices)}
         for carry in carries:
-            if _combine_behind(region, block, loop, carry):
+            if _combine_behind(region, block, loop, carry, order):
                 changed = True
                 carries = [other for other in carries if other is not carry]
     return changed
 
 
 def _combine_behind(
-    region: LinearRegion, block: Block, loop: stablehlo.WhileOp, carry: BlockArgument
+    region: LinearRegion,
+    block: Block,
+    loop: stablehlo.WhileOp,
+    carry: BlockArgument,
+    order: Mapping[SSAValue, int],
 ) -> bool:
-    """Let devices carry what they hold of a sum, if nobody else wants the sum."""
+    """Let devices carry what they hold of a sum, if nobody else wants the sum.
+
+    `order` has each value of the region behind those that it is linear in.
+    """
     handed_on = block.last_op
     assert handed_on is not None
     index = carry.index
@@ -195,10 +205,7 @@ def _combine_behind(
         return False
     like = region.vertices[sums[0]].template
     held: dict[SSAValue, SSAValue] = {carry: carry}
-    order = places_in(block)
-    linear_values = sorted(
-        (value for value in way if value is not carry), key=lambda v: order[_op(v)]
-    )
+    linear_values = sorted(way - {carry}, key=order.__getitem__)
     for value in linear_values:
         held[value] = region.partly(region.vertices[value], held)
     handed_on.operands[index] = held[last]
@@ -211,11 +218,6 @@ def _combine_behind(
         use.operation.operands[use.index] = whole
     erase_unused(reversed(linear_values))
     return True
-
-
-def _op(value: SSAValue) -> Operation:
-    assert isinstance(value, OpResult)
-    return value.op
 
 
 def _is_carry(value: SSAValue, block: Block) -> bool:
