@@ -369,7 +369,9 @@ def _moved_bytes(
                 touched.setdefault(value, []).append((at, False, size))
 
     ways: list[tuple[float, SSAValue, int, int]] = []
-    for value, kernels_of in touched.items() if room else ():
+    for value, kernels_of in touched.items():
+        if value_bytes(value) > room:
+            continue
         is_last = len(kernels_of) == 2 and value not in leaving
         for (start, is_made, written), (end, is_written, read) in pairwise(kernels_of):
             if not is_written:
@@ -382,10 +384,11 @@ def _moved_bytes(
     kept: set[tuple[SSAValue, int]] = set()
     for _, value, start, end in sorted(ways, key=lambda way: way[0]):
         size = value_bytes(value)
-        life = [at for at in range(start, end + 1) if (value, at) not in here]
+        # where two ways of a value meet, it is there once
+        life = range(start + ((value, start) in here), end + ((value, end) not in here))
         if all(used[at] + size <= room for at in life):
             kept.add((value, end))
-            here.update((value, at) for at in life)
+            here.update(((value, start), (value, end)))
             for at in life:
                 used[at] += size
 
