@@ -215,3 +215,14 @@ def test_xdsl_alone_still_needs_each_mend():
         ),
         "True",
     )
+
+
+def test_classes_of_ops_and_attributes_ask_no_registry():
+    class Marked(builtin.ModuleOp):
+        """A class that is made behind the mend."""
+
+    module, own = parse("module {}"), Marked([])
+    for cls in (builtin.ModuleOp, Marked, builtin.IntegerType, builtin.ShapedType):
+        assert type(cls).__instancecheck__ is type.__instancecheck__
+    assert isinstance(own, builtin.ModuleOp) and not isinstance(module, Marked)
+    assert issubclass(builtin.TensorType, builtin.ShapedType)

@@ -17,6 +17,7 @@ from ttxdsl.ir.compat.faults import (
     splats,
 )
 from ttxdsl.ir.compat.speed import (
+    class_checks,
     cloning,
     lexing,
     linear,
@@ -38,6 +39,7 @@ _MENDS = (
     aliases.mend,
     functions.mend,
     pipelines.mend,
+    class_checks.mend,
     lexing.mend,
     types.mend,
     scopes.mend,

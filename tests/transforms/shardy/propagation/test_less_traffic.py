@@ -76,6 +76,19 @@ def test_counts_that_differ_decide_nothing(monkeypatch: pytest.MonkeyPatch):
     assert small[0] == compiled(fully_sharded(2))[0]
 
 
+def test_counts_that_both_say_less_than_half_need_not_be_alike(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(less_traffic, "LARGE", 1)
+    monkeypatch.setattr(less_traffic, "CLEARLY_LESS", 1e9)
+    monkeypatch.setattr(less_traffic, "bytes_sent", lambda *_: pytest.fail("counted"))
+    propagation, counts = iter((100, 10)), iter((100, 50))
+    monkeypatch.setattr(less_traffic, "bits_in_loops", lambda *_: next(propagation))
+    monkeypatch.setattr(less_traffic, "reshard_bytes", lambda *_: next(counts))
+    _, remarks = compiled(fully_sharded(2))
+    assert len(remarks) == 1 and "reshards send 50 B with it" in remarks[0]
+
+
 @pytest.mark.parametrize(("reshards", "to_the_end"), [(99, False), (90, True)])
 def test_where_counts_differ_and_little_is_gained_priorities_stand(
     monkeypatch: pytest.MonkeyPatch, reshards: int, to_the_end: bool

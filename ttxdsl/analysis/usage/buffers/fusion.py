@@ -98,6 +98,7 @@ def _class_fuses(kind: object) -> bool:
 
 
 _FUSES = ByClass(_class_fuses)
+_ELEMENTWISE = ByClass(lambda kind: _FUSES[kind] and not issubclass(kind, _MOVES[:-1]))
 
 
 class Fusion:
@@ -633,7 +634,7 @@ def _may_hide(op: Operation) -> bool:
 
 
 def _is_elementwise(op: Operation) -> bool:
-    return _FUSES[type(op)] and not isinstance(op, _MOVES[:-1])
+    return _ELEMENTWISE[type(op)]
 
 
 def _is_read(value: SSAValue) -> bool:

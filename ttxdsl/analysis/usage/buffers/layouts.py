@@ -29,13 +29,21 @@ from ttxdsl.ir.tensors import (
     tiled_bytes,
     tiled_order,
 )
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import ops_of_type
 
 _MOST_VALUES = 256
 """Values around one that are looked at for a convolution."""
 
 _COLUMNS = 128
 """Columns of a tile."""
+
+_ASKING = (
+    stablehlo.ConvolutionOp,
+    stablehlo.DotGeneralOp,
+    stablehlo.GatherOp,
+    stablehlo.ScatterOp,
+)
+"""Ops whose operands or results may have to lie along the columns."""
 
 
 def _class_shares(kind: object) -> bool:
@@ -69,10 +77,13 @@ class Layouts:
     """The dimensions that may lie along the columns of tiles, by value."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self._asks = any(
-            isinstance(op, stablehlo.ConvolutionOp) or moved_rows(op) or _matrix(op)
-            for op in all_ops(module)
-        )
+        # values that ask for columns pass that on to values of the same shape alone
+        self._asking = {
+            shape_of(value)
+            for op in ops_of_type(module, *_ASKING)
+            for value in (*op.operands, *op.results)
+            if is_tensor(value) and _asked_for(value)
+        }
         self._columns: dict[SSAValue, frozenset[int] | None] = {}
 
     def stored_bytes(
@@ -88,7 +99,7 @@ class Layouts:
 
     def columns(self, value: SSAValue) -> frozenset[int] | None:
         """Return the dimensions one of which lies along the columns; None: any may."""
-        if not self._asks:
+        if not self._asking or shape_of(value) not in self._asking:
             return None
         if value not in self._columns:
             self._find(value)
@@ -171,7 +182,7 @@ def _features(value: SSAValue) -> frozenset[int]:
         owner = pending.pop().owner
         if isinstance(owner, stablehlo.ConvolutionOp):
             return frozenset((owner.dimension_numbers.data.output_feature_dimension,))
-        if isinstance(owner, Operation) and _keeps_layout(owner):
+        if isinstance(owner, Operation) and _KEEPS_LAYOUT[type(owner)]:
             shape = shape_of(value)
             new = {v for v in owner.operands if shape_of(v) == shape} - seen
             seen |= new
@@ -266,16 +277,20 @@ def _alike(value: SSAValue) -> list[SSAValue]:
     return [
         other
         for op in ops
-        if _keeps_layout(op)
+        if _KEEPS_LAYOUT[type(op)]
         for other in (*op.operands, *op.results)
         if is_tensor(other) and shape_of(other) == shape
     ]
 
 
-def _keeps_layout(op: Operation) -> bool:
-    return op.get_trait(Elementwise) is not None or isinstance(
-        op, stablehlo.ConvertOp | stablehlo.OptimizationBarrierOp
+def _class_keeps_layout(kind: object) -> bool:
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    return kind.get_trait(Elementwise) is not None or issubclass(
+        kind, stablehlo.ConvertOp | stablehlo.OptimizationBarrierOp
     )
+
+
+_KEEPS_LAYOUT = ByClass(_class_keeps_layout)
 
 
 def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:

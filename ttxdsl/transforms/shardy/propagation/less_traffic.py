@@ -7,7 +7,7 @@ counted (`traffic.py`) before anything is planned. That is rough, for optimizati
 for much of it: where it is less (of a large program with loops, too), the program goes on
 both ways, and the cheaper one is stage 6: a small program to its end. Of a large one the
 reshards of stage 8 decide, unless they come to something else than the first count did,
-with loops, for then optimizations matter: then it goes by priorities if they say little,
+with loops, and not both to less than half, for then optimizations matter: then it goes by priorities if they say little,
 and else to its end both ways.
 Where nobody looks at the stages in between, what was done is kept.
 """
@@ -59,6 +59,10 @@ LARGE = 2_000
 _ALIKE = 0.02
 """By how much both counts may differ in what they make of the ways, to be believed: of the
 MaxText steps they differ by 0.01 where both are right, by 0.04 and more where one is not."""
+
+_CLEAR = 0.5
+"""The ratio up to which both counts are believed however much they differ: what reshards say
+was at most 0.26 off the end."""
 
 _TO_RESHARDS = 2
 """Stages from propagation to the one that inserts reshards."""
@@ -129,7 +133,8 @@ def _compared(
     if expected is not None:
         reshards = _Comparison(prior.reshards(), other.reshards(), "reshards send")
         if None not in (reshards.before, reshards.after):
-            if abs(reshards.ratio - expected) <= _ALIKE:
+            is_clear = max(reshards.ratio, expected) <= _CLEAR
+            if is_clear or abs(reshards.ratio - expected) <= _ALIKE:
                 return reshards
             if reshards.ratio >= 1 - _ALIKE:  # doubtful, and little to gain
                 return replace(reshards, enough=1 - _ALIKE)
