@@ -496,26 +496,6 @@ def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
     assert streamed == [False, True, True]
 
 
-@pytest.mark.parametrize(("groups", "is_fused"), [(1, True), (2, False)])
-def test_gradients_of_scores_are_stored_if_grouped(groups: int, is_fused: bool):
-    scores = f"tensor<4x{groups}x64x64xbf16>"
-    queries, keys = f"tensor<4x{groups}x64x32xbf16>", "tensor<4x64x32xbf16>"
-    attend = f"batching_dims = [0] x [0], contracting_dims = [3] x [2] : ({queries}, {keys}) -> {scores}"
-    module = module_of(
-        f"""
-  %s = stablehlo.dot_general %q, %k, {attend}
-  %p = stablehlo.dot_general %g, %k, {attend}
-  %d = stablehlo.multiply %s, %p : {scores}
-  %0 = stablehlo.dot_general %d, %k, batching_dims = [0] x [0], contracting_dims = [3] x [1] : ({scores}, {keys}) -> {queries}
-  %1 = stablehlo.dot_general %d, %q, batching_dims = [0] x [0], contracting_dims = [1, 2] x [1, 2] : ({scores}, {queries}) -> {keys}
-  return %s, %p, %0, %1 : {scores}, {scores}, {queries}, {keys}""",
-        f"{scores}, {scores}, {queries}, {keys}",
-        f"%q: {queries}, %g: {queries}, %k: {keys}",
-    )
-    (product,) = (op for op in all_ops(module) if op.name == "stablehlo.multiply")
-    assert Fusion(TPU_MEGACORE).is_fused(product) == is_fused
-
-
 @pytest.mark.parametrize(("groups", "has_gradient"), [(4, True), (4, False), (0, True)])
 def test_grouped_scores_are_stored_where_their_gradient_is_made(
     groups: int, has_gradient: bool

@@ -27,7 +27,6 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     behind_converts,
     divides_exponentials,
     ends_grouped_softmax,
-    gives_matrices,
     group_size,
     has_groups,
     is_one_hot,
@@ -511,9 +510,7 @@ class Fusion:
         """Whether several products read a value that is stored for them.
 
         One that finishes a product is, and one for which two read too much (`_STORED_ONCE`); if the
-        compiler thinks so, one that combines two such, or less than half, or probabilities. What
-        combines scores of one group and their gradient is made in both products (libtpu 0.0.52, all
-        four layers of a block of OLMo 3 7B on v5p; of grouped ones it is stored, Qwen 3 8B).
+        compiler thinks so, one that combines two such, or less than half, or probabilities.
         """
         if len(products := products_behind(op)) < 2:
             return False
@@ -530,8 +527,7 @@ class Fusion:
                 return False
             is_large = max(reads.values(), default=0) >= 2 * own
             return is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads)
-        large = [v for v in reads if _elements(v) >= _elements(op.results[0])]
-        return len(large) > 1 and not any(gives_matrices(v.owner) for v in large)
+        return sum(_elements(v) >= _elements(op.results[0]) for v in reads) > 1
 
     def _joins_sum(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
         """Whether one loop makes an op's quotients of exponentials and a sum that it does not need.

@@ -194,15 +194,8 @@ def has_groups(product: Operation) -> bool:
     """Whether a product gives more than rows and columns of each batch."""
     if not isinstance(product, stablehlo.DotGeneralOp):
         return False
-    batch = len(product.dot_dimension_numbers.data.lhs_batching_dimensions)
-    return sum(size > 1 for size in shape_of(product.result)[batch:]) > 2
-
-
-def gives_matrices(product: object) -> bool:
-    """Whether a product gives rows and columns of each batch, as ungrouped scores are."""
-    if not isinstance(product, stablehlo.DotGeneralOp) or has_groups(product):
-        return False
-    return bool(product.dot_dimension_numbers.data.lhs_batching_dimensions)
+    batch = product.dot_dimension_numbers.data.lhs_batching_dimensions
+    return len(shape_of(product.result)) - len(batch) > 2
 
 
 def _product_of_softmax(op: Operation) -> Operation | None:
