@@ -251,6 +251,18 @@ def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_l
     ]
 
 
+@pytest.mark.parametrize(
+    ("compiler", "group", "is_early"),
+    [(TPU_MEGACORE, 16, True), (TPU_MEGACORE, 32, False), (TPU_V6E, 16, False)],
+)
+def test_a_gradient_that_few_v5p_scatter_is_made_ahead_of_the_loop(
+    compiler: Compiler, group: int, is_early: bool
+):
+    order = head("stablehlo.subtract", group=group, compiler=compiler)
+    assert (order[-3] == "while") is is_early
+    assert (order[-5] == "while") is not is_early
+
+
 def test_what_is_added_to_a_gradient_of_another_embedding_is_made_behind_the_loop_too():
     """An encoder's loop is behind the gradients of what a decoder looked up."""
     order = head("stablehlo.subtract", added=True)
