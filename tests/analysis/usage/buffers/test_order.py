@@ -287,7 +287,8 @@ def test_unless_the_loop_holds_more_that_was_saved_for_it():
     order = head("stablehlo.add", saves=True, group=64)
     assert head("stablehlo.add", read_while_sent=0) != head("stablehlo.add", group=64)
     assert order[-5:] == ["while", "dot_general", "reduce_scatter", "add", "return"]
-    beside = head("stablehlo.add", saves=True, group=64, compiler=TPU)
+    assert head("stablehlo.add", saves=True, group=64, compiler=TPU) == order
+    beside = head("stablehlo.add", True, group=64, tokens=512, compiler=TPU)
     assert beside[-6:-2] == ["dot_general", "reduce_scatter", "abs", "while"]
 
 

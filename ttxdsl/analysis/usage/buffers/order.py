@@ -12,7 +12,8 @@ whose gradient is not, where either takes about the same. The gradient of a head
 embedding, too, is added to another behind the loop. In windows it runs where any other does
 (`_is_early`: seven of seven steps, of Gemma 2 and 3, Qwen 3 and GPT). One that an all_reduce sums
 runs behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient
-has: then the loop is the one to run early (not on v5e, where `_hides_sum`: Qwen 3 4B). One that two
+has: then the loop is the one to run early (not on v5e, where `_hides_sum`, if it is smaller than that:
+Qwen 3 4B, and not GPT-3 6B). One that two
 collectives sum, as those of several slices do, runs behind the loop in any case (Llama 2 7B, Llama
 3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's).
 What is added to a gradient ahead of the last loop waits with it, as the sum of those of an embedding
@@ -82,8 +83,10 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     for chain in chains:
         is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
         is_late |= len(_sums(chain)) > 1 or fusion.compiler.peels_turns
-        is_held = _saved_bytes(loops[-1]) > _largest_read(chain[0])
-        if is_late or (is_held and not _hides_sum(chain, fusion)):
+        read = _largest_read(chain[0])
+        is_small = value_bytes(chain[0].results[0]) < read
+        is_held = _saved_bytes(loops[-1]) > read
+        if is_late or (is_held and not (is_small and _hides_sum(chain, fusion))):
             late.update(chain)
     for op in ahead:
         if not late.isdisjoint(value.owner for value in operands_in(op)):
