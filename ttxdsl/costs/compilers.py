@@ -40,6 +40,8 @@ class Compiler:
         longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
             several sequences; what it needs for longer ones is stored in their shape. 0: any.
         read_while_sent: bytes that a device reads from its memory while it sends one.
+        flops_while_sent: what a product computes at least for each byte that a device has of what is
+            gathered for it, or scattered of it, to be one loop with that.
         sums_beside_products: whether a head's gradient that an all_reduce sums is made ahead of
             that of the head's input, whose product hides the sum.
         gradients_last: whether gradients that are scattered in windows run behind all layers.
@@ -67,6 +69,7 @@ class Compiler:
     longest_made_row: int = 0
     longest_masked_row: int = 0
     read_while_sent: float = 0
+    flops_while_sent: float = 0
     sums_beside_products: bool = False
     gradients_last: bool = False
     scatters_rows: bool = False
@@ -114,9 +117,15 @@ TPU = Compiler(
     core_bytes=_CORE,
     longest_made_row=1024,
     read_while_sent=65,
+    flops_while_sent=4224,
     sums_beside_products=True,
 )
-"""libtpu for v5e, as its buffer assignments show it."""
+"""libtpu for v5e, as its buffer assignments show it.
+
+`flops_while_sent` is between what products of 8192 x 8192 have that are no loops and those that are,
+among 8, 16 and 32 chips, in bf16 and f32, gathered and scattered: 4,096 and 4,352 on v5e and v5p,
+9,728 and 9,984 on v6e.
+"""
 
 TPU_MEGACORE = replace(
     TPU,
@@ -145,6 +154,7 @@ TPU_V6E = replace(
     longest_made_row=4096,
     longest_masked_row=2560,
     read_while_sent=28,
+    flops_while_sent=9856,
     scatters_rows=True,
     four_in_rows=False,
 )
