@@ -76,7 +76,7 @@ PASSES: dict[str, str] = {
     "constant-places": f"{_STAGES}.constant_places:ConstantPlacesPass",
     "frame-uneven-values": f"{_STAGES}.frame_uneven_values:FrameUnevenValuesPass",
     "gather-before-slices": f"{_STAGES}.gather_before_slices:GatherBeforeSlicesPass",
-    "keep-partial-products": f"{_STAGES}.keep_partial_products:KeepPartialProductsPass",
+    "follow-results": f"{_STAGES}.follow_results:FollowResultsPass",
     "through-hlo": f"{_STAGES}.through_hlo:ThroughHloPass",
     "carry-free-values": f"{_STAGES}.through_hlo:CarryFreeValuesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",

@@ -60,8 +60,8 @@ numbers:
   reshards are not shared, and `optimize-collectives` does not run.
 
 `version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate` of the
-program as HLO has it (`through-hlo` before 5, `carry-free-values` after 6), products that are split
-along what they sum stay partial (`keep-partial-products` before 8), and of the optimizations only
+program as HLO has it (`through-hlo` before 5, `carry-free-values` after 6), operands are split as
+results are (`follow-results` before 8), and of the optimizations only
 `shardy-ccl-canonicalization` runs. Plans for chips of XLA's are of it where the shardings of a step
 contradict each other.
 """

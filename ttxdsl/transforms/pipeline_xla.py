@@ -1,9 +1,9 @@
 """The pipeline with the choices of XLA's partitioner, where those cost otherwise.
 
 Propagation is Shardy's, in the order of its priorities, of the program as HLO has it
-(`through-hlo`); products that are split along what they sum stay partial
-(`keep-partial-products`); collectives are left as they come, but for sums of which a part is
-kept: with `optimize` these are scattered, as by libtpu behind its partitioner. Of steps whose
+(`through-hlo`); operands are split as results are, and products that are split along what they
+sum stay partial (`follow-results`); collectives are left as they come, but for sums of which a part
+is kept: with `optimize` these are scattered, as by libtpu behind its partitioner. Of steps whose
 shardings contradict each other this holds and sends what libtpu's programs do
 (docs/evidence/plan.md); the design's pipeline makes less of them.
 """
@@ -23,7 +23,7 @@ from ttxdsl.transforms.pipeline import (
     WrittenShardings,
 )
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
-from ttxdsl.transforms.stages.keep_partial_products import KeepPartialProductsPass
+from ttxdsl.transforms.stages.follow_results import FollowResultsPass
 from ttxdsl.transforms.stages.through_hlo import CarryFreeValuesPass, ThroughHloPass
 
 
@@ -45,7 +45,7 @@ class _XlaVersion(Version):
         if number == FIRST_SHARDING_STAGE:
             passes.append(ThroughHloPass())
         if number == RESHARDS_STAGE:
-            passes.append(KeepPartialProductsPass())
+            passes.append(FollowResultsPass())
         return passes
 
     def after(self, pipeline: TTStableHLOPipelinePass, number: int) -> list[ModulePass]:

@@ -1,5 +1,7 @@
 """What XLA's partitioner reads: reshapes, multiplications, loops around free values."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,56 @@ def test_numbers_are_the_same():
     np.testing.assert_allclose(
         result, np.transpose(x * scale, (2, 0, 1)), rtol=1e-3, atol=1e-3
     )
+
+
+WEIGHTS = """
+func.func @main(%x: tensor<2x8x4xf32>, %y: tensor<2x8x6x5xf32>) -> tensor<SIZES> {
+  %0 = stablehlo.dot_general %y, %x, batching_dims = [0] x [0], contracting_dims = [1] x [1],
+    precision = [DEFAULT, HIGHEST]
+    : (tensor<2x8x6x5xf32>, tensor<2x8x4xf32>) -> tensor<2x6x5x4xf32>
+  %1 = stablehlo.transpose %0, dims = DIMS : (tensor<2x6x5x4xf32>) -> tensor<SIZES>
+  return %1 : tensor<SIZES>
+}
+"""
+"""The gradient of weights, as JAX writes it, transposed."""
+
+
+@pytest.mark.parametrize("dims", [*permutations(range(4))])
+def test_a_product_whose_operands_dimensions_change_places(dims: tuple[int, ...]):
+    sizes = "x".join(str((2, 6, 5, 4)[at]) for at in dims)
+    text = WEIGHTS.replace("SIZES", f"{sizes}xf32").replace("DIMS", str(list(dims)))
+    text = run_passes(text, "through-hlo")
+    is_exchanged = "stablehlo.dot_general %x, %y" in text
+    assert is_exchanged == (dims == (0, 3, 1, 2))
+    assert ("stablehlo.transpose" in text) == (not is_exchanged)
+    assert ("[HIGHEST, DEFAULT]" in text) == is_exchanged
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2, 8, 4)).astype(np.float32)
+    y = rng.standard_normal((2, 8, 6, 5)).astype(np.float32)
+    (result,) = ttxdsl.load(text).interpret(x, y).results
+    expected = np.einsum("bsij,bsk->bijk", y, x).transpose(dims)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
+
+
+ROW_SUMS = """
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1]
+    : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x1xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<4x1xf32>) -> tensor<4x8xf32>
+  %3 = stablehlo.divide %x, %2 : tensor<4x8xf32>
+  %4 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x1xf32>
+  %5 = stablehlo.broadcast_in_dim %4, dims = [0, 1] : (tensor<4x1xf32>) -> tensor<4x8xf32>
+  %6 = stablehlo.divide %y, %5 : tensor<4x8xf32>
+  %7 = stablehlo.add %3, %6 : tensor<4x8xf32>
+  return %7 : tensor<4x8xf32>
+}
+"""
+"""A softmax and its gradient divide by the same sums."""
+
+
+def test_equal_values_are_one_and_broadcasts_skip_ones():
+    text = run_passes(ROW_SUMS, "through-hlo")
+    assert text.count("stablehlo.broadcast_in_dim") == 1
+    assert "dims = [0] : (tensor<4xf32>) -> tensor<4x8xf32>" in text

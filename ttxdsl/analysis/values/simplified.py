@@ -11,7 +11,7 @@ forward pass on, whatever was to be saved (libtpu 0.0.52: the dense layer of Dee
 of one, 1.8 GiB on v5p).
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -84,18 +84,31 @@ def simplified(module: ModuleOp) -> Simplified | None:
     replaced: dict[SSAValue, SSAValue] = {}
     for loop in single:
         replaced |= _inline(new_ops[loop])
-    for block in list(_blocks(copy)):
-        for value, earlier in list(_equal_values(block)):
-            replaced[value] = earlier
-            value.replace_all_uses_with(earlier)
-        for op in reversed(block.ops):
-            if _depends_on_operands(op) and not any(map(_is_used, op.results)):
-                Rewriter.erase_op(op)
+    replaced |= merge_equal_values(copy, _is_made_anywhere)
     for value, new in values.items():
         while new in replaced:
             new = replaced[new]
         values[value] = new
     return Simplified(copy, values, ops)
+
+
+def merge_equal_values(
+    module: ModuleOp, stays: Callable[[Operation], bool]
+) -> dict[SSAValue, SSAValue]:
+    """Replace values of a block by equal ones ahead of them; return what stands for each.
+
+    Args:
+        stays: whether an op's results are made again although there are equal ones.
+    """
+    replaced: dict[SSAValue, SSAValue] = {}
+    for block in list(_blocks(module)):
+        for value, earlier in list(_equal_values(block, stays)):
+            replaced[value] = earlier
+            value.replace_all_uses_with(earlier)
+        for op in reversed(block.ops):
+            if _depends_on_operands(op) and not any(map(_is_used, op.results)):
+                Rewriter.erase_op(op)
+    return replaced
 
 
 def _is_used(value: SSAValue) -> bool:
@@ -108,7 +121,7 @@ def _has_equal_values(module: ModuleOp) -> bool:
         isinstance(value, OpResult)
         and (is_product(value.op) or isinstance(value.op, stablehlo.TransposeOp))
         for block in _blocks(module)
-        for value, _ in _equal_values(block)
+        for value, _ in _equal_values(block, _is_made_anywhere)
     )
 
 
@@ -132,7 +145,9 @@ def _inline(loop: Operation) -> dict[SSAValue, SSAValue]:
     return ends
 
 
-def _equal_values(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
+def _equal_values(
+    block: Block, stays: Callable[[Operation], bool]
+) -> Iterator[tuple[SSAValue, SSAValue]]:
     """Yield the values of a block that are equal to an earlier one, each with that."""
     first_of: dict[SSAValue, SSAValue] = {}
     alike: dict[Hashable, list[Operation]] = {}
@@ -156,7 +171,7 @@ def _equal_values(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
             continue
         pairs = list(zip(op.results, earlier.results, strict=True))
         first_of |= pairs
-        if not isinstance(op, _MADE_ANYWHERE):
+        if not stays(op):
             yield from pairs
 
 
@@ -187,6 +202,10 @@ def _untransposed(op: stablehlo.TransposeOp, value: SSAValue) -> SSAValue | None
     first, second = (each.permutation.get_values() for each in (value.owner, op))
     is_undone = all(first[dim] == at for at, dim in enumerate(second))
     return value.owner.operand if is_undone else None
+
+
+def _is_made_anywhere(op: Operation) -> bool:
+    return isinstance(op, _MADE_ANYWHERE)
 
 
 def _is_reshape(op: Operation) -> bool:

@@ -2,11 +2,11 @@
 
 Where both operands of a product are split along what it sums, and its result along another
 dimension by the same axes, XLA sums whole results and cuts the sum; the thirteen stages
-exchange an operand first, which holds a part of it. Where several operands of an elementwise op
-are exchanged, XLA exchanges each; the stages exchange the result. Where a computed value is exchanged
-at all, XLA's propagation may have gone another way: the logits' gradient of a head that is split by
-vocabulary stays split so, as its labels' part is a comparison there, and no scatter. A plan for a chip of XLA's is of XLA's
-program (`ttxdsl.transforms.pipeline_xla`) where that holds more.
+exchange an operand first, which holds a part of it. Elsewhere XLA splits operands as results are,
+and the stages as most operands are. Where a computed value is exchanged at all, XLA's propagation
+may have gone another way: the logits' gradient of a head that is split by vocabulary stays split
+so, as its labels' part is a comparison there, and no scatter. A plan for a chip of XLA's is then
+of XLA's program (`ttxdsl.transforms.pipeline_xla`).
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropa
 
 VERSION = "xla"
 _WORTH_A_COMPILATION = 0.05
-"""The part of the peak from which on the largest whole result has XLA's program planned."""
+"""The part of the peak from which on the largest value that is exchanged has XLA's program planned."""
 
 
 def plan_as_xla(
@@ -62,7 +62,7 @@ def usage_as_xla(
     slices: int = 1,
     trip_count: int | None = None,
 ) -> tuple[DeviceUsage, Origin | None, tuple[str, ...]]:
-    """Return what a step takes, on XLA's chips as XLA partitions it if that holds more.
+    """Return what a step takes, on XLA's chips as XLA partitions it if shardings contend.
 
     Args:
         module: the per-device program.
@@ -83,10 +83,7 @@ def usage_as_xla(
         return usage, origin, ()
     try:
         other = usage_on(as_xla.compiled(as_xla.module), chip, slices, trip_count)
-        holds_more = other.memory.peak_bytes > own
     except CompileError:  # it compiles with the optimizations of the stages alone
-        return usage, origin, ()
-    if not holds_more:
         return usage, origin, ()
     reason = (
         "shardings contradict each other, and XLA then sums whole results or exchanges each"
@@ -100,13 +97,10 @@ def usage_as_xla(
 def origin_as_xla(
     module: ModuleOp, origin: Origin | None, peak_bytes: int
 ) -> Origin | None:
-    """Return how XLA would partition a step, if that can hold clearly more than the stages do.
-
-    Of large whole results all sums stay whole, those of gradients, too, which nothing tells from them.
-    """
+    """Return how XLA would partition a step, if that is clearly another way than the stages'."""
     least = _WORTH_A_COMPILATION * peak_bytes
-    sums_whole = whole_result_bytes(module) >= least
-    if origin is None or not (sums_whole or moved_bytes(module) >= least):
+    contended = max(whole_result_bytes(module), moved_bytes(module))
+    if origin is None or contended < least:
         return None
     pipeline = origin.pipeline
     if (
@@ -115,8 +109,7 @@ def origin_as_xla(
         or pipeline.reshards
     ):
         return None  # somebody chose
-    as_in_xla = replace(pipeline, version=VERSION, optimize=not sums_whole)
-    return replace(origin, pipeline=as_in_xla)
+    return replace(origin, pipeline=replace(pipeline, version=VERSION))
 
 
 def whole_result_bytes(module: ModuleOp) -> int:
@@ -132,11 +125,7 @@ def whole_result_bytes(module: ModuleOp) -> int:
 
 
 def moved_bytes(module: ModuleOp) -> int:
-    """Return the bytes of the largest elementwise result that is exchanged behind its op.
-
-    XLA moves what the op is computed of instead, each operand alone, or nothing: its propagation goes
-    another way than the stages'.
-    """
+    """Return the bytes of the largest elementwise result that is exchanged behind its op."""
     return max(
         (
             value_bytes(value)

@@ -3,11 +3,15 @@
 Propagation goes through some ops earlier than through others, so that where shardings contend it
 matters that on the way
 
-- a broadcast that only adds dimensions of one element becomes a reshape;
+- a broadcast that only adds dimensions of one element becomes a reshape, and one of such a reshape
+  that of what it is of;
+- equal values of a block are one (`HloCSE`), but for constants, which are again split for propagation;
 - a scatter of one element for each row into one value becomes a comparison with the indices, ahead
   of the partitioner in libtpu alone (the gradient of labels' log-probabilities);
 - a product that sums nothing becomes a multiplication of what its operands are broadcast to, ahead
   of the partitioner in libtpu alone (Flax writes a norm's scale so);
+- a product that is transposed becomes that of its operands in the other order, whose dimensions
+  then come first (the gradient of weights, as JAX writes it);
 - what a loop carries and leaves as it is becomes a value that its regions reach for, each behind a
   constraint that is open if it had a sharding (`xla-sdy-open-while-free-vars-sharding`).
 
@@ -18,14 +22,19 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, SSAValue, Use
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TensorType
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.usage.buffers.kernels import is_one_hot
+from ttxdsl.analysis.values.simplified import merge_equal_values
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.dialects.stablehlo.attributes import (
+    ComparisonDirection,
+    DotDimensionNumbersAttr,
+    DotDims,
+)
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops, operands_of, ops_of_type
 from ttxdsl.sharding.spec import TensorSharding
@@ -51,12 +60,17 @@ class ThroughHloPass(ModulePass):
                 )
                 reshape.location = broadcast.location
                 Rewriter.replace_op(broadcast, reshape)
+        for broadcast in ops_of_type(op, stablehlo.BroadcastInDimOp):
+            _skip_ones(broadcast)
         for product in ops_of_type(op, stablehlo.DotGeneralOp):
             if not product.dot_dimension_numbers.data.lhs_contracting_dimensions:
                 _multiply(product)
+        for transpose in ops_of_type(op, stablehlo.TransposeOp):
+            _exchange_operands(transpose)
         for scatter in ops_of_type(op, stablehlo.ScatterOp):
             if is_one_hot(scatter) and _keeps_rows(scatter):
                 _compare(scatter)
+        merge_equal_values(op, _is_made_of_constants)
         for loop in reversed(ops_of_type(op, stablehlo.WhileOp)):
             _free_kept(loop)
 
@@ -82,6 +96,31 @@ def _only_adds_ones(broadcast: stablehlo.BroadcastInDimOp) -> bool:
     )
 
 
+def _is_made_of_constants(op: Operation) -> bool:
+    if isinstance(op, stablehlo.BroadcastInDimOp):
+        return isinstance(op.operand.owner, stablehlo.ConstantOp)
+    return isinstance(op, stablehlo.ConstantOp | stablehlo.IotaOp)
+
+
+def _skip_ones(broadcast: stablehlo.BroadcastInDimOp) -> None:
+    """Have a broadcast read what was reshaped by dimensions of one element alone."""
+    reshape = broadcast.operand.owner
+    if not isinstance(reshape, stablehlo.ReshapeOp):
+        return
+    before, after = shape_of(reshape.operand), shape_of(reshape.result)
+    dims = broadcast.broadcast_dimensions.get_values()
+    left = [(size, dim) for size, dim in zip(after, dims, strict=True) if size > 1]
+    if [size for size, _ in left] == list(before):
+        new = stablehlo.BroadcastInDimOp.create(
+            operands=reshape.operands,
+            result_types=broadcast.result_types,
+            properties={"broadcast_dimensions": dims_attr([dim for _, dim in left])},
+            attributes=broadcast.attributes,
+        )
+        new.location = broadcast.location
+        Rewriter.replace_op(broadcast, new)
+
+
 def _multiply(product: stablehlo.DotGeneralOp) -> None:
     """Write a product that sums nothing as a multiplication."""
     dims = product.dot_dimension_numbers.data
@@ -105,6 +144,40 @@ def _multiply(product: stablehlo.DotGeneralOp) -> None:
     result = emit.binary(stablehlo.MulOp, *sides)
     Rewriter.inline_block(emit.block, InsertPoint.before(product))
     product.result.replace_all_uses_with(result)
+    Rewriter.erase_op(product)
+
+
+def _exchange_operands(transpose: stablehlo.TransposeOp) -> None:
+    """Write a transpose of what a product's operands have alone as the product of them exchanged."""
+    product = transpose.operand.owner
+    if not isinstance(product, stablehlo.DotGeneralOp) or product.algorithm is not None:
+        return
+    dims = product.dot_dimension_numbers.data
+    batches, rank = len(dims.lhs_batching_dimensions), len(shape_of(product.result))
+    left = len(shape_of(product.lhs)) - len(dims.lhs_contracting_dimensions)
+    exchanged = (*range(batches), *range(left, rank), *range(batches, left))
+    is_plain = sdy.get_sharding(product.result) is None
+    if not (is_plain and product.result.has_one_use()):
+        return
+    if transpose.permutation.get_values() != exchanged:
+        return
+    numbers = DotDims(
+        *(dims.rhs_batching_dimensions, dims.lhs_batching_dimensions),
+        *(dims.rhs_contracting_dimensions, dims.lhs_contracting_dimensions),
+    )
+    precision = product.precision_config
+    both = ArrayAttr(precision.data[::-1]) if precision is not None else None
+    new = stablehlo.DotGeneralOp.create(
+        operands=product.operands[::-1],
+        result_types=transpose.result_types,
+        properties={
+            "dot_dimension_numbers": DotDimensionNumbersAttr(numbers),
+            **({} if both is None else {"precision_config": both}),
+        },
+        attributes=transpose.attributes,
+    )
+    new.location = product.location
+    Rewriter.replace_op(transpose, new)
     Rewriter.erase_op(product)
 
 

@@ -27,14 +27,15 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     behind_converts,
     divides_exponentials,
     ends_grouped_softmax,
-    group_size,
     has_groups,
     is_one_hot,
     is_probabilities,
     mask_types,
+    product_flops,
     products_behind,
     scales,
     scratch_types,
+    sent_among,
     softmax_product,
     summed,
     summed_among,
@@ -194,7 +195,7 @@ class Fusion:
         """Return how many windows a product has in a loop with its collective, or 1."""
         if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
             return 1
-        return max(self._scattered(op), *map(self._gathered, op.operands))
+        return max(self._scattered(op), *(self._gathered(v, op) for v in op.operands))
 
     def _is_windowed(self, op: Operation) -> bool:
         return self.windows(op) > 1
@@ -204,23 +205,24 @@ class Fusion:
         users = [user for user, _ in _uses_through_moves(product.results[0])]
         if len(users) != 1 or not isinstance(users[0], stablehlo.ReduceScatterOp):
             return 1
-        return self._windows_of(users[0])
+        return self._windows_of(users[0], product)
 
-    def _gathered(self, value: SSAValue) -> int:
-        """Return among how many a value was gathered for one reader in windows, or 1."""
+    def _gathered(self, value: SSAValue, product: Operation) -> int:
+        """Return among how many a value was gathered for a product in windows, or 1."""
         while isinstance(value.owner, Operation) and value.has_one_use():
             owner = value.owner
             if isinstance(owner, stablehlo.AllGatherOp):
-                return self._windows_of(owner)
+                return self._windows_of(owner, product)
             if not (shares_bytes(owner) or isinstance(owner, _REARRANGES)):
                 return 1
             value = owner.operands[0]
         return 1
 
-    def _windows_of(self, op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
-        is_sum = isinstance(op, stablehlo.ReduceScatterOp)
-        size = summed_among(op) if is_sum else group_size(op)
-        return size if size in self.compiler.windows else 1
+    def _windows_of(self, message: Operation, product: Operation) -> int:
+        size, least = sent_among(message), self.compiler.flops_while_sent
+        part = max(map(value_bytes, (*message.operands, *message.results))) / size
+        is_hidden = product_flops(product) >= least * part
+        return size if is_hidden and size in self.compiler.windows else 1
 
     def _takes_in(self, user: Operation, index: int) -> bool:
         """Whether an op makes its operand of an index inside its own loop."""
@@ -236,7 +238,7 @@ class Fusion:
             return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
-                return self._gathered(user.operands[index]) > 1
+                return self._gathered(user.operands[index], user) > 1
             return self.compiler.products_take_in
         return _FUSES[type(user)] or isinstance(
             user, stablehlo.ReduceOp | stablehlo.ReshapeOp
@@ -467,8 +469,11 @@ class Fusion:
         if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
             if (count := self._scattered(op)) > 1:
                 return window_types(op.result, count, is_sum=True)
-            whole = max(op.operands, key=self._gathered)
-            return window_types(whole, self._gathered(whole), is_sum=False)
+            count, whole = max(
+                ((self._gathered(value, op), value) for value in op.operands),
+                key=lambda pair: pair[0],
+            )
+            return window_types(whole, count, is_sum=False)
         if masked := mask_types(op, self.compiler.longest_masked_row):
             return masked
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None

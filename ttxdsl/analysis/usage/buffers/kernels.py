@@ -18,7 +18,7 @@
 """
 
 from collections.abc import Callable
-from math import prod
+from math import inf, prod
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType, i32
@@ -293,14 +293,24 @@ def window_types(whole: SSAValue, count: int, *, is_sum: bool) -> list[Tensor]:
     return [part] * number
 
 
-def group_size(op: stablehlo.AllGatherOp | stablehlo.ReduceScatterOp) -> int:
-    """Return among how many devices a collective works, by the sizes of its values."""
-    if isinstance(op, stablehlo.AllGatherOp):
-        whole, part = op.outputs[0], op.inputs[0]
-        dim = op.all_gather_dim.value.data
-    else:
-        whole, part = op.operand, op.result
-        dim = op.scatter_dimension.value.data
+def product_flops(op: Operation) -> float:
+    """Return the floating-point operations of a product; of a convolution more than any message."""
+    if not isinstance(op, stablehlo.DotGeneralOp):
+        return inf
+    summed = op.dot_dimension_numbers.data.lhs_contracting_dimensions
+    sizes = shape_of(op.lhs)
+    return 2 * prod(shape_of(op.result)) * prod(sizes[dim] for dim in summed)
+
+
+def sent_among(op: Operation) -> int:
+    """Return among how many devices an all_gather, or a sum with all that scatter it, works."""
+    if isinstance(op, stablehlo.ReduceScatterOp):
+        return summed_among(op)
+    assert isinstance(op, stablehlo.AllGatherOp), "products have no other messages"
+    return _group_size(op.outputs[0], op.inputs[0], op.all_gather_dim.value.data)
+
+
+def _group_size(whole: SSAValue, part: SSAValue, dim: int) -> int:
     return shape_of(whole)[dim] // max(1, shape_of(part)[dim])
 
 
@@ -348,7 +358,7 @@ def summed_among(op: stablehlo.ReduceScatterOp) -> int:
 
     libtpu has one collective of all of them: 16 by 4 are 64, which are no windows.
     """
-    size = group_size(op)
+    size = _group_size(op.operand, op.result, op.scatter_dimension.value.data)
     user = op.result.get_user_of_unique_use()
     while user is not None and shares_bytes(user):
         user = user.results[0].get_user_of_unique_use()

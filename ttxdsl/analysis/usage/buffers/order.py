@@ -411,11 +411,12 @@ def _behind_makers(
 def _behind_exchange(
     ops: Sequence[Operation], dependent: set[Operation]
 ) -> list[Operation]:
-    """Return a loop's ops with the weights' gradients of experts behind the last exchange.
+    """Return a loop's ops with the weights' gradients behind the last exchange of a turn.
 
-    They hide the message in which the rows' gradients go back to their devices, and until
-    then hold the rows and their gradients (libtpu 0.0.52: Mixtral, Qwen 3 and DeepSeek 2 with
-    experts among 4 and 8; so all three kernels in five of six steps, and two in the sixth).
+    They hide the message in which the rows' gradients go to their devices, and until then hold
+    the rows and their gradients (libtpu 0.0.52: Mixtral, Qwen 3 and DeepSeek 2 with experts among 4
+    and 8, all three kernels in five of six steps, and two in the sixth; GPT and Llama without
+    constraints, whose heads are exchanged).
     """
     exchanges = [op for op in ops if op in dependent and _is_exchange(op)]
     if not exchanges:
@@ -426,7 +427,8 @@ def _behind_exchange(
     of_late: set[SSAValue] = set()
     for op in ops[:at]:
         values = {value for inner in _all_in(op) for value in inner.operands}
-        is_gradient = op in dependent and op not in needed and is_kernel(op)
+        is_product = is_kernel(op) or isinstance(op, stablehlo.DotGeneralOp)
+        is_gradient = op in dependent and op not in needed and is_product
         if is_gradient or not of_late.isdisjoint(values):
             late[op] = None
             of_late.update(op.results)
@@ -513,7 +515,7 @@ def _is_barrier(op: Operation) -> bool:
 
 
 def _is_exchange(op: Operation) -> bool:
-    return (
+    return isinstance(op, stablehlo.AllToAllOp) or (
         isinstance(op, stablehlo.CustomCallOp)
         and op.call_target_name.data == RAGGED_ALL_TO_ALL
     )

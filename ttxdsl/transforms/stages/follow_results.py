@@ -1,0 +1,140 @@
+"""`follow-results`: operands of products and elementwise ops that are split as their results.
+
+Where shardings contend, Shardy's reshards take that of most operands and reshard the result.
+XLA's partitioner reshards the operands as the result is: those of elementwise ops, and those of
+products along what each has alone, so that the other operand is whole along the axes of the
+result. Where both operands are split along what is summed, it sums products of parts, and holds
+the whole result on each device before that is cut.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.traits import Elementwise
+from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+_Resharded = dict[tuple[Block, SSAValue, TensorSharding], SSAValue]
+
+
+class FollowResultsPass(ModulePass):
+    """Reshard products that are summed behind them, and operands ahead of their op.
+
+    It runs ahead of stage 8.
+    """
+
+    name = "follow-results"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for product in ops_of_type(op, stablehlo.DotGeneralOp):
+            _keep_partial(product)
+        resharded: _Resharded = {}
+        for inner in all_ops(op):
+            for index, sharding in _followed(inner):
+                _reshard(inner, index, sharding, resharded)
+
+
+def _keep_partial(product: stablehlo.DotGeneralOp) -> None:
+    """Let a product of parts be whole along their axes, and reshard it behind."""
+    summed = _summed_axes(product)
+    sharding = sdy.get_sharding(product.result)
+    if sharding is None:
+        return
+    whole = sharding.map_axes(lambda axes: _without(axes, summed))
+    if whole.same_layout(sharding):
+        return
+    reshard = sdy.ReshardOp(product.result, sharding)
+    reshard.location = product.location
+    Rewriter.insert_op(reshard, InsertPoint.after(product))
+    product.result.replace_uses_with_if(
+        reshard.result, lambda use: use.operation is not reshard
+    )
+    sdy.set_sharding(product.result, whole)
+
+
+def _followed(op: Operation) -> Iterator[tuple[int, TensorSharding]]:
+    """Yield the sharding that an op's result asks of operands, each with its index."""
+    is_elementwise = op.get_trait(Elementwise) is not None
+    if isinstance(op, stablehlo.DotGeneralOp):
+        sharding = sdy.get_sharding(op.result)
+        if sharding is not None:
+            yield from enumerate(_of_operands(op, sharding))
+    elif isinstance(op, stablehlo.ConvertOp) or is_elementwise:
+        shape, sharding = shape_of(op.results[0]), sdy.get_sharding(op.results[0])
+        for index, value in enumerate(op.operands if sharding else ()):
+            if shape and is_tensor(value) and shape_of(value) == shape:
+                assert sharding is not None
+                yield index, sharding
+
+
+def _of_operands(
+    product: stablehlo.DotGeneralOp, result: TensorSharding
+) -> Iterator[TensorSharding]:
+    """Yield the sharding of each operand of a product that one of its result asks for."""
+    dims = product.dot_dimension_numbers.data
+    taken = len(dims.lhs_batching_dimensions)
+    for value, batches, summed in (
+        (product.lhs, dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions),
+        (product.rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions),
+    ):
+        own = sdy.get_sharding(value)
+        own = own or TensorSharding.fully_open(result.mesh, len(shape_of(value)))
+        of_operand: list[DimSharding] = []
+        for at, dim in enumerate(own.dims):
+            if at in batches:
+                of_operand.append(result.dims[batches.index(at)])
+            elif at in summed:
+                of_operand.append(
+                    dim.with_axes(_without(dim.axes, result.sharding_axes))
+                )
+            else:
+                of_operand.append(result.dims[taken])
+                taken += 1
+        yield own.with_dims(of_operand)
+
+
+def _reshard(
+    op: Operation, index: int, sharding: TensorSharding, resharded: _Resharded
+) -> None:
+    value, block = op.operands[index], op.parent
+    own = sdy.get_sharding(value)
+    if own is None or own.same_layout(sharding) or block is None:
+        return
+    key = block, value, sharding
+    if key not in resharded:
+        reshard = sdy.ReshardOp(value, sharding)
+        reshard.location = op.location
+        Rewriter.insert_op(reshard, InsertPoint.before(op))
+        resharded[key] = reshard.result
+    op.operands[index] = resharded[key]
+
+
+def _without(axes: Axes, others: Iterable[AxisRef]) -> Axes:
+    return tuple(
+        axis for axis in axes if not any(axis.overlaps(other) for other in others)
+    )
+
+
+def _summed_axes(product: stablehlo.DotGeneralOp) -> list[AxisRef]:
+    """Return the axes by which both operands are split along dimensions that are summed."""
+    left, right = map(sdy.get_sharding, product.operands)
+    if left is None or right is None:
+        return []
+    dims = product.dot_dimension_numbers.data
+    pairs = zip(
+        dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions, strict=True
+    )
+    return [
+        axis
+        for first, second in pairs
+        for axis in left.dims[first].axes
+        if axis in right.dims[second].axes
+    ]
