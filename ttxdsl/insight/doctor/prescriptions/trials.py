@@ -64,10 +64,9 @@ class Meter:
         if (as_xla := origin_as_xla(compiled, origin, figures.peak_bytes)) is None:
             return figures
         try:
-            other = self._measured(as_xla.compiled(whole), whole)
+            return self._measured(as_xla.compiled(whole), whole)
         except CompileError:  # it compiles with the optimizations of the stages alone
             return figures
-        return max(figures, other, key=lambda side: side.peak_bytes or 0)
 
     def _measured(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
         return measure(
