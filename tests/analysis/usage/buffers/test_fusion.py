@@ -226,6 +226,22 @@ def test_products_are_finished_along_all_ways_that_meet_again():
     assert Fusion(COMPILER).is_streamed(product)
 
 
+@pytest.mark.parametrize(
+    ("interior", "rows", "is_fused"), [(0, 32, True), (1, 63, False)]
+)
+def test_what_is_put_apart_is_a_copy(interior: int, rows: int, is_fused: bool):
+    """As an associative scan does with each of its levels."""
+    body = f"""
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.negate %x : tensor<32x64xf32>
+  %1 = stablehlo.pad %0, %c, low = [0, 0], high = [{64 - rows}, 0], interior = [{interior}, 0]
+      : (tensor<32x64xf32>, tensor<f32>) -> {T}
+  %2 = stablehlo.add %1, %1 : {T}"""
+    module = module_of(body + reduce("%2"), arguments="%x: tensor<32x64xf32>")
+    (pad,) = (op for op in all_ops(module) if op.name == "stablehlo.pad")
+    assert Fusion(TPU).is_fused(pad) is is_fused
+
+
 @pytest.mark.parametrize("is_held_back", [False, True])
 def test_what_a_checkpoint_saves_is_a_buffer(is_held_back: bool):
     saved = "stablehlo.optimization_barrier" if is_held_back else "stablehlo.cbrt"

@@ -33,6 +33,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     mask_types,
     product_flops,
     products_behind,
+    puts_apart,
     scales,
     scratch_types,
     sent_among,
@@ -497,17 +498,17 @@ class Fusion:
         return is_slice and takes_in and len(products_behind(op)) > 1
 
     def _is_realigned(self, op: Operation) -> bool:
-        """Whether an op moves elements of a tile's columns to others: a copy of its own."""
+        """Whether an op moves elements of a tile apart or to other columns: a copy of its own."""
         tile = self.compiler.tile
         if tile is not None and isinstance(op, stablehlo.TransposeOp):
             gather = op.operand.owner
-            is_gather = isinstance(gather, stablehlo.GatherOp)
-            rows = moved_rows(gather) if is_gather else frozenset[int]()
+            rows = moved_rows(gather) if isinstance(gather, stablehlo.GatherOp) else ()
             return bool(rows) and op.permutation.get_values()[-1] not in rows
         if tile is None or not isinstance(op, _CUTS):
             return False
         last = [shape_of(value)[-1] for value in (*op.operands[:1], *op.results)]
-        return len(set(last)) > 1 and any(size % tile[1] for size in last)
+        cut = len(set(last)) > 1 and any(size % tile[1] for size in last)
+        return cut or puts_apart(op)
 
     def _is_stored_for_products(
         self, op: Operation, reads: Mapping[SSAValue, int]

@@ -11,6 +11,8 @@
 - A stable sort sorts numbers of elements along, and a large top_k is such a sort.
 - An all_to_all sends and receives parts that are contiguous: what it splits or joins along
   another dimension than the first is copied first, or afterwards.
+- What is padded between elements is a copy of its own (libtpu 0.0.52: an associative scan, whose
+  levels it joins so).
 - A running sum is made in two levels, whose first has the size of the result.
 - XLA for CPUs computes no function of elements in two kernels: an exponential that a sum and a
   quotient read is a buffer, even where other elementwise ops are in between, whose readers compute those
@@ -388,6 +390,11 @@ def products_behind(op: Operation) -> set[Operation]:
             elif isinstance(user, PRODUCTS):
                 products.add(user)
     return products
+
+
+def puts_apart(op: Operation) -> bool:
+    """Whether an op pads between elements."""
+    return isinstance(op, stablehlo.PadOp) and any(op.interior_padding.get_values())
 
 
 def behind_converts(value: SSAValue) -> SSAValue:
