@@ -68,12 +68,8 @@ else:
 """
 
 
-CORE = (
-    "tests/costs",
-    "tests/rules/test_registry.py",
-    "tests/pipeline/test_seed_cases.py",
-)
-"""Tests that take seconds, and go through all stages and lowerings."""
+CORE = ("tests/costs", "tests/rules/test_registry.py")
+"""Tests that take seconds; the script above goes through all stages and lowerings."""
 
 
 @pytest.fixture(scope="module")

@@ -143,7 +143,7 @@ def test_checking_shardings_is_linear():
         module = parse(func("\n".join(lines)), verify=False)
         return calls(lambda: sdy.verify_shardings(module))
 
-    assert work(4000) < 4.2 * work(1000)
+    assert work(1200) < 4.2 * work(300)
 
 
 # Accessors

@@ -341,7 +341,6 @@ print(*sys.modules, sep="\\n")
 @pytest.mark.parametrize(
     ("form", "needless"),
     [
-        ("sdy", ("ttxdsl.conversion.vocabulary",)),
         ("stablehlo", ("ttxdsl.conversion.vocabulary",)),
         ("ttir", ("ttxdsl.conversion.ttir_to_ttnn.convert",)),
         ("ttnn", ()),

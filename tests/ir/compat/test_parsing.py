@@ -9,11 +9,13 @@ from xdsl.context import Context
 from xdsl.ir import Block
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tests.printing import printed
 from tests.sampling import sampled
 from ttxdsl.ir.compat.faults.locations import OpError, ParsedLoc
-from ttxdsl.ir.compat.speed import lines, types
+from ttxdsl.ir.compat.speed import lexing, lines, types
 from ttxdsl.loading.program import make_context
 
 ROOT = Path(__file__).parents[3]
@@ -41,20 +43,22 @@ def outcome(context: Context, text: str) -> str:
 
 @pytest.fixture
 def plainly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Context, str], str]:
-    """The outcome without the mends of lines and of types."""
+    """The outcome without the mends of lines, types and tokens."""
 
     def nothing_known(
         parser: Parser, block: Block, templates: object, start: int
     ) -> int:
         return start
 
-    def no_type(content: str, start: int) -> None:
+    def none(content: str, start: int) -> None:
         return None
 
     def answer(context: Context, text: str) -> str:
         with monkeypatch.context() as patch:
             patch.setattr(lines, "_add_known_lines", nothing_known)
-            patch.setattr(types, "_tensor", no_type)
+            patch.setattr(types, "_tensor", none)
+            patch.setattr(types, "_encoded", none)
+            patch.setattr(lexing, "_next_token", none)
             return outcome(context, text)
 
     return answer
@@ -111,6 +115,29 @@ def test_files_of_all_dialects(
 # Tokens
 
 
+@pytest.mark.usefixtures("context")
+def test_tokens_are_those_of_xdsl(monkeypatch: pytest.MonkeyPatch):
+    def tokens(text: str) -> Iterator[object]:
+        lexer = MLIRLexer(Input(text, "in.mlir"))
+        kind = None
+        while kind is not MLIRTokenKind.EOF:
+            try:
+                token = lexer.lex()
+            except ParseError as error:
+                yield str(error), lexer.pos
+                return
+            kind = token.kind
+            yield kind, token.text, token.span.start, token.span.end, lexer.pos
+
+    choose = random.Random(1)
+    characters = '%#^!@"-{}#.0x1eE+_$\\\n/ \té²\xa0ab:'
+    texts = ['#-} {-# #--> ... @"a" 0x1 0xg 1.e5 1e5']
+    texts += ["".join(choose.choices(characters, k=8)) for _ in range(4000)]
+    quick = [list(tokens(text)) for text in texts]
+    monkeypatch.setattr(lexing, "_next_token", lambda *_: None)
+    assert quick == [list(tokens(text)) for text in texts]
+
+
 def test_an_open_string_is_refused_at_once(context: Context):
     text = f'"test.op"() {{s = "{"a b, " * 200}}} : () -> ()'
     with pytest.raises(ParseError, match="closing string literal"):
@@ -126,3 +153,20 @@ def nested(depth: int) -> str:
 
 
 # Types
+
+
+def test_an_encoding_may_hold_any_bracket(
+    context: Context, plainly: Callable[[Context, str], str]
+):
+    """Each type twice; a set's inequality and a map's arrow are no brackets."""
+    for encoding in (
+        '#ttcore.tensor_mesh<"a">',
+        '#ttcore.tensor_mesh<">">',
+        "affine_map<(d0) -> (d0)>",
+        "affine_set<(d0) : (d0 >= 0)>",
+        "#e",
+        "#ttnn.x<<>>",
+    ):
+        op = f'"test.op"() : () -> tensor<2xf32, {encoding}> // >\n'
+        for text in (op * 2, "#e = 1 : i32\n" + op * 2, "#e = unit\n" + op * 2):
+            assert outcome(context, text) == plainly(context, text)

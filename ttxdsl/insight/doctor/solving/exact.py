@@ -15,10 +15,8 @@ _GAP = 1e-3
 """Of the least price known: less is not worth looking for."""
 
 
-def solve_exactly(
-    problem: Problem, seconds: float, known: Ints
-) -> tuple[Ints, bool] | None:
-    """Return the best choice HiGHS finds, and whether it proved it; None if it has none.
+def solve_exactly(problem: Problem, seconds: float, known: Ints) -> Ints | None:
+    """Return the best choice HiGHS finds; None if it has none.
 
     A variable for each strategy is one if it is chosen. One for each pair of strategies of
     an edge, whose sums are those of its ends, has the edge's price. Memory is limited at
@@ -33,15 +31,12 @@ def solve_exactly(
     if problem.limit is not None:
         times |= _peaks(problem.usage(known), 0.9 * problem.limit)
     while (left := end - monotonic()) > 0:
-        answer = program.solve(sorted(times), left)
-        if answer is None:
-            return None
-        chosen, is_optimal = answer
-        if problem.limit is None:
-            return answer
+        chosen = program.solve(sorted(times), left)
+        if chosen is None or problem.limit is None:
+            return chosen
         more = _peaks(problem.usage(chosen), problem.limit) - times
         if not more:
-            return chosen, is_optimal
+            return chosen
         times |= more
     return None
 
@@ -88,7 +83,7 @@ class _Program:
         )
         self._bounds = np.concatenate(bounds)
 
-    def solve(self, times: list[int], seconds: float) -> tuple[Ints, bool] | None:
+    def solve(self, times: list[int], seconds: float) -> Ints | None:
         """Solve it with the memory of some times."""
         prices, starts, limit = self._prices, self._starts, self._problem.limit
         width = len(prices)
@@ -115,4 +110,4 @@ class _Program:
             int(np.argmax(answer.x[start:stop]))
             for start, stop in pairwise(starts.tolist())
         ]
-        return np.array(chosen, dtype=int), bool(answer.status == 0)
+        return np.array(chosen, dtype=int)

@@ -335,14 +335,12 @@ class ShardingProblem:
         axes: the mesh.
         problem: for the solver.
         layouts: the layouts of each class of values.
-        strategies: those of each class of ops.
     """
 
     graph: Graph
     axes: Axes
     problem: Problem
     layouts: dict[int, tuple[Layout, ...]]
-    strategies: dict[int, tuple[SplitOp, ...]]
 
     def layout(self, value: SSAValue, chosen: Ints) -> Layout | None:
         """Return the layout of a value in a choice; None if any will do."""
@@ -413,7 +411,7 @@ def _problem(
         for kind, size in [(graph.kinds[graph.node_of[value]], value_bytes(value))]
     )
     problem = replace(problem, holdings=holdings if limit else (), limit=limit)
-    return ShardingProblem(graph, axes, problem, layouts, strategies)
+    return ShardingProblem(graph, axes, problem, layouts)
 
 
 def _strategies(

@@ -24,13 +24,11 @@ class Solution:
         chosen: the strategies.
         cost: the sum of prices.
         is_feasible: whether nothing forbidden is chosen and the memory is enough.
-        is_optimal: whether it is known that no other is cheaper.
     """
 
     chosen: Ints
     cost: float
     is_feasible: bool
-    is_optimal: bool = False
 
 
 def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
@@ -39,7 +37,7 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
     Without SciPy, which has HiGHS, that is what the descent finds.
     """
     if not problem.costs:
-        return Solution(np.zeros(0, dtype=int), 0.0, True, True)
+        return Solution(np.zeros(0, dtype=int), 0.0, True)
     start = monotonic()
     end = start + seconds
     presolve = Presolve(problem, lambda: monotonic() >= start + 0.6 * seconds)
@@ -58,11 +56,10 @@ def solve(problem: Problem, seconds: float, seed: int = 0) -> Solution:
         return solution
     if exact is None:
         return solution
-    choices, is_optimal = exact
-    chosen = presolve.expand(choices)
+    chosen = presolve.expand(exact)
     cost = problem.cost(chosen)
     if not problem.is_feasible(chosen) or (
         solution.is_feasible and cost > solution.cost
     ):
         return solution
-    return Solution(chosen, cost, True, is_optimal)
+    return Solution(chosen, cost, True)

@@ -2,8 +2,9 @@
 
 `tensor<4x16x64xf32>` is nine tokens and five objects that verify themselves, and a
 program has few different types. A tensor type without an alias or an encoding is parsed
-once in a process. Equal types are then the same object, which makes comparing and
-hashing them fast. Its shape as a tuple is computed once, too.
+once in a process, another once in a text: aliases and registered dialects are those of
+the text. Equal types are then the same object, which makes comparing and hashing them
+fast. Its shape as a tuple is computed once, too.
 
 The dimensions of a shape are read at once: xDSL splits the token `x4x16xf32` at its
 first letter and lexes the rest again, for each dimension. Dimensions beyond 64 bits are
@@ -35,6 +36,15 @@ _tensor = re.compile(
 
 _types: dict[str, TypeAttribute] = {}
 
+_PART = r"""[^<>"\n]++|"[^<>"\\\n]*+\""""
+_encoded = re.compile(rf"tensor<(?:{_PART})*+(?:<(?:{_PART})*+>(?:{_PART})*+)*+>").match
+
+
+def _types_of(parser: AttrParser) -> dict[str, TypeAttribute]:
+    # kept in the state that a parser shares with its nested parsers
+    state: dict[str, Any] = vars(parser._parser_state)  # pyright: ignore[reportPrivateUsage]
+    return state.setdefault("encoded_types", {})
+
 
 def _shape(type_: Any) -> tuple[int, ...]:
     return tuple([size.data for size in type_.shape.data])
@@ -54,17 +64,24 @@ def mend() -> None:
 
     def parse_remembered(self: AttrParser) -> TypeAttribute | None:
         start = self.pos
-        match = _tensor(self.lexer.input.content, start)
+        content = self.lexer.input.content
+        match, types = _tensor(content, start), _types
         if match is None:
-            return parse_optional_type(self)
+            match = _encoded(content, start)
+            if match is None:
+                return parse_optional_type(self)
+            types = _types_of(self)
         text = match.group()
-        known = _types.get(text)
+        known = types.get(text)
         if known is not None:
             self._resume_from(match.end())  # pyright: ignore[reportPrivateUsage]
             return known
         parsed = parse_optional_type(self)
-        if parsed is not None and len(_types) < _MOST_KEPT:
-            _types[text] = parsed
+        if parsed is None or len(types) >= _MOST_KEPT:
+            return parsed
+        end, after = match.end(), self.pos
+        if end <= after and not content[end:after].strip():
+            types[text] = parsed
         return parsed
 
     def parse_dimensions(self: AttrParser) -> list[int]:
