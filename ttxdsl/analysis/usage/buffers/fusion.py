@@ -141,7 +141,7 @@ class Fusion:
 
     def is_stored(self, op: Operation) -> bool:
         """Whether a loop over elements stores what an op computes."""
-        return _is_elementwise(op) and not self.is_fused(op)
+        return _ELEMENTWISE[type(op)] and not self.is_fused(op)
 
     def is_streamed(self, op: Operation) -> bool:
         """Whether results exist a part at a time, in the loop of a product and a collective.
@@ -292,7 +292,7 @@ class Fusion:
                     return is_short or is_read or has_groups(product)
                 if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
                     return False
-                is_passed = _is_elementwise(user) or isinstance(user, _REARRANGES)
+                is_passed = _ELEMENTWISE[type(user)] or isinstance(user, _REARRANGES)
                 if is_passed and self.is_fused(user):
                     pending.append(user)
                 else:
@@ -303,7 +303,7 @@ class Fusion:
         if isinstance(last, stablehlo.ReduceOp):
             reads = self._read(last.operands)
             return self.finished_product(last, reads) is product.results[0]
-        return _is_elementwise(last) and self._is_last_product(product, last)
+        return _ELEMENTWISE[type(last)] and self._is_last_product(product, last)
 
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
         """Whether no product behind one is finished by the same op: a kernel has one of them.
@@ -324,7 +324,7 @@ class Fusion:
         by element, and one behind Pallas kernels over what they made. It does not do so in
         other loops over elements.
         """
-        if not _is_elementwise(op) or self.is_fused(op):
+        if not _ELEMENTWISE[type(op)] or self.is_fused(op):
             return written_in_place(op)
         reads = self._read(op.operands)
         streamed = {
@@ -480,7 +480,9 @@ class Fusion:
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None
         if not isinstance(table, Operation) or not self.is_fused(table):
             return scratch_types(op)
-        return [cast(Tensor, table.results[0].type)] if _is_elementwise(table) else []
+        return (
+            [cast(Tensor, table.results[0].type)] if _ELEMENTWISE[type(table)] else []
+        )
 
     def _is_view(self, op: Operation) -> bool:
         """Whether an op transposes an argument: its readers take the order that it has."""
@@ -558,7 +560,7 @@ class Fusion:
 
         It finishes one of them and is stored in place of the others.
         """
-        if not self.compiler.products_finish or not _is_elementwise(op):
+        if not self.compiler.products_finish or not _ELEMENTWISE[type(op)]:
             return False
         products = [
             value
@@ -639,10 +641,6 @@ def _may_hide(op: Operation) -> bool:
     )
 
 
-def _is_elementwise(op: Operation) -> bool:
-    return _ELEMENTWISE[type(op)]
-
-
 def _is_read(value: SSAValue) -> bool:
     """Whether a value is a buffer with its elements in some order, not computed on the way."""
     while isinstance(value.owner, Operation) and _may_hide(value.owner):
@@ -662,7 +660,7 @@ def _finishes_product(op: Operation) -> bool:
             if isinstance(owner, Operation) and value.has_one_use():
                 if isinstance(owner, PRODUCTS):
                     return True
-                if shares_bytes(owner) or _is_elementwise(owner):
+                if shares_bytes(owner) or _ELEMENTWISE[type(owner)]:
                     pending.append(owner)
     return False
 
@@ -679,7 +677,7 @@ def _follows_product(op: Operation) -> bool:
             seen.add(owner)
             if isinstance(owner, PRODUCTS) and _elements(value) == count:
                 return True
-            if shares_bytes(owner) or _is_elementwise(owner):
+            if shares_bytes(owner) or _ELEMENTWISE[type(owner)]:
                 pending.append(owner)
     return False
 
