@@ -54,6 +54,16 @@ def test_what_compiles_as_the_stages_do_alone_is_planned_so(
     assert plan.memory.peak_bytes < WHOLE
 
 
+def test_a_program_that_constrains_its_products_is_planned_as_the_stages_do():
+    constrained = STEP.replace(
+        "  return %0",
+        """  %1 = sdy.sharding_constraint %0 <@mesh, [{"fsdp"}, {}]> : tensor<4096x512xf32>
+  return %1""",
+    )
+    plan = ttxdsl.load(constrained).plan("v5e", variants=False)
+    assert plan.memory.peak_bytes < WHOLE
+
+
 def test_a_plan_for_an_xla_chip_is_of_its_program():
     program = ttxdsl.load(STEP)
     plan = program.plan("v5e")

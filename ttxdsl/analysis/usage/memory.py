@@ -293,8 +293,6 @@ class _Counter:
             (kept if loop is None else self.repeated[loop]).append(op)
         return kept
 
-    # --- what an op makes and uses ------------------------------------------
-
     def steps(
         self, ops: Iterable[Operation], scope: Scope
     ) -> tuple[list[BufferStep], set[Allocation]]:
@@ -431,7 +429,8 @@ class _Counter:
         ops: Sequence[Operation] = list(region.block.ops)
         if self.fusion and isinstance(loop := region.parent, stablehlo.WhileOp):
             repeated = self.repeated[loop] if region is loop.body else []
-            ops = on_demand([*repeated, *self._without_repeated(ops)])
+            slices = not self.fusion.compiler.windows
+            ops = on_demand([*repeated, *self._without_repeated(ops)], slices)
             ops = gradients_last(ops, self.fusion)
         steps, captured = self.steps(self._noted(ops), Scope())
         return peak_of(steps, ()), captured

@@ -572,11 +572,11 @@ EXCHANGED = (
 """The same with plain products, whose results another split than the batch's is made of."""
 
 
-def experts(target: str, text: str = EXPERTS) -> list[str]:
+def experts(target: str, text: str = EXPERTS, slices: bool = False) -> list[str]:
     """Return the order of a turn that makes gradients of experts and sends those of rows."""
     module = parse_program(text.replace("TARGET", target), make_context())
     (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
-    ops = on_demand(list(loop.body.block.ops))
+    ops = on_demand(list(loop.body.block.ops), slices)
     names = (result.name_hint or "" for op in ops for result in op.results)
     return [name for name in names if name != "n"]
 
@@ -590,6 +590,7 @@ def test_weights_get_their_gradients_while_those_of_rows_are_sent():
     assert experts("ragged_all_to_all") == [*recomputed, *rows, *gradient]
     assert experts("tpu_custom_call") == [*recomputed, *gradient, *rows]
     assert experts("", EXCHANGED) == [*recomputed, *rows, *gradient]
+    assert experts("", EXCHANGED, slices=True) == [*recomputed, *gradient, *rows]
 
 
 def layers_of_fsdp(layers: int, count: int, between: str) -> tuple[str, str]:
