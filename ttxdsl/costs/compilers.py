@@ -40,8 +40,7 @@ class Compiler:
         longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
             several sequences; what it needs for longer ones is stored in their shape. 0: any.
         read_while_sent: bytes that a device reads from its memory while it sends one.
-        early_among: of how many devices at most, all of a mesh, a head's gradient that is scattered
-            in windows among them runs ahead of the layers' loop, whatever is behind that.
+        read_among_few: the same of at most 16 devices, if it is another.
         flops_while_sent: what a product computes at least for each byte that a device has of what is
             gathered for it, or scattered of it, to be one loop with that.
         sums_beside_products: whether a head's gradient that an all_reduce sums is made ahead of
@@ -71,7 +70,7 @@ class Compiler:
     longest_made_row: int = 0
     longest_masked_row: int = 0
     read_while_sent: float = 0
-    early_among: int = 0
+    read_among_few: float = 0
     flops_while_sent: float = 0
     sums_beside_products: bool = False
     gradients_last: bool = False
@@ -91,14 +90,19 @@ class Compiler:
             return replace(self, windows=range(start, start), peels_turns=bool(windows))
         if devices == 4 and self.four_in_rows:
             windows = range(5, windows.stop)
-        all_early = devices if devices <= self.early_among else 0
-        return replace(self, windows=windows, early_among=all_early)
+        read = self.read_among_few if devices <= _FEW else 0
+        return replace(
+            self, windows=windows, read_while_sent=read or self.read_while_sent
+        )
 
 
 _WINDOWS = range(4, 33)
 """At most `max_windowed_einsum_iteration` of XLA's partitioner. libtpu 0.0.52 makes none of two,
 and of four where devices in a row have a link (of a 2x2 of v5e in the order of `topology.devices`
 it makes none)."""
+
+_FEW = 16
+"""Devices of which v5p's messages take longer (`read_among_few`): they are 2x2x2 and 2x2x4."""
 
 _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""
@@ -137,7 +141,7 @@ TPU_MEGACORE = replace(
     sequences_beside_sum=1 << 30,
     core_bytes=0,
     read_while_sent=42,
-    early_among=16,
+    read_among_few=70,
     sums_beside_products=False,
     gradients_last=True,
     four_in_rows=True,
@@ -147,10 +151,9 @@ TPU_MEGACORE = replace(
 `jax.make_mesh` has 2x2x1 of them row by row (of v5e and v6e around the ring), and libtpu 0.0.52 then
 makes no windows of a product of any size: its collective is one op.
 
-The gradient of a head that is scattered among all of 8 or 16 chips runs ahead of the layers' loop in
-five of six steps with 50 to 1,428 bytes to read behind it for each that is sent (Llama 3.1 8B, Qwen 3
-8B, OLMo 3 7B, gpt-oss 20B, Mixtral 8x7B; not Qwen 2.5 14B), and among 32, or beside a tensor axis,
-behind it in all five.
+Of 8 and 16 chips what hides a head's last message has 73 bytes to read for each that is sent (Qwen 2.5
+14B; 177 and more of two others), and not 50 to 68 (Qwen 3 8B, Llama 3.1 8B, OLMo 3 7B); of 32 and 64, and
+beside a tensor axis, 48 do.
 
 Products of f32 take their operands as bf16, so that stored ones would be read at twice the
 bytes: the scores' gradients of Gemma 2 27B are made in both products.
@@ -164,7 +167,7 @@ TPU_V6E = replace(
     longest_made_row=4096,
     longest_masked_row=2560,
     read_while_sent=28,
-    early_among=0,
+    read_among_few=0,
     flops_while_sent=9856,
     scatters_rows=True,
     four_in_rows=False,

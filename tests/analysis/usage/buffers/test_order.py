@@ -258,16 +258,10 @@ def test_a_scattered_gradient_that_only_the_optimizer_needs_is_made_behind_the_l
     ]
 
 
-@pytest.mark.parametrize(
-    ("compiler", "group", "is_early"),
-    [(TPU_MEGACORE, 16, True), (TPU_MEGACORE, 32, False), (TPU_V6E, 16, False)],
-)
-def test_a_gradient_that_few_v5p_scatter_is_made_ahead_of_the_loop(
-    compiler: Compiler, group: int, is_early: bool
-):
-    order = head("stablehlo.subtract", group=group, compiler=compiler)
-    assert (order[-3] == "while") is is_early
-    assert (order[-5] == "while") is not is_early
+def test_more_is_read_while_few_v5p_send():
+    few, many, v6e = TPU_MEGACORE.on(16), TPU_MEGACORE.on(32), TPU_V6E.on(16)
+    assert few.read_while_sent > many.read_while_sent > v6e.read_while_sent > 0
+    assert many.read_while_sent == TPU_MEGACORE.read_while_sent
 
 
 def test_what_is_added_to_a_gradient_of_another_embedding_is_made_behind_the_loop_too():

@@ -114,8 +114,7 @@ def _is_early(
     40 times the message's bytes in five that run it ahead, 48 to 98 in seven that run it behind; on v6e
     22 to 26 in four, and 38 to 84 in seven; on v5e seven of eight are as planned), but for one of a
     single sequence, whose products have no batch (five of five run it behind), unless it is added to
-    that of the embedding, and one that is scattered among all of few devices (`early_among`). One that an
-    all_reduce sums may, unless it is scattered along two axes.
+    that of the embedding. One that an all_reduce sums may, unless it is scattered along two axes.
     """
     if not head:
         return False
@@ -125,8 +124,6 @@ def _is_early(
         is_single = any(shape_of(value)[0] == 1 for value in product.operands)
         if is_single and not _is_added(gradient):
             return False
-        if fusion.windows(product) == fusion.compiler.early_among:
-            return True
         sent = value_bytes(sums[-1].results[0])
         return (
             _bytes_behind(loop, gradient, fusion)
