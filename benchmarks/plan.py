@@ -331,7 +331,8 @@ What is off and why:
   heads that are the embedding without windows where the loop holds more that was saved than the
   logits' gradient has (`ttxdsl/analysis/usage/buffers/order.py`, with what it is
   wrong about), and but for one in windows whose last message nothing hides (not enough for
-  `g2_9_v6e32_tp4`, 2.0 GiB, which was not planned again). With a tensor axis of four on v5p the loss of Gemma
+  `g2_9_v6e32_tp4`, 2.0 GiB, which was not planned again). What hides a message of 8 or 16 v5p reads more than of others
+  (`read_among_few`), but MoE on v5p runs it ahead whatever is behind (three of four). With a tensor axis of four on v5p the loss of Gemma
   7B is summed at the end, and libtpu holds the logits until then, too (`g7_v5p128_tp4`: 2.0 GiB). `llama_fsdp` runs it behind, which by that rule runs ahead (0.25 GiB), and so does a step of
   v6e with eight sequences a device.
 - of steps on several slices libtpu takes the last turn of the layers' loop and the first of the
