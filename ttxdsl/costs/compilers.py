@@ -82,7 +82,7 @@ class Compiler:
         """Return the compiler for a mesh of a number of devices, in slices.
 
         libtpu 0.0.52 makes no windows on two slices, though 16 of each are a group (Qwen 3 1.7B
-        and 4B): its collectives are ops.
+        and 4B): its collectives are ops. Few devices have their own `read_while_sent`.
         """
         windows = self.windows
         if slices > 1:
@@ -102,7 +102,7 @@ and of four where devices in a row have a link (of a 2x2 of v5e in the order of 
 it makes none)."""
 
 _FEW = 16
-"""Devices of which v5p's messages take longer (`read_among_few`): they are 2x2x2 and 2x2x4."""
+"""Devices at most for which `read_among_few` holds: 2x2x2 and 2x2x4 of v5p."""
 
 _FAR = 119
 """Between the 115 of readers that share a gather and the 123 of readers that do not."""

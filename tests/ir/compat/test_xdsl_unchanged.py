@@ -14,6 +14,9 @@ import pytest
 READ = {
     # compat/lexing.py
     "xdsl.utils.mlir_lexer:MLIRLexer": "d8db1c41b8e2",
+    "xdsl.utils.lexer:Token": "ecc97636c5b1",
+    "xdsl.utils.lexer:Span": "f63797109412",
+    "xdsl.parser.generic_parser:GenericParser.parse_optional_characters": "0a89f08c5ddc",
     # compat/lines.py
     "xdsl.parser:Parser._parse_block_body": "0a3ecae1f98f",
     "xdsl.parser:Parser.parse_optional_operation": "54270e68ec90",

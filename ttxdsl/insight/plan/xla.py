@@ -6,7 +6,7 @@ exchange an operand first, which holds a part of it. Elsewhere XLA splits operan
 and the stages as most operands are. Where a computed value is exchanged at all, XLA's propagation
 may have gone another way: the logits' gradient of a head that is split by vocabulary stays split
 so, as its labels' part is a comparison there, and no scatter. A plan for a chip of XLA's is then
-of XLA's program (`ttxdsl.transforms.pipeline_xla`).
+of XLA's program (`ttxdsl.transforms.pipeline_xla`), unless constraints leave it no choice.
 """
 
 from dataclasses import replace
