@@ -331,7 +331,7 @@ What is off and why:
   gradient is, as a whole where its sum is no loop. We plan it behind wherever the gradient is
   scattered, but for one that an all_reduce sums and that is smaller than the logits', and for
   heads that are the embedding without windows where the loop holds more that was saved than the
-  logits' gradient has (`ttxdsl/analysis/usage/buffers/order.py`, with what it is
+  logits' gradient has (`ttxdsl/analysis/usage/buffers/heads.py`, with what it is
   wrong about), and but for one in windows whose last message nothing hides (not enough for
   `g2_9_v6e32_tp4`, 2.0 GiB, which was not planned again). What hides a message of 8 or 16 v5p reads more than of others
   (`read_among_few`), but MoE on v5p runs it ahead whatever is behind (three of four). With a tensor axis of four on v5p the loss of Gemma

@@ -28,7 +28,7 @@ class Compiler:
         places_in_order: whether buffers get their place in the order of the program, which
             leaves gaps; otherwise the largest get theirs first, which leaves hardly any.
         gathers_again_beyond: how much longer than from a reader the way to the end of a block
-            may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.gathers`).
+            may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.order`).
         core_bytes: of memory on the core in which values stay that have room there.
         functions_once: whether exponentials, quotients and other functions are stored for
             several kernels, rather than made in each.

@@ -8,7 +8,7 @@ module waits for the memory that they lie in: `ops_of_type` looks at each op onc
 while it is there, where a list of all that is filtered afterwards comes by again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
@@ -165,3 +165,25 @@ def _add_last_ops(op: Operation, pending: list[Operation]) -> None:
             if block.last_op is not None:
                 pending.append(block.last_op)
             block = block.next_block
+
+
+def needed_by(op: Operation, inside: Collection[Operation]) -> set[Operation]:
+    """Return an op and those of a block that it depends on."""
+    needed, pending = {op}, [op]
+    while pending:
+        operands = (v for inner in with_inner(pending.pop()) for v in inner.operands)
+        owners = {v.owner for v in operands if isinstance(v.owner, Operation)}
+        new = {owner for owner in owners if owner in inside} - needed
+        needed |= new
+        pending += new
+    return needed
+
+
+def operands_in(op: Operation) -> Iterator[SSAValue]:
+    """Yield the operands of an op and of those inside it."""
+    return (value for inner in with_inner(op) for value in inner.operands)
+
+
+def with_inner(op: Operation) -> Iterable[Operation]:
+    """Return an op and those inside it."""
+    return op.walk() if op.regions else (op,)

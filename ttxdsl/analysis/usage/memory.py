@@ -58,7 +58,6 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     sweep,
 )
 from ttxdsl.analysis.usage.buffers.fusion import Fusion, keeps_operand
-from ttxdsl.analysis.usage.buffers.gathers import repeated_gathers
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
@@ -74,6 +73,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     gradients_last,
     hold_peeled,
     on_demand,
+    repeated_gathers,
     repeating_loop,
     scheduled,
 )

@@ -1,23 +1,8 @@
 """The order in which a compiler runs the ops of a block, where it is not the program's.
 
 libtpu's scheduler works from the end of a block to its start and looks for what hides the
-messages of a product whose result is scattered. The gradient of a head's weights that nobody
-needs but the optimizer so runs behind the loop of the layers' gradients, and what it is made
-of is held across that loop. libtpu 0.0.52 does so for 9 of the 12 public models with such a
-head whose buffers were read first (docs/evidence/plan.md), in windows or not; not for Qwen 3 8B
-on v5e and 30B, and Llama 2 7B. Of 21 steps more whose gradient an all_reduce sums, 12 run it ahead
-of the loop, behind the gradient of the head's input (or beside it, `_hides_sum`): all 8 whose gradient is smaller than the
-logits' (but for the 3 that move activations to the host, and one that does not fit), and 4 of 9
-whose gradient is not, where either takes about the same. The gradient of a head that is the
-embedding, too, is added to another behind the loop. In windows it runs where any other does
-(`_is_early`: seven of seven steps, of Gemma 2 and 3, Qwen 3 and GPT). One that an all_reduce sums
-runs behind the loop if that holds more bytes, of what was saved for it, than the logits' gradient
-has: then the loop is the one to run early (not on v5e, where `_hides_sum`, if it is smaller than that:
-Qwen 3 4B, and not GPT-3 6B). One that two
-collectives sum, as those of several slices do, runs behind the loop in any case (Llama 2 7B, Llama
-3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's).
-What is added to a gradient ahead of the last loop waits with it, as the sum of those of an embedding
-that an encoder and a decoder share.
+messages of a product whose result is scattered: gradients of weights, which nobody needs but the
+optimizer, run late (those of heads: `heads.py`), and what each is made of is held until then.
 """
 
 from collections.abc import (
@@ -34,19 +19,17 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
 from ttxdsl.analysis.usage.buffers.allocation import NOTHING, BufferStep
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.buffers.host import placement
+from ttxdsl.analysis.usage.buffers.heads import schedule_heads
 from ttxdsl.analysis.usage.buffers.kernels import UNROLLED
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
-from ttxdsl.dialects.traits import Collective
 from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import needed_by, operands_in, with_inner
 
 _MOVES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
-
-_SUMS = (stablehlo.ReduceScatterOp, stablehlo.AllReduceOp)
 
 _HEAD_GATHERS = 2
 """Gathers of a head's weights: for its product, and for its input's gradient."""
@@ -68,120 +51,11 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     ahead = ops[: ops.index(loops[-1])]
     inside = set(ahead)
     needed = set[Operation]().union(*(needed_by(loop, inside) for loop in loops))
-    chains = [
-        _gradient(op)
-        for op in ahead
-        if isinstance(op, stablehlo.DotGeneralOp) and op not in needed
-    ]
-    chains = [
-        chain
-        for chain in chains
-        if any(isinstance(op, stablehlo.ReduceScatterOp) for op in chain)
-        and chain[-1].results[0].first_use is not None
-    ]
-    late: set[Operation] = set()
-    for chain in chains:
-        is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
-        is_late |= len(_sums(chain)) > 1 or fusion.compiler.peels_turns
-        read = _largest_read(chain[0])
-        is_small = value_bytes(chain[0].results[0]) < read
-        is_held = _saved_bytes(loops[-1]) > read
-        if is_late or (is_held and not (is_small and _hides_sum(chain, fusion))):
-            late.update(chain)
-    for op in ahead:
-        if not late.isdisjoint(value.owner for value in operands_in(op)):
-            late.add(op)
-    head = max(
-        chains, key=lambda chain: _largest_read(chain[0]), default=list[Operation]()
-    )
-    if late.issuperset(head) and _is_early(head, loops[-1], fusion):
-        late.difference_update(head)
-    if head and late.isdisjoint(head) and not _hides_sum(head, fusion):
-        ops = _behind_readers(ops, head)
+    ops, late = schedule_heads(ops, ahead, needed, _saved_bytes(loops[-1]), fusion)
     moved = [op for op in ops if op in late]
     kept = [op for op in ops if op not in late]
     at = len(kept) if not late else kept.index(loops[-1]) + 1
     return [*kept[:at], *moved, *kept[at:]]
-
-
-def _is_early(
-    head: Sequence[Operation], loop: stablehlo.WhileOp, fusion: Fusion
-) -> bool:
-    """Whether the gradient of a head runs ahead of the layers' loop.
-
-    One that is scattered in windows does if nothing behind the loop takes long enough to hide its
-    last message (libtpu 0.0.52, where a norm of gradients is awaited: on v5p what is behind moves 16 to
-    40 times the message's bytes in five that run it ahead, 48 to 98 in seven that run it behind; on v6e
-    22 to 26 in four, and 38 to 84 in seven; on v5e seven of eight are as planned), but for one of a
-    single sequence, whose products have no batch (five of five run it behind), unless it is added to
-    that of the embedding. One that an all_reduce sums may, unless it is scattered along two axes.
-    """
-    if not head:
-        return False
-    product, *_, gradient = head
-    sums = _sums(head)
-    if fusion.is_scattered(product):
-        is_single = any(shape_of(value)[0] == 1 for value in product.operands)
-        if is_single and not _is_added(gradient):
-            return False
-        sent = value_bytes(sums[-1].results[0])
-        return (
-            _bytes_behind(loop, gradient, fusion)
-            < sent * fusion.compiler.read_while_sent
-        )
-    if len(sums) > 1 or _is_added(gradient):
-        return False
-    if any(placement(op) is not None for op in loop.body.walk()):
-        return False
-    return value_bytes(head[0].results[0]) < _largest_read(head[0])
-
-
-def _hides_sum(head: Sequence[Operation], fusion: Fusion) -> bool:
-    """Whether the gradient of a head's input hides the sum of its weights' gradient.
-
-    What is gathered for the one is so there beside the other (libtpu 0.0.52: Llama 3.1 8B, Gemma 2 9B
-    and Qwen 3 30B among 64 and 128 v5e, and neither of two steps of v6e).
-    """
-    return fusion.compiler.sums_beside_products and not fusion.is_scattered(head[0])
-
-
-def _bytes_behind(loop: stablehlo.WhileOp, gradient: Operation, fusion: Fusion) -> int:
-    """Return the bytes that ops move which need a loop's results, and not a gradient.
-
-    Where the norm of all gradients is awaited, those are its squares, and else all updates.
-    """
-    needing: dict[Operation, bool] = {loop: False, gradient: True}
-    moved = 0
-    op = loop.next_op
-    while op is not None:
-        needed = [
-            needing[owner]
-            for value in operands_in(op)
-            if isinstance(owner := value.owner, Operation) and owner in needing
-        ]
-        if needed and op is not gradient:
-            needing[op] = any(needed)
-            if needing[op] or fusion.is_fused(op) or shares_bytes(op):
-                pass
-            elif isinstance(op, stablehlo.ScatterOp):  # in place
-                moved += 2 * sum(map(value_bytes, op.updates))
-            elif op.get_trait(Collective) is None:
-                moved += sum(map(value_bytes, fusion.buffers_read(op)))
-                moved += sum(map(value_bytes, op.results))
-        op = op.next_op
-    return moved
-
-
-def _behind_readers(
-    ops: Sequence[Operation], chain: Sequence[Operation]
-) -> list[Operation]:
-    """Return ops with a product and what follows it behind the other readers of what it reads."""
-    logits = max(chain[0].operands, key=value_bytes)
-    readers = {use.operation for use in logits.uses}
-    at = max(index for index, op in enumerate(ops) if op in readers) + 1
-    ahead = [op for op in ops[:at] if op not in chain]
-    behind = [op for op in ops[at:] if op not in chain]
-    return [*ahead, *chain, *behind]
 
 
 def _saving_first(ops: Sequence[Operation], together: int) -> list[Operation]:
@@ -239,7 +113,7 @@ def _saving_nothing_first(ops: Sequence[Operation]) -> list[Operation]:
         behind[op] = frozenset({op} if op in saving else ()).union(
             *(
                 behind.get(value.owner, ())
-                for inner in _all_in(op)
+                for inner in with_inner(op)
                 for value in inner.operands
                 if isinstance(value.owner, Operation)
             )
@@ -282,43 +156,9 @@ def _saving_loops(
     return saving
 
 
-def needed_by(op: Operation, inside: Collection[Operation]) -> set[Operation]:
-    """Return an op and those of a block that it depends on."""
-    needed, pending = {op}, [op]
-    while pending:
-        operands = (v for inner in _all_in(pending.pop()) for v in inner.operands)
-        owners = {v.owner for v in operands if isinstance(v.owner, Operation)}
-        new = {owner for owner in owners if owner in inside} - needed
-        needed |= new
-        pending += new
-    return needed
-
-
 def _values_read(loop: stablehlo.WhileOp) -> set[SSAValue]:
     """Return what enters a loop, and what its body reads of what is around it."""
     return {*loop.operands, *(v for op in loop.body.walk() for v in op.operands)}
-
-
-def _gradient(product: Operation) -> list[Operation]:
-    """Return a product and the ops behind it up to one that several read, or that computes."""
-    chain = [product]
-    while chain[-1].results[0].has_one_use():
-        (use,) = chain[-1].results[0].uses
-        op = use.operation
-        if not (isinstance(op, (*_SUMS, *_MOVES)) or shares_bytes(op)):
-            break
-        chain.append(op)
-    return chain
-
-
-def _sums(chain: Sequence[Operation]) -> list[Operation]:
-    """Return the collectives that sum a gradient."""
-    return [op for op in chain if isinstance(op, _SUMS)]
-
-
-def _is_added(op: Operation) -> bool:
-    """Whether a reader adds a gradient to another one of the same weights."""
-    return any(isinstance(use.operation, stablehlo.AddOp) for use in op.results[0].uses)
 
 
 def _saved_bytes(loop: stablehlo.WhileOp) -> int:
@@ -329,10 +169,6 @@ def _saved_bytes(loop: stablehlo.WhileOp) -> int:
         if isinstance(value.owner, stablehlo.WhileOp)
         and value.owner.parent is loop.parent
     )
-
-
-def _largest_read(op: Operation) -> int:
-    return max(map(value_bytes, op.operands))
 
 
 def repeating_loop(op: Operation) -> stablehlo.WhileOp | None:
@@ -374,7 +210,9 @@ def on_demand(ops: Sequence[Operation], slices: bool = False) -> list[Operation]
     for anchor in anchors:
         needed, pending = {anchor}, [anchor]
         while pending:
-            operands = (v for inner in _all_in(pending.pop()) for v in inner.operands)
+            operands = (
+                v for inner in with_inner(pending.pop()) for v in inner.operands
+            )
             owners = inside.intersection(v.owner for v in operands)
             new = {op for op in owners if op not in ordered and op not in needed}
             needed |= new
@@ -427,7 +265,7 @@ def _behind_exchange(
     late: dict[Operation, None] = {}
     of_late: set[SSAValue] = set()
     for op in ops[:at]:
-        values = {value for inner in _all_in(op) for value in inner.operands}
+        values = {value for inner in with_inner(op) for value in inner.operands}
         is_product = is_kernel(op) or isinstance(op, waiting)
         is_gradient = op in dependent and op not in needed and is_product
         if is_gradient or not of_late.isdisjoint(values):
@@ -540,20 +378,11 @@ def depends_on_carried(ops: Sequence[Operation]) -> list[Operation]:
             pairs = zip(op.operands, op.results, strict=True)
             carried.update(result for value, result in pairs if value in carried)
             continue
-        values = (v for inner in _all_in(op) for v in inner.operands)
+        values = (v for inner in with_inner(op) for v in inner.operands)
         if any(value in carried for value in values):
             carried.update(op.results)
             dependent.append(op)
     return dependent
-
-
-def operands_in(op: Operation) -> Iterator[SSAValue]:
-    """Yield the operands of an op and of those inside it."""
-    return (value for inner in _all_in(op) for value in inner.operands)
-
-
-def _all_in(op: Operation) -> Iterable[Operation]:
-    return op.walk() if op.regions else (op,)
 
 
 def _carried(terminator: Operation) -> Iterator[SSAValue]:
@@ -693,3 +522,55 @@ def _is_multiplied(op: Operation) -> bool:
             if isinstance(user, stablehlo.TransposeOp | stablehlo.ConvertOp):
                 pending.append(user)
     return False
+
+
+def repeated_gathers(
+    ops: Sequence[Operation], threshold: int
+) -> dict[Operation, list[SSAValue]]:
+    """Return what is gathered anew for an op of a block, for the first that needs it then.
+
+    XLA's partitioner gathers an operand for each product that needs it whole, and makes one of two
+    gathers only if that keeps it for a short time: if the height of the first one's readers, the
+    longest way to the end of the block, is at most a threshold more than that of the second
+    (`ScheduleAwareCollectiveOpsCSE`). What the layers of one turn gather for what a checkpoint
+    computes again is so gathered anew for the gradients, but for the layer behind which they begin.
+
+    Measured of libtpu 0.0.52, in the ops of our programs: readers 94, 95 and 115 apart share a gather
+    (DeepSeek 2, Mistral, GPT-3), readers 123 and more apart do not (queries of Qwen 3 1.7B, two
+    layers a turn of Gemma 2, six of Gemma 3, four of OLMo 3).
+
+    Args:
+        ops: of a block, in the order in which they run.
+        threshold: how much higher than a gather the readers of one before it may be.
+    """
+    heights: dict[Operation, int] = {}
+    for op in reversed(ops):
+        users = (use.operation for result in op.results for use in result.uses)
+        heights[op] = 1 + max((heights.get(user, -1) for user in users), default=-1)
+    position = {op: index for index, op in enumerate(ops)}
+    repeated: dict[Operation, list[SSAValue]] = {}
+    for op in ops:
+        if not isinstance(op, stablehlo.AllGatherOp):
+            continue
+        gathered = op.results[0]
+        readers = [pair for pair in _products_reading(gathered) if pair[0] in heights]
+        readers.sort(key=lambda pair: -heights[pair[0]])
+        lowest, last = heights[op], position[op]
+        for reader, way in readers:
+            if lowest > heights[reader] + 1 + threshold and reader is not readers[0][0]:
+                later = (step for step in way if position.get(step, -1) > last)
+                first = next(later, reader)
+                repeated.setdefault(first, []).append(gathered)
+            lowest, last = heights[reader], max(last, position[reader])
+    return repeated
+
+
+def _products_reading(
+    value: SSAValue, way: Sequence[Operation] = ()
+) -> Iterator[tuple[Operation, Sequence[Operation]]]:
+    """Yield the products that read a value, each with the moves that lead to it and itself."""
+    for user, _ in uses(value):
+        if isinstance(user, _MOVES):
+            yield from _products_reading(user.results[0], (*way, user))
+        elif isinstance(user, stablehlo.DotGeneralOp):
+            yield user, (*way, user)

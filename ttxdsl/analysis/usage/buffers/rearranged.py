@@ -8,10 +8,10 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import is_probabilities
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
-from ttxdsl.analysis.usage.buffers.order import needed_by, operands_in
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.traversal import needed_by, operands_in
 
 
 def rearranged(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
