@@ -6,7 +6,7 @@ are the same.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import TOGETHER, Fusion
 from ttxdsl.analysis.usage.buffers.host import transfers
+from ttxdsl.analysis.usage.buffers.order import FEWEST_TOGETHER
 from ttxdsl.analysis.usage.collectives import (
     CountedCollective,
     device_runs,
@@ -176,49 +177,49 @@ class DeviceUsage:
         Raises:
             CompileError: see `memory_profile`.
         """
-        memory = partial(self._memory, changed)
-        first, chip = memory(), self._chip
-        if self.compiler is None or chip is None:
+        if self.compiler is None:
+            return memory_profile(self.module, **changed)
+        compiler, chip = self.compiler, self._chip
+        fusion = Fusion(compiler)
+        first = self._memory(changed, fusion)
+        if chip is None or first.peak_bytes <= chip.memory_bytes:
             return first
-        if first.peak_bytes <= chip.memory_bytes:
-            return first
+
         # a compiler whose first order of ops takes more looks for another
-        for together in range(TOGETHER - 1, 1, -1):
-            fewer = memory(together=together)
-            if fewer.peak_bytes <= chip.memory_bytes:
-                return fewer
-            if fewer.peak_bytes == first.peak_bytes:
-                break  # no loops that may run together
-        fewer, waiting, slope = first, 1.0, first.peak_bytes
-        while waiting > 0 and slope > 0:
-            waiting -= (fewer.peak_bytes - _FILLED * chip.memory_bytes) / slope
-            fewer = memory(waiting=max(0.0, waiting))
-            if fewer.peak_bytes <= chip.memory_bytes:
-                return fewer
-            slope = (first.peak_bytes - fewer.peak_bytes) / (1 - waiting)
-        second = memory(saves_memory=True)
+        def in_order(**order: Any) -> MemoryProfile:
+            return self._memory(changed, Fusion(compiler, **order))
+
+        if "together" in fusion.depends_on:
+            for together in range(TOGETHER - 1, FEWEST_TOGETHER - 1, -1):
+                fewer = in_order(together=together)
+                if fewer.peak_bytes <= chip.memory_bytes:
+                    return fewer
+        if "waiting" in fusion.depends_on:
+            fewer, waiting, slope = first, 1.0, first.peak_bytes
+            while waiting > 0 and slope > 0:
+                waiting -= (fewer.peak_bytes - _FILLED * chip.memory_bytes) / slope
+                fewer = in_order(waiting=max(0.0, waiting))
+                if fewer.peak_bytes <= chip.memory_bytes:
+                    return fewer
+                slope = (first.peak_bytes - fewer.peak_bytes) / (1 - waiting)
+        second = in_order(saves_memory=True)
         return min(first, second, key=lambda profile: profile.peak_bytes)
 
     @cached_property
     def _simplified(self) -> Simplified | None:
         return None if self.compiler is None else simplified(self.module)
 
-    def _memory(self, changed: Mapping[str, Any], **order: Any) -> MemoryProfile:
-        """Return the buffers in an order of ops that the compiler has (see `Fusion`)."""
-        if self.compiler is None:
-            return memory_profile(self.module, **changed)
+    def _memory(self, changed: Mapping[str, Any], fusion: Fusion) -> MemoryProfile:
+        """Return the buffers in an order of ops that the compiler has."""
         module, program = self.module, self._simplified
         if program is not None:
             module = program.module
             offloaded = changed.get("offloaded", ())
             offloaded = {program.values[value] for value in offloaded}
             changed = {**changed, "offloaded": offloaded}
+        # not the fusion of the traffic: beside convolutions the first question decides
         profile = memory_profile(
-            module,
-            compiler=self.compiler,
-            # not that of the traffic: beside convolutions the first question decides
-            fusion=Fusion(self.compiler, **order),
-            **changed,
+            module, compiler=self.compiler, fusion=fusion, **changed
         )
         return profile if program is None else _in_terms_of(program, profile)
 

@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.analysis.usage import device
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
@@ -16,7 +19,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     scheduled,
 )
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
-from ttxdsl.analysis.usage.memory import memory_profile
+from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs import compilers
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects import stablehlo
@@ -109,7 +112,9 @@ def test_microbatches_add_a_gradient_as_soon_as_they_have_it():
     assert names == ["forward", "last", "b", "backward", "first", "a", "n", "return"]
 
 
-def test_a_second_order_is_tried_where_the_first_does_not_fit():
+def test_a_second_order_is_tried_where_the_first_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+):
     module = parse_program(LAYERS, make_context())
     chip = chip_named("v5e")
     usage = usage_on(module, chip)
@@ -117,6 +122,17 @@ def test_a_second_order_is_tried_where_the_first_does_not_fit():
     assert usage.memory.peak_bytes == first.peak_bytes
     saving = memory_profile(module, compiler=TPU, fusion=Fusion(TPU, saves_memory=True))
     assert saving.peak_bytes <= first.peak_bytes
+    # orders that the program has no choice of are not tried
+    profiles: list[Fusion] = []
+
+    def counted(*args: Any, fusion: Fusion, **options: Any) -> MemoryProfile:
+        profiles.append(fusion)
+        return memory_profile(*args, fusion=fusion, **options)
+
+    monkeypatch.setattr(device, "memory_profile", counted)
+    small = replace(chip, memory_bytes=SIZE)
+    assert usage_on(module, small).memory.peak_bytes == saving.peak_bytes
+    assert [fusion.saves_memory for fusion in profiles] == [False, True]
     # a machine that is no chip says no limit
     assert DeviceUsage(module, compiler=TPU).memory.peak_bytes == first.peak_bytes
 

@@ -124,6 +124,8 @@ class Fusion:
     ) -> None:
         self.compiler = compiler
         self.saves_memory, self.together, self.waiting = saves_memory, together, waiting
+        self.depends_on = set[str]()
+        """Of `together` and `waiting`, what the order of the program's ops depends on."""
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
         self._stored: dict[SSAValue, Attribute] = {}

@@ -37,12 +37,15 @@ _HEAD_GATHERS = 2
 _LAYER_WEIGHTS = 7
 """Products with weights in a layer of Llama."""
 
+FEWEST_TOGETHER = 2
+"""Microbatches whose loops run together at least, where there are as many."""
+
 
 def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation]:
     """Return the ops of a block in the order in which a compiler runs them."""
     if fusion is None or fusion.saves_memory or not fusion.compiler.windows.stop:
         return list(ops)
-    ops = _saving_first(_saving_nothing_first(ops), fusion.together)
+    ops = _saving_first(_saving_nothing_first(ops), fusion)
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
     if not loops:
         return gradients_last(ops, fusion)
@@ -58,7 +61,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     return [*kept[:at], *moved, *kept[at:]]
 
 
-def _saving_first(ops: Sequence[Operation], together: int) -> list[Operation]:
+def _saving_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     """Return ops with loops that save for gradients ahead of gradients that they do not need.
 
     The gradients of microbatches that Python adds are needed at the same place, so that seen
@@ -80,8 +83,10 @@ def _saving_first(ops: Sequence[Operation], together: int) -> list[Operation]:
         if loop in needed
         and not any(loop in of for other, of in needed.items() if other is not loop)
     ]
-    for start in range(0, len(last), together):
-        group = last[start : start + together]
+    if len(last) > FEWEST_TOGETHER:
+        fusion.depends_on.add("together")
+    for start in range(0, len(last), fusion.together):
+        group = last[start : start + fusion.together]
         ahead = set[Operation]().union(*(needed[loop] for loop in group))
         begin = ordered.index(group[0])
         place = next(
@@ -327,6 +332,8 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
                 fusion.windows(op) > UNROLLED,
             )
             is_behind_head = True
+            if all(waits_for_all):
+                fusion.depends_on.add("waiting")
             if all(waits_for_all) or has_layers:
                 places = [(all(waits_for_all), number)]
         if not places:
