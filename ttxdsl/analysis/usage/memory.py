@@ -57,7 +57,7 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     peak_of,
     sweep,
 )
-from ttxdsl.analysis.usage.buffers.fusion import Fusion, keeps_operand
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
 from ttxdsl.analysis.usage.buffers.layouts import (
     Layouts,
@@ -67,7 +67,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     writes_part,
     written_in_place,
 )
-from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
+from ttxdsl.analysis.usage.buffers.narrow import converted_arguments, keeps_operand
 from ttxdsl.analysis.usage.buffers.order import (
     begin_windows,
     gradients_last,
@@ -305,8 +305,9 @@ class _Counter:
                 copies += self._renewed(value, scope, index)
             copies += self._converted_arguments(op, scope, index)
             peaks, used = self._inside(op)
-            for operand in op.operands:
-                used.update(self.buffers_of.get(operand, ()))
+            if not (self.fusion and self.fusion.is_fused(op)):  # else its readers read
+                for operand in op.operands:
+                    used.update(self._shared(op, operand))
             for buffer in used:
                 if buffer.scope is scope:
                     buffer.last = index

@@ -12,7 +12,7 @@ from math import prod
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.fusion import keeps_operand
+from ttxdsl.analysis.usage.buffers.narrow import keeps_operand
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_product

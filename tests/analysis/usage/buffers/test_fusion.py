@@ -69,6 +69,13 @@ FINISHED = f"""
   %2 = stablehlo.dot_general %1, %x, contracting_dims = [1] x [0] : ({T}, {T}) -> {T}
   %3 = stablehlo.dot_general %1, %2, contracting_dims = [0] x [0] : ({T}, {T}) -> {T}"""
 
+BIASED = f"""
+  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+  %1 = stablehlo.add %0, %y : {T}
+  %i = stablehlo.constant dense<0> : tensor<64xi32>
+  %2 = "stablehlo.gather"(%1, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 64>, indices_are_sorted = false}}> : ({T}, tensor<64xi32>) -> {T}
+  %3 = stablehlo.add %1, %2 : {T}"""
+
 ONE_PRODUCT = f"""
   %0 = stablehlo.exponential %x : {T}
   %3 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [0] : ({T}, {T}) -> {T}"""
@@ -108,6 +115,8 @@ LOOP = f"""
         ),
         # what finishes a product is stored instead of it, two of them as bf16
         (FINISHED, "%3", 1),
+        # for a gather, too
+        (BIASED, "%3", 2),
         # the state is written where it is
         (LOOP, "%0#1", 1),
         # a sum takes the place of what a kernel made

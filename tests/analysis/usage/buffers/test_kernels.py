@@ -71,6 +71,10 @@ OF_A_TABLE = f"""
   {GATHER}
   %h = stablehlo.negate %w : tensor<128x64xf32>"""
 
+LOOKUP = """
+  %rows = stablehlo.constant dense<0> : tensor<8xi32>
+  %r = "stablehlo.gather"(%w, %rows) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 64>, indices_are_sorted = false}> : (tensor<128x64xf32>, tensor<8xi32>) -> tensor<8x64xf32>"""
+
 
 def layers(*numbers: int) -> str:
     return "".join(f"\n%d{n} = stablehlo.dot_general %x, %x, {DOT}" for n in numbers)
@@ -121,8 +125,10 @@ def test_loops_of_windows_begin_at_the_layer_before_the_gather_of_a_head():
     four = begun(windowed_steps(text, 4, parts=0))  # no loops
     table = begun(windowed_steps(text.replace(HEAD, OF_A_TABLE), 8, parts=0))
     rows = begun(windowed_steps(text.replace("(%x) <", "(%d8) <"), 8, parts=0))
+    tied = begun(windowed_steps(text.replace(HEAD, HEAD + LOOKUP), 8, parts=0))
     for n in range(10):
-        assert four[f"d{n}"] == table[f"d{n}"] == rows[f"d{n}"] == [f"d{n}"]
+        assert four[f"d{n}"] == table[f"d{n}"] == [f"d{n}"]
+        assert rows[f"d{n}"] == tied[f"d{n}"] == [f"d{n}"]
 
 
 def test_loops_of_windows_begin_where_they_run_without_a_head_that_is_gathered():

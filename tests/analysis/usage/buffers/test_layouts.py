@@ -9,7 +9,12 @@ from xdsl.dialects.func import FuncOp
 import ttxdsl
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
-from ttxdsl.analysis.usage.buffers.layouts import Layouts, splits_features, uses
+from ttxdsl.analysis.usage.buffers.layouts import (
+    Layouts,
+    splits_features,
+    uses,
+    written_in_place,
+)
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
 from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
@@ -152,6 +157,77 @@ def test_features_of_a_convolution_that_are_split_are_a_copy():
     *_, last = (point for point in profile.points if point.op.name.endswith("cbrt"))
     (stored,) = (point for point in profile.points if point.op is convolution)
     assert 0 <= last.bytes - stored.bytes < 1 << 14  # the statistics
+
+
+def test_split_features_end_with_their_statistics():
+    """What joins them again, far away, reads what the convolution stored."""
+    between = f"  %8 = stablehlo.custom_call @f(%x) : ({WHOLE}) -> {WHOLE}\n  %5 = "
+    text = NORMALIZED.replace("  %5 = ", between).replace("cbrt %6", "add %6, %8")
+    module = parse_program(text, make_context())
+    profile = memory_profile(module, compiler=TPU)
+    bytes_at = {point.op.name: point.bytes for point in profile.points}
+    other = bytes_at["stablehlo.custom_call"] - bytes_at["stablehlo.convolution"]
+    result = 8 * 32 * 32 * 128 * 4  # 64 features take the columns of a tile
+    assert 0 <= other - result < 1 << 14
+
+
+TABLES = "tensor<2x64x64xf32>"
+BATCHES = "input_batching_dims = [0], scatter_indices_batching_dims = [0],"
+
+
+def scattered(dims: str) -> str:
+    return f"""
+      %s = "stablehlo.scatter"(%t, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<{dims}>}}> ({{
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %r = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %r : tensor<f32>
+      }}) : ({TABLES}, tensor<2x8x1xi32>, tensor<2x8x64xf32>) -> {TABLES}"""
+
+
+@pytest.mark.parametrize(
+    ("maker", "is_written_over"),
+    [
+        (f"%s = stablehlo.cbrt %t : {TABLES}", True),
+        (
+            scattered(
+                "update_window_dims = [2], inserted_window_dims = [1],"
+                f"{BATCHES} scatter_dims_to_operand_dims = [1], index_vector_dim = 2"
+            ),
+            False,
+        ),
+        (
+            f"""
+            %zero = stablehlo.constant dense<0> : tensor<i32>
+            %n, %s = stablehlo.while(%at = %zero, %v = %t) : tensor<i32>, {TABLES}
+            cond {{
+              %p = stablehlo.compare LT, %at, %at : (tensor<i32>, tensor<i32>) -> tensor<i1>
+              stablehlo.return %p : tensor<i1>
+            }} do {{
+              %w = stablehlo.cbrt %v : {TABLES}
+              stablehlo.return %at, %w : tensor<i32>, {TABLES}
+            }}""",
+            False,
+        ),
+    ],
+    ids=["elementwise", "tables", "loop"],
+)
+def test_a_sum_writes_over_what_its_operand_alone_is(maker: str, is_written_over: bool):
+    module = parse_program(
+        f"""
+        func.func @main(%t: {TABLES}, %i: tensor<2x8x1xi32>, %u: tensor<2x8x64xf32>) -> {TABLES} {{
+          {maker}
+          %sum = "stablehlo.all_reduce"(%s) <{{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %r = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %r : tensor<f32>
+          }}) : ({TABLES}) -> {TABLES}
+          return %sum : {TABLES}
+        }}
+        """,
+        make_context(),
+    )
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AllReduceOp))
+    assert bool(written_in_place(op)) == is_written_over
 
 
 ROWS = """

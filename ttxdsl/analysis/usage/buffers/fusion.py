@@ -50,7 +50,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     uses,
     written_in_place,
 )
-from ttxdsl.analysis.usage.buffers.narrow import keeps_operand, narrowed
+from ttxdsl.analysis.usage.buffers.narrow import is_sunk, narrowed
 from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
@@ -456,16 +456,22 @@ class Fusion:
             return False
         return all(
             self._takes_in(*use)
-            or (not reads and _is_sunk(*use))
+            or (not reads and is_sunk(*use))
             or (is_small and self._is_windowed(use[0]))
             or use in apart
             for use in readers
         )
 
     def _is_made_again(self, op: Operation, user: Operation, index: int) -> bool:
-        """Whether a gather has what is computed of its operand stored for itself alone."""
+        """Whether a gather has what is computed of its operand stored for itself alone.
+
+        Not what finishes a product in its type, as a bias does, which is stored in its place.
+        """
         is_table = isinstance(user, stablehlo.GatherOp) and index == 0
-        return is_table and self._is_computed[op] and not isinstance(op, FUNCTIONS)
+        if not is_table or isinstance(op, FUNCTIONS) or not self._is_computed[op]:
+            return False
+        finishes = self.compiler.products_finish and _finishes_product(op)
+        return not finishes or isinstance(op, stablehlo.ConvertOp)
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
@@ -691,11 +697,3 @@ def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
             yield from _uses_through_moves(user.results[0])
         else:
             yield user, index
-
-
-def _is_sunk(user: Operation, index: int) -> bool:
-    """Whether a loop makes what it reads as it is, rather than be given it.
-
-    XLA does it with values that are made of constants alone.
-    """
-    return isinstance(user, stablehlo.WhileOp) and keeps_operand(user, index)

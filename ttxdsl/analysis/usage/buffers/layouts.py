@@ -301,9 +301,26 @@ def written_in_place(op: Operation) -> list[tuple[SSAValue, OpResult]]:
         case stablehlo.DynamicUpdateSliceOp() | stablehlo.ScatterOp():
             return list(zip(op.operands, op.results, strict=False))
         case stablehlo.AllReduceOp():
-            return list(zip(op.operands, op.results, strict=True))
+            pairs = zip(op.operands, op.results, strict=True)
+            return [(value, result) for value, result in pairs if not _is_lent(value)]
         case _:
             return []
+
+
+def _is_lent(value: SSAValue) -> bool:
+    """Whether a value is another one's buffer: a loop's state, or rows that are scattered by batches.
+
+    XLA's heap lets an op write over an operand only if the op that begins its buffer is the operand
+    itself (`HeapSimulator`; libtpu 0.0.52: sums of 5 of 5 loops' results have another buffer). A
+    scatter into each of several tables is one into a table of all their rows, reshaped afterwards
+    (two of two recommenders).
+    """
+    owner = value.owner
+    while isinstance(owner, Operation) and shares_bytes(owner):
+        owner = owner.operands[0].owner
+    if isinstance(owner, stablehlo.ScatterOp):
+        return bool(owner.scatter_dimension_numbers.data.input_batching_dims)
+    return isinstance(owner, stablehlo.WhileOp)
 
 
 def writes_part(op: Operation) -> bool:

@@ -126,6 +126,14 @@ def keeps_operand(loop: stablehlo.WhileOp, index: int) -> bool:
     return loop.body.block.last_op.operands[index] is loop.body.block.args[index]
 
 
+def is_sunk(user: Operation, index: int) -> bool:
+    """Whether a loop makes what it reads as it is, rather than be given it.
+
+    XLA does it with values that are made of constants alone.
+    """
+    return isinstance(user, stablehlo.WhileOp) and keeps_operand(user, index)
+
+
 def _sliced_as(loop: stablehlo.WhileOp, index: int) -> Iterator[Attribute | None]:
     """Yield the types to which a loop converts the slices of an operand; None: it reads them else."""
     if loop.cond.block.args[index].first_use is not None:
