@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Event
 
@@ -38,19 +38,32 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
         yield made
 
 
+@cache
+def found_alone(ignore_shardings: bool) -> object:
+    """What this process finds."""
+    program = ttxdsl.load(programs.TRANSPOSED)
+    return program.doctor(8, ignore_shardings=ignore_shardings)
+
+
 def test_doctor_finds_the_same(executor: Executor):
     program = ttxdsl.load(programs.TRANSPOSED)
-    alone = program.doctor(8, ignore_shardings=True)
-    assert len(alone.rows) >= 4
-    assert program.doctor(8, ignore_shardings=True, executor=executor) == alone
+    found = program.doctor(8, ignore_shardings=True, executor=executor)
+    assert len(found.rows) >= 4
+    assert found == found_alone(True)
     # what is partitioned speaks of what it was
     given = program.partition().doctor(8, executor=executor)
-    assert given == program.doctor(8)
+    assert given == found_alone(False)
+
+
+@cache
+def answered_alone(text: str) -> object:
+    """What this process answers."""
+    return ttxdsl.load(text).why(collective=0)
 
 
 @pytest.mark.parametrize("text", [programs.SHARED_CONSTANT, programs.CONFLICTING])
 def test_why_answers_the_same(executor: Executor, text: str):
-    alone = ttxdsl.load(text).why(collective=0)
+    alone = answered_alone(text)
     program = ttxdsl.load(text).partition()
     assert program.why(collective=0, executor=executor) == alone
     # what was compiled once is known, whoever asks

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import ttxdsl
-from tests.bridges.tt_mlir.oracle import needs_tt
-from ttxdsl.bridges.tt_mlir import Answer, comparing, compile_text
+from tests.bridges.tt_mlir.oracle import ask, needs_tt
+from ttxdsl.bridges.tt_mlir import Answer, comparing
 from ttxdsl.bridges.tt_mlir.comparing import compare_with_tt
 from ttxdsl.cli.main import main
 
@@ -105,7 +105,7 @@ NEGATE = """func.func public @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 
 def _answers_in_another_ttir(text: str, **options: Any) -> Answer:
-    answer = compile_text(text, **options)
+    answer = ask(text, **options)
     ttir = answer.stages["ttir"].replace('"ttir.neg"', '"ttir.of_tomorrow"')
     return replace(answer, stages=answer.stages | {"ttir": ttir})
 

@@ -8,6 +8,7 @@ import pytest
 import ttxdsl
 from tests.insight.doctor.jax_models import jax, jnp
 from tests.insight.doctor.prescriptions.test_prescribe import (
+    after,
     applied,
     candidates,
     compiled,
@@ -78,7 +79,7 @@ def test_the_numbers_are_the_same_on_the_mesh(product: str):
 
 
 def test_it_is_prescribed():
-    answer = search(GATED, 60)
+    answer = search(GATED, on_step=after(4))
     everything = [*answer.prescriptions, *answer.tried]
     assert any(one.kind == "spelling" for one in everything)
 
@@ -187,7 +188,7 @@ def test_rows_that_nobody_knows_stay():
 
 def test_known_rows_are_prescribed():
     text = indexed(lambda: (jnp.arange(16) + 3) % 16)
-    answer = search(text, 20)
+    answer = search(text, on_step=after(4))
     everything = [*answer.prescriptions, *answer.tried]
     (spelling,) = [one for one in everything if one.kind == "spelling"]
     assert spelling.after is not None

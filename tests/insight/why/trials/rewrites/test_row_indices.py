@@ -9,6 +9,7 @@ import pytest
 import ttxdsl
 from tests.insight.doctor.jax_models import jax, jnp
 from tests.insight.doctor.prescriptions.test_prescribe import (
+    after,
     applied,
     candidates,
     compiled,
@@ -128,7 +129,8 @@ def test_what_may_leave_its_row_stays(compute: _Program):
 
 
 def test_it_is_prescribed():
-    answer = search(text_of(lambda x, i, u: merged(x)[rows() + i % SIZE]), 20)
+    text = text_of(lambda x, i, u: merged(x)[rows() + i % SIZE])
+    answer = search(text, on_step=after(4))
     everything = [*answer.prescriptions, *answer.tried]
     (spelling,) = [one for one in everything if one.kind == "spelling"]
     assert spelling.after is not None and spelling.after.bytes == 0

@@ -9,6 +9,7 @@ import pytest
 import ttxdsl
 from tests.insight.doctor.jax_models import jax, jnp
 from tests.insight.doctor.prescriptions.test_prescribe import (
+    after,
     applied,
     candidates,
     compiled,
@@ -221,6 +222,6 @@ def test_rows_that_are_whole_on_each_device_stay():
 
 
 def test_it_is_prescribed():
-    answer = search(text_of(batched), 20)
+    answer = search(text_of(batched), on_step=after(6))
     assert answer.prescriptions[0].kind == "spelling"
     assert (answer.before.launches, answer.prescriptions[0].after.launches) == (1, 0)
