@@ -123,11 +123,19 @@ def _read_for_loss(
 def _is_scaled(value: SSAValue) -> bool:
     """Whether ops multiply or divide a value by a number."""
     return any(
-        isinstance(operand.owner, stablehlo.BroadcastInDimOp | stablehlo.ConstantOp)
+        _is_number(operand)
         for op, _ in uses(value)
         if isinstance(op, stablehlo.DivOp | stablehlo.MulOp)
         for operand in op.operands
     )
+
+
+def _is_number(value: SSAValue) -> bool:
+    """Whether all elements of a value are one."""
+    op = value.owner
+    if isinstance(op, stablehlo.BroadcastInDimOp):
+        return not shape_of(op.operand)
+    return isinstance(op, stablehlo.ConstantOp)
 
 
 def _is_summed(op: Operation) -> bool:
