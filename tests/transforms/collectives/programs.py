@@ -207,6 +207,29 @@ UNUSED = _function(
     f"return %b : {S}",
 )
 
+UNUSED_CARRY = f"""{MESH}func.func @main(%a: {_t("8x8", "y", "")}, %b: {WHOLE}) -> ({WHOLE}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:3 = stablehlo.while(%n = %zero, %c = %b, %d = %b) : tensor<i32>, {S}, {S} cond {{
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %more = stablehlo.compare LT, %n, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %n, %one : tensor<i32>
+    {f"{chr(10)}    ".join(TURN)}
+    %whole = sdy.sharding_constraint %now <@mesh, [{{}}, {{}}]> : {S}
+    %sum = stablehlo.add %whole, %c : {S}
+    %other = sdy.sharding_constraint %sum <@mesh, [{{"y"}}, {{}}]> : {S}
+    %product = stablehlo.dot_general %other, %a, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}
+    %mine = stablehlo.maximum %product, %d : {S}
+    stablehlo.return %next, %sum, %mine : tensor<i32>, {S}, {S}
+  }}
+  return %r#1 : {S}
+}}
+"""
+"""A loop that sends for a carry of which nobody uses the last value."""
+
+
 _ROWS = "tensor<16x8xf32>"
 SCATTERED_PRODUCTS = _function(
     [_t("16x8", "y", ""), _t("16x8", "y", ""), _t("16x8", "", "y")],
@@ -397,6 +420,18 @@ COMBINED_BEFORE = _function(
 )
 """A sum that is needed whole behind a broadcast, and is a term of one that is combined later."""
 
+BIAS = _function(
+    [_t("8x8", "y", ""), _t("8", "y")],
+    _t("8x8", "y", ""),
+    "%0 = stablehlo.negate %b : tensor<8xf32>",
+    "%1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> " + S,
+    f"%2 = stablehlo.exponential %1 : {S}",
+    f"%3 = stablehlo.maximum %2, %1 : {S}",
+    f"%4 = stablehlo.add %a, %3 : {S}",
+    f"return %4 : {S}",
+)
+"""A vector that is split as the rows of what it is added to are."""
+
 PART_OF_WHOLE = _function(
     [WHOLE, _t("8x8", "y", "")],
     WHOLE,
@@ -487,6 +522,7 @@ CHEAPER = {
     "rows of a transform": (ROWS_TRANSFORMED, 528, 480),
     "a scattered gradient": (gradient(4, 8, "y", ""), 384, 120),
     "the same along the other side": (gradient(4, 8, "", "y"), 384, 120),
+    "a bias": (BIAS, 48, 24),
     "a term is combined before": (COMBINED_BEFORE, 432, 96),
     "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),

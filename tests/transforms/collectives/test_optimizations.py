@@ -286,6 +286,19 @@ def test_what_is_merged_and_comes_apart_again(seed: int):
     assert partition_and_compare(module, seed)[0] == EQUAL
 
 
+def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():
+    """Half of three rows of six is no whole rows: nothing less is repeated."""
+    module = parse_program("""
+      sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func public @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"x"}]>}) -> (tensor<8x18xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x", ?}]>}) {
+        %0 = stablehlo.reshape %a : (tensor<4x6xf32>) -> tensor<1x4x1x6xf32>
+        %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1, 2, 3] : (tensor<1x4x1x6xf32>) -> tensor<2x4x3x6xf32>
+        %2 = stablehlo.reshape %1 : (tensor<2x4x3x6xf32>) -> tensor<8x18xf32>
+        return %2 : tensor<8x18xf32>
+      }""")
+    assert partition_and_compare(module, 0)[0] == EQUAL
+
+
 def diamond(middle: int) -> VertexGraph:
     """Two sources of 3 bytes meet in a vertex that somebody needs."""
     graph = VertexGraph()

@@ -53,6 +53,7 @@ from ttxdsl.transforms.collectives.program.single_ops import (
     is_elementwise,
     slice_of,
 )
+from ttxdsl.transforms.collectives.repeated_exchanges import gather_repeated
 
 _ROUNDS = 8
 """How often the moves of a block are looked at, beside once a move."""
@@ -629,6 +630,7 @@ def move_all_gathers(program: DeviceProgram, block: Block) -> bool:
     """Move the all_gathers of a block, and return True if any moved."""
     take_slices_apart(program, block)
     keep_apart(program, block)
+    gather_repeated(program, block, ALL_GATHERS)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
 
 
