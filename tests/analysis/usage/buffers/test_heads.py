@@ -4,20 +4,17 @@ from dataclasses import replace
 
 import pytest
 
+from tests.analysis.usage.buffers.test_order import (
+    DOT,
+    TPU,
+    TPU_MEGACORE,
+    TPU_V6E,
+    T,
+)
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import scheduled
-from ttxdsl.costs import compilers
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.loading.program import make_context, parse_program
-
-TPU, TPU_MEGACORE, TPU_V6E = (
-    replace(compiler, flops_while_sent=0)
-    for compiler in (compilers.TPU, compilers.TPU_MEGACORE, compilers.TPU_V6E)
-)
-"""Compilers whose products are loops with their collectives, however small they are."""
-
-T = "tensor<256x256xf32>"
-DOT = f"contracting_dims = [1] x [0] : ({T}, {T}) -> {T}"
 
 
 def head(

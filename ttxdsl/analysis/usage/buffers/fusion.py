@@ -125,7 +125,7 @@ class Fusion:
         self.compiler = compiler
         self.saves_memory, self.together, self.waiting = saves_memory, together, waiting
         self.depends_on = set[str]()
-        """Of `together` and `waiting`, what the order of the program's ops depends on."""
+        """The names of `together` and `waiting`, if the order of the ops depends on them."""
         self._is_fused: dict[Operation, bool] = {}
         self._is_computed: dict[Operation, bool] = {}
         self._stored: dict[SSAValue, Attribute] = {}

@@ -37,7 +37,7 @@ _SUMS = (stablehlo.ReduceScatterOp, stablehlo.AllReduceOp)
 
 def schedule_heads(
     ops: Sequence[Operation],
-    ahead: Sequence[Operation],
+    loop: stablehlo.WhileOp,
     needed: Collection[Operation],
     saved_bytes: int,
     fusion: Fusion,
@@ -46,11 +46,11 @@ def schedule_heads(
 
     Args:
         ops: of a block with loops.
-        ahead: those ahead of its last loop.
-        needed: those that a loop depends on.
+        loop: the last of them.
+        needed: the ops that a loop depends on.
         saved_bytes: of what loops saved for the last one.
     """
-    loop = next(op for op in ops[len(ahead) :] if isinstance(op, stablehlo.WhileOp))
+    ahead = ops[: ops.index(loop)]
     chains = [
         _gradient(op)
         for op in ahead

@@ -51,10 +51,10 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
         return gradients_last(ops, fusion)
     if any(_is_barrier(op) for op in ops):
         ops = gradients_last(ops, fusion)
-    ahead = ops[: ops.index(loops[-1])]
-    inside = set(ahead)
+    inside = set(ops[: ops.index(loops[-1])])
     needed = set[Operation]().union(*(needed_by(loop, inside) for loop in loops))
-    ops, late = schedule_heads(ops, ahead, needed, _saved_bytes(loops[-1]), fusion)
+    saved_bytes = _saved_bytes(loops[-1])
+    ops, late = schedule_heads(ops, loops[-1], needed, saved_bytes, fusion)
     moved = [op for op in ops if op in late]
     kept = [op for op in ops if op not in late]
     at = len(kept) if not late else kept.index(loops[-1]) + 1
@@ -522,7 +522,7 @@ def _is_weight(op: Operation) -> bool:
 
 
 def _is_multiplied(op: Operation) -> bool:
-    """Whether products alone read an op's result, transposed or converted on the way."""
+    """Whether products, and no lookup, read a result, transposed or converted on the way."""
     pending, is_multiplied = [op], False
     while pending:
         for user, _ in uses(pending.pop().results[0]):
