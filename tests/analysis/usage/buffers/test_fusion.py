@@ -12,6 +12,7 @@ from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
 from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E, Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 COMPILER = replace(TPU_MEGACORE, tile=None, stores_shared=32)
 
@@ -229,6 +230,34 @@ def test_four_chips_are_a_ring_if_the_mesh_goes_around(chip: str, is_loop: bool)
     assert Fusion(compiler).is_streamed(gather) == is_loop
 
 
+STEP = """
+sdy.mesh @mesh = <["data"={data}, "fsdp"=4, "tensor"={tensor}]>
+func.func @main(%x: tensor<64x64xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data", "fsdp"}}, {{{columns}}}]>}},
+    %w: tensor<64x128xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{rows}}}, {{"fsdp"}}]>}})
+    -> (tensor<64x128xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data", "fsdp"}}, {{}}]>}},
+        tensor<64x128xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{rows}}}, {{"fsdp"}}]>}}) {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<64x64xf32>, tensor<64x128xf32>) -> tensor<64x128xf32>
+  %1 = stablehlo.negate %w : tensor<64x128xf32>
+  return %0, %1 : tensor<64x128xf32>, tensor<64x128xf32>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("data", "tensor", "windows"), [(1, 1, 4), (2, 1, 1), (1, 2, 1)]
+)
+def test_weights_are_gathered_whole_beside_data_and_for_partial_sums(
+    data: int, tensor: int, windows: int
+):
+    axis = '"tensor"' if tensor > 1 else ""
+    text = STEP.format(data=data, tensor=tensor, columns=axis, rows=axis)
+    module = parse_program(text, make_context())
+    TTStableHLOPipelinePass().apply(make_context(), module)
+    (product,) = (op for op in all_ops(module) if op.name == "stablehlo.dot_general")
+    compiler = replace(TPU, flops_while_sent=0)
+    assert Fusion(compiler).windows(product) == windows
+
+
 def test_products_are_finished_along_all_ways_that_meet_again():
     module = module_of(MEETS + reduce("%5"))
     product = next(op for op in all_ops(module) if op.name == "stablehlo.dot_general")
@@ -252,11 +281,15 @@ def test_what_is_put_apart_is_a_copy(interior: int, rows: int, is_fused: bool):
 
 
 @pytest.mark.parametrize("is_held_back", [False, True])
-def test_what_a_checkpoint_saves_is_a_buffer(is_held_back: bool):
+@pytest.mark.parametrize("shape", ["64x64", "4096"])
+def test_what_a_checkpoint_saves_is_a_buffer(is_held_back: bool, shape: str):
+    """In another shape, too, as a slice of what a loop stacked is."""
     saved = "stablehlo.optimization_barrier" if is_held_back else "stablehlo.cbrt"
     body = f"""
   %0 = stablehlo.add %x, %x : {T}
-  %1 = {saved} %0 : {T}
+  %s = stablehlo.reshape %0 : ({T}) -> tensor<{shape}xf32>
+  %b = {saved} %s : tensor<{shape}xf32>
+  %1 = stablehlo.reshape %b : (tensor<{shape}xf32>) -> {T}
   %2 = stablehlo.multiply %0, %1 : {T}"""
     module = module_of(body + reduce("%2"))
     add = next(op for op in all_ops(module) if op.name == "stablehlo.add")
@@ -348,6 +381,48 @@ def test_scores_of_rotated_queries_are_stored_ahead_of_their_softmax(
         # exponentials of stored scores are a kernel of their own, which reads those
         powers = next(op for op in all_ops(module) if "exponential" in op.name)
         assert bool(HbmTraffic(module, fusion).bytes(powers)) is expected
+
+
+@pytest.mark.parametrize(
+    ("row", "sequences", "compiler", "is_stored"),
+    [
+        *((4096, 2, TPU, True), (4096, 1, TPU, False), (2048, 2, TPU, True)),
+        (2048, 2, TPU_V6E, True),
+    ],
+)
+def test_exponentials_of_long_rows_are_stored_beside_the_scores_of_several_sequences(
+    row: int, sequences: int, compiler: Compiler, is_stored: bool
+):
+    """Of a single sequence the product is stored alone, of short rows they alone."""
+    q, k = (f"tensor<{sequences}x2x{n}x64xf32>" for n in (8, row))
+    s, m, z = (f"tensor<{sequences}x2x8{n}xf32>" for n in (f"x{row}", "", "x64"))
+    module = module_of(
+        f"""
+  %0 = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1],
+      contracting_dims = [3] x [3] : ({q}, {k}) -> {s}
+  %h = stablehlo.constant dense<0.5> : tensor<f32>
+  %f = stablehlo.broadcast_in_dim %h, dims = [] : (tensor<f32>) -> {s}
+  %1 = stablehlo.multiply %0, %f : {s}
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %2 = stablehlo.reduce(%1 init: %i) applies stablehlo.maximum across dimensions = [3] : ({s}, tensor<f32>) -> {m}
+  %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1, 2] : ({m}) -> {s}
+  %4 = stablehlo.subtract %1, %3 : {s}
+  %5 = stablehlo.exponential %4 : {s}
+  %n = stablehlo.constant dense<0.0> : tensor<f32>
+  %6 = stablehlo.reduce(%5 init: %n) applies stablehlo.add across dimensions = [3] : ({s}, tensor<f32>) -> {m}
+  %7 = stablehlo.broadcast_in_dim %6, dims = [0, 1, 2] : ({m}) -> {s}
+  %8 = stablehlo.divide %5, %7 : {s}
+  %9 = stablehlo.dot_general %8, %k, batching_dims = [0, 1] x [0, 1],
+      contracting_dims = [3] x [2] : ({s}, {k}) -> {z}
+  return %9 : {z}""",
+        z,
+        f"%q: {q}, %k: {k}",
+    )
+    fusion = Fusion(compiler)
+    first = next(op for op in all_ops(module) if "dot_general" in op.name)
+    powers = next(op for op in all_ops(module) if "exponential" in op.name)
+    assert fusion.is_fused(powers) is not is_stored
+    assert fusion.is_streamed(first) is (row == 2048)
 
 
 @pytest.mark.parametrize("added", ["%p", "%scaled", "%g", "%x"])

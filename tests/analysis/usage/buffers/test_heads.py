@@ -27,6 +27,7 @@ def head(
     read_while_sent: float = 0,
     behind: str = "",
     slices: int = 1,
+    is_summed: bool = False,
     added: bool = False,
     compiler: Compiler = TPU_V6E,
     loss: str = "",
@@ -43,6 +44,7 @@ def head(
         read_while_sent: of the compiler; nothing else behind the loop reads any bytes.
         behind: an op behind the loop of gradients.
         slices: of devices; those of several sum what is scattered in each.
+        is_summed: whether replicas on one slice sum what is scattered in each.
         added: whether the gradient is added to another ahead of the loop.
         compiler: whose order.
         loss: ops ahead of the loop of gradients, of which the last makes `%begun`, that begins it.
@@ -59,7 +61,7 @@ def head(
           }}) : ({types[at - 1]}) -> {types[at]}"""
         for at in range(1, axes + 1)
     )
-    if slices > 1:
+    if slices > 1 or is_summed:
         scatters += f"""
           %sum = "stablehlo.all_reduce"(%part)
             <{{replica_groups = dense<0> : tensor<1x1xi64>}}> ({{
@@ -67,7 +69,7 @@ def head(
             %s = stablehlo.add %a, %b : tensor<f32>
             stablehlo.return %s : tensor<f32>
           }}) : ({part}) -> {part}"""
-    gradient = "%part" if slices == 1 else "%sum"
+    gradient = "%sum" if slices > 1 or is_summed else "%part"
     if added:
         scatters += f"\n%both = stablehlo.add %part, %w : {part}"
         gradient = "%both"
@@ -215,6 +217,12 @@ def test_a_gradient_that_slices_sum_is_made_behind_the_loop(update: str):
     """No product is in windows there, and the sum of parts takes longer than one of a slice."""
     late = ["dot_general", "reduce_scatter", "all_reduce"]
     assert head(update, slices=2, tokens=512)[-6:-2] == ["while", *late]
+
+
+def test_a_gradient_that_replicas_sum_on_a_slice_is_made_ahead_of_the_loop():
+    early = ["dot_general", "reduce_scatter", "all_reduce", "while"]
+    order = head("stablehlo.subtract", is_summed=True, group=64, tokens=512)
+    assert order[-6:-2] == early
 
 
 def of_labels(scale: str, summed: bool) -> str:

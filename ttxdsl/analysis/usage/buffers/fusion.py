@@ -15,7 +15,7 @@ Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show t
 (`--xla_dump_to`); docs/evidence/plan.md has the model's errors.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import cast
 
@@ -23,23 +23,25 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
+    REARRANGES,
     KernelsMaking,
+    Windows,
     behind_converts,
     divides_exponentials,
     ends_grouped_softmax,
     has_groups,
+    is_made_of_stored,
     is_one_hot,
     is_probabilities,
     mask_types,
-    product_flops,
     products_behind,
     puts_apart,
     scales,
     scratch_types,
-    sent_among,
     softmax_product,
     summed,
     summed_among,
+    uses_through_moves,
     window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
@@ -78,9 +80,8 @@ _MOVES = (
 _CUTS = (stablehlo.SliceOp, stablehlo.ConcatenateOp, stablehlo.PadOp)
 
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
-_REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
 
-_SUMMANDS = (stablehlo.AddOp, *_REARRANGES)
+_SUMMANDS = (stablehlo.AddOp, *REARRANGES)
 
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; a bound of walks, too."""
@@ -131,6 +132,7 @@ class Fusion:
         self._stored: dict[SSAValue, Attribute] = {}
         self._epilogues: dict[Operation, bool] = {}
         self._order = OpOrder()
+        self._windows = Windows(compiler)
         self._kernels_making = KernelsMaking(_may_hide, self._takes_in)
         self._reads: dict[Operation, dict[SSAValue, int]] = {}
         """Buffers read for the result of an op that may be hidden, with the bytes of each."""
@@ -155,7 +157,7 @@ class Fusion:
         reduce_scatter among many is an all_reduce, and its part is a slice.
         """
         if isinstance(op, stablehlo.AllGatherOp):
-            users = [user for user, _ in _uses_through_moves(op.results[0])]
+            users = [user for user, _ in uses_through_moves(op.results[0])]
             return len(users) == 1 and self._is_windowed(users[0])
         if isinstance(op, stablehlo.ReduceScatterOp):
             windows = self.compiler.windows
@@ -175,14 +177,14 @@ class Fusion:
 
     def is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
-        return self._scattered(product) > 1
+        return self._windows.scattered(product) > 1
 
     def is_transposed_behind(self, product: Operation) -> bool:
         """Whether a product that is scattered in windows has its result transposed in the end."""
         tile = self.compiler.tile
         if not self.compiler.scatters_rows or tile is None:
             return False
-        (user, _), *_ = _uses_through_moves(product.results[0])
+        (user, _), *_ = uses_through_moves(product.results[0])
         assert isinstance(user, stablehlo.ReduceScatterOp)
         value, dim = user.results[0], user.scatter_dimension.value.data
         while value.has_one_use():
@@ -196,36 +198,10 @@ class Fusion:
 
     def windows(self, op: Operation) -> int:
         """Return how many windows a product has in a loop with its collective, or 1."""
-        if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
-            return 1
-        return max(self._scattered(op), *(self._gathered(v, op) for v in op.operands))
+        return self._windows.of(op)
 
     def _is_windowed(self, op: Operation) -> bool:
         return self.windows(op) > 1
-
-    def _scattered(self, product: Operation) -> int:
-        """Return among how many a product's result is reduce-scattered in windows, or 1."""
-        users = [user for user, _ in _uses_through_moves(product.results[0])]
-        if len(users) != 1 or not isinstance(users[0], stablehlo.ReduceScatterOp):
-            return 1
-        return self._windows_of(users[0], product)
-
-    def _gathered(self, value: SSAValue, product: Operation) -> int:
-        """Return among how many a value was gathered for a product in windows, or 1."""
-        while isinstance(value.owner, Operation) and value.has_one_use():
-            owner = value.owner
-            if isinstance(owner, stablehlo.AllGatherOp):
-                return self._windows_of(owner, product)
-            if not (shares_bytes(owner) or isinstance(owner, _REARRANGES)):
-                return 1
-            value = owner.operands[0]
-        return 1
-
-    def _windows_of(self, message: Operation, product: Operation) -> int:
-        size, least = sent_among(message), self.compiler.flops_while_sent
-        part = max(map(value_bytes, (*message.operands, *message.results))) / size
-        is_hidden = product_flops(product) >= least * part
-        return size if is_hidden and size in self.compiler.windows else 1
 
     def _takes_in(self, user: Operation, index: int) -> bool:
         """Whether an op makes its operand of an index inside its own loop."""
@@ -241,7 +217,7 @@ class Fusion:
             return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
-                return self._gathered(user.operands[index], user) > 1
+                return self._windows.gathered(user.operands[index], user) > 1
             return self.compiler.products_take_in
         return _FUSES[type(user)] or isinstance(
             user, stablehlo.ReduceOp | stablehlo.ReshapeOp
@@ -288,13 +264,16 @@ class Fusion:
                     continue
                 seen.add(user)
                 if self._softmax_product(user) is product:
+                    masks_first = not self.compiler.longest_masked_row
+                    if masks_first and is_made_of_stored(user, product):
+                        return False
                     longest = self.compiler.longest_made_row
                     is_short = shape_of(user.results[0])[-1] <= longest
                     is_read = all(map(_is_read, product.operands))
                     return is_short or is_read or has_groups(product)
                 if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
                     return False
-                is_passed = _ELEMENTWISE[type(user)] or isinstance(user, _REARRANGES)
+                is_passed = _ELEMENTWISE[type(user)] or isinstance(user, REARRANGES)
                 if is_passed and self.is_fused(user):
                     pending.append(user)
                 else:
@@ -476,10 +455,10 @@ class Fusion:
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
         if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
-            if (count := self._scattered(op)) > 1:
+            if (count := self._windows.scattered(op)) > 1:
                 return window_types(op.result, count, is_sum=True)
             count, whole = max(
-                ((self._gathered(value, op), value) for value in op.operands),
+                ((self._windows.gathered(v, op), v) for v in op.operands),
                 key=lambda pair: pair[0],
             )
             return window_types(whole, count, is_sum=False)
@@ -653,7 +632,7 @@ def _is_read(value: SSAValue) -> bool:
     """Whether a value is a buffer with its elements in some order, not computed on the way."""
     while isinstance(value.owner, Operation) and _may_hide(value.owner):
         owner = value.owner
-        if not (isinstance(owner, _REARRANGES) or shares_bytes(owner)):
+        if not (isinstance(owner, REARRANGES) or shares_bytes(owner)):
             return False
         value = owner.operands[0]
     return True
@@ -688,12 +667,3 @@ def _follows_product(op: Operation) -> bool:
             if shares_bytes(owner) or _ELEMENTWISE[type(owner)]:
                 pending.append(owner)
     return False
-
-
-def _uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
-    """Yield each reader of a value, through reshapes, transposes and converts."""
-    for user, index in uses(value):
-        if isinstance(user, _REARRANGES):
-            yield from _uses_through_moves(user.results[0])
-        else:
-            yield user, index

@@ -11,9 +11,10 @@ takes about the same. The gradient of a head that is the embedding, too, is adde
 the loop. In windows it runs where any other does (`_is_early`: seven of seven steps, of Gemma 2 and
 3, Qwen 3 and GPT). One that an all_reduce sums runs behind the loop if that holds more bytes, of
 what was saved for it, than the logits' gradient has: then the loop is the one to run early (not on
-v5e, where `_hides_sum`, if it is smaller than that: Qwen 3 4B, and not GPT-3 6B). One that two
-collectives sum, as those of several slices do, runs behind the loop in any case (Llama 2 7B, Llama
-3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's).
+v5e, where `_hides_sum`, if it is smaller than that: Qwen 3 4B, and not GPT-3 6B). One that slices
+sum, too, or that is scattered along two axes, runs behind the loop in any case (Llama 2 7B, Llama
+3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's), but
+not one that only data beside FSDP sum (five of five steps on v5e, v5p and v6e).
 What is added to a gradient ahead of the last loop waits with it, as the sum of those of an embedding
 that an encoder and a decoder share.
 """
@@ -65,7 +66,7 @@ def schedule_heads(
     late = set[Operation]()
     for chain in chains:
         is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
-        is_late |= len(_sums(chain)) > 1 or fusion.compiler.peels_turns
+        is_late |= _scatters(chain) > 1 or fusion.compiler.peels_turns
         read = _largest_read(chain[0])
         is_small = value_bytes(chain[0].results[0]) < read
         is_held = saved_bytes > read
@@ -169,7 +170,7 @@ def _is_early(
         sent = value_bytes(sums[-1].results[0])
         behind = read_behind + _bytes_behind(loop, gradient, fusion)
         return behind < sent * fusion.compiler.read_while_sent
-    if len(sums) > 1 or _is_added(gradient):
+    if fusion.compiler.peels_turns or _scatters(head) > 1 or _is_added(gradient):
         return False
     if any(placement(op) is not None for op in loop.body.walk()):
         return False
@@ -239,6 +240,11 @@ def _gradient(product: Operation) -> list[Operation]:
 def _sums(chain: Sequence[Operation]) -> list[Operation]:
     """Return the collectives that sum a gradient."""
     return [op for op in chain if isinstance(op, _SUMS)]
+
+
+def _scatters(chain: Sequence[Operation]) -> int:
+    """Return along how many axes a gradient is scattered, one after the other."""
+    return sum(isinstance(op, stablehlo.ReduceScatterOp) for op in chain)
 
 
 def _is_added(op: Operation) -> bool:

@@ -4,7 +4,8 @@
   exponentials, in the type that they have, and everybody behind reads those; a product in
   bf16 whose scores are f32 so takes twice the bytes. Of longer rows the product is stored,
   and the exponentials are made again by whoever reads them. libtpu 0.0.52, v5e, v5p and
-  v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 and more are not. Nor are those of grouped
+  v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 to 8192 are for several sequences, by a kernel
+  that reads the stored scores, and not for a single one. Nor are those of grouped
   queries (grouped or multi-query attention written with a dimension of groups) where their
   gradient is made: the product stores scores, in bf16 half of that (eight of eight programs).
 - A scatter of one element for each row into one value is a comparison with the indices.
@@ -19,7 +20,7 @@
   again (`IsExpensive` of its instruction fusion; docs/evidence/cpu-memory.md).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf, prod
 from typing import cast
 
@@ -27,10 +28,13 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
-from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.costs.compilers import Compiler
+from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
+from ttxdsl.dialects.replica_groups import device_groups, devices_of
 from ttxdsl.dialects.traits import Elementwise, SameBytes
-from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of
+from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of, value_bytes
+from ttxdsl.sharding.devices.replica_groups import groups_along
 
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
@@ -43,6 +47,9 @@ _MOST_OPS = 64
 
 RUN = 128
 """Elements of a running sum's first level."""
+
+REARRANGES = (stablehlo.TransposeOp, stablehlo.ConvertOp)
+"""Ops after which a value has the same elements in another order or type."""
 
 FUNCTIONS = (
     *(stablehlo.ExpOp, stablehlo.LogOp, stablehlo.TanhOp, stablehlo.LogisticOp),
@@ -113,6 +120,22 @@ def softmax_product(op: Operation) -> Operation | None:
     return None if product is None or _is_grouped(product, op) else product
 
 
+def is_made_of_stored(powers: Operation, product: Operation) -> bool:
+    """Whether the exponentials of a softmax are a kernel that reads scores, stored by a product.
+
+    Long rows of several sequences are, whose mask the product's kernel puts in.
+    """
+    return shape_of(powers.results[0])[-1] > _LONGEST_ROW and _has_sequences(product)
+
+
+def _has_sequences(product: Operation) -> bool:
+    """Whether scores are of several sequences, which are what a product has first."""
+    if not isinstance(product, stablehlo.DotGeneralOp):
+        return False
+    batch = product.dot_dimension_numbers.data.lhs_batching_dimensions
+    return bool(batch) and shape_of(product.result)[0] > 1
+
+
 def mask_types(op: Operation, longest: int) -> list[Tensor]:
     """Return what is stored for exponentials of masked scores whose mask is no part of a kernel.
 
@@ -130,15 +153,12 @@ def mask_types(op: Operation, longest: int) -> list[Tensor]:
     masked = powers.lhs.owner if isinstance(powers, stablehlo.SubtractOp) else None
     if not isinstance(masked, stablehlo.SelectOp):
         return []
-    shape = shape_of(masked.result)
-    if len(shape) < 3 or shape[0] == 1 or shape[-1] <= longest:
+    if max(shape_of(masked.result)[-1:], default=0) <= longest:
         return []
-    scores, count = masked.on_true.owner, 2
+    scores, count = behind_moves(masked.on_true).owner, 2
     if isinstance(scores, stablehlo.MulOp | stablehlo.DivOp):
-        scores, count = scores.lhs.owner, 3
-    while isinstance(scores, stablehlo.ConvertOp):
-        scores = scores.operand.owner
-    if not isinstance(scores, PRODUCTS):
+        scores, count = behind_moves(scores.lhs).owner, 3
+    if not isinstance(scores, PRODUCTS) or not _has_sequences(scores):
         return []
     return [cast(Tensor, masked.pred.type), *[cast(Tensor, op.results[0].type)] * count]
 
@@ -197,7 +217,7 @@ def has_groups(product: Operation) -> bool:
     if not isinstance(product, stablehlo.DotGeneralOp):
         return False
     batch = product.dot_dimension_numbers.data.lhs_batching_dimensions
-    return len(shape_of(product.result)) - len(batch) > 2
+    return sum(size > 1 for size in shape_of(product.result)[len(batch) :]) > 2
 
 
 def _product_of_softmax(op: Operation) -> Operation | None:
@@ -205,7 +225,7 @@ def _product_of_softmax(op: Operation) -> Operation | None:
     if not isinstance(op, stablehlo.ExpOp):
         return None
     shape, element = shape_of(op.result), element_of(op.result)
-    if not shape or shape[-1] > _LONGEST_ROW or element_bits(element) != 32:
+    if not shape or element_bits(element) != 32:
         return None
     difference = _owner(op.operand)
     if not isinstance(difference, stablehlo.SubtractOp):
@@ -221,7 +241,10 @@ def _product_of_softmax(op: Operation) -> Operation | None:
     readers = [use.operation for use in op.result.uses]
     if not any(_reduces_rows(reader, stablehlo.AddOp) for reader in readers):
         return None
-    return _scaled_product(scores)
+    product = _scaled_product(scores)
+    if product is None or shape[-1] <= _LONGEST_ROW or is_made_of_stored(op, product):
+        return product
+    return None
 
 
 def is_row_wise(op: Operation) -> bool:
@@ -295,27 +318,6 @@ def window_types(whole: SSAValue, count: int, *, is_sum: bool) -> list[Tensor]:
     return [part] * number
 
 
-def product_flops(op: Operation) -> float:
-    """Return the floating-point operations of a product; of a convolution more than any message."""
-    if not isinstance(op, stablehlo.DotGeneralOp):
-        return inf
-    summed = op.dot_dimension_numbers.data.lhs_contracting_dimensions
-    sizes = shape_of(op.lhs)
-    return 2 * prod(shape_of(op.result)) * prod(sizes[dim] for dim in summed)
-
-
-def sent_among(op: Operation) -> int:
-    """Return among how many devices an all_gather, or a sum with all that scatter it, works."""
-    if isinstance(op, stablehlo.ReduceScatterOp):
-        return summed_among(op)
-    assert isinstance(op, stablehlo.AllGatherOp), "products have no other messages"
-    return _group_size(op.outputs[0], op.inputs[0], op.all_gather_dim.value.data)
-
-
-def _group_size(whole: SSAValue, part: SSAValue, dim: int) -> int:
-    return shape_of(whole)[dim] // max(1, shape_of(part)[dim])
-
-
 class KernelsMaking:
     """The kernels that would make values if each reader made them itself.
 
@@ -355,20 +357,6 @@ class KernelsMaking:
         return self._of[op]
 
 
-def summed_among(op: stablehlo.ReduceScatterOp) -> int:
-    """Return among how many devices a value is summed, by those that scatter it further, too.
-
-    libtpu has one collective of all of them: 16 by 4 are 64, which are no windows.
-    """
-    size = _group_size(op.operand, op.result, op.scatter_dimension.value.data)
-    user = op.result.get_user_of_unique_use()
-    while user is not None and shares_bytes(user):
-        user = user.results[0].get_user_of_unique_use()
-    if isinstance(user, stablehlo.ReduceScatterOp):
-        size *= summed_among(user)
-    return size
-
-
 def summed(value: SSAValue) -> SSAValue:
     """Return what an all_reduce or a reduce_scatter sums, or the value itself."""
     while isinstance(value.owner, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
@@ -397,6 +385,15 @@ def puts_apart(op: Operation) -> bool:
     return isinstance(op, stablehlo.PadOp) and any(op.interior_padding.get_values())
 
 
+def behind_moves(value: SSAValue) -> SSAValue:
+    """Return what a value is, transposed, reshaped or converted or not."""
+    while isinstance(owner := value.owner, Operation) and (
+        isinstance(owner, REARRANGES) or shares_bytes(owner)
+    ):
+        value = owner.operands[0]
+    return value
+
+
 def behind_converts(value: SSAValue) -> SSAValue:
     """Return what a value that one op reads is converted or reshaped of."""
     while value.has_one_use() and isinstance(value.owner, Operation):
@@ -411,3 +408,145 @@ def scales(op: Operation) -> bool:
     """Whether an op multiplies by something broadcast."""
     factors = op.operands if isinstance(op, stablehlo.MulOp) else ()
     return any(isinstance(v.owner, stablehlo.BroadcastInDimOp) for v in factors)
+
+
+def product_flops(op: Operation) -> float:
+    """Return the floating-point operations of a product; of a convolution more than any message."""
+    if not isinstance(op, stablehlo.DotGeneralOp):
+        return inf
+    summed = op.dot_dimension_numbers.data.lhs_contracting_dimensions
+    sizes = shape_of(op.lhs)
+    return 2 * prod(shape_of(op.result)) * prod(sizes[dim] for dim in summed)
+
+
+def sent_among(op: Operation) -> int:
+    """Return among how many devices an all_gather, or a sum with all that scatter it, works."""
+    if isinstance(op, stablehlo.ReduceScatterOp):
+        return summed_among(op)
+    assert isinstance(op, stablehlo.AllGatherOp), "products have no other messages"
+    return _group_size(op.outputs[0], op.inputs[0], op.all_gather_dim.value.data)
+
+
+def _group_size(whole: SSAValue, part: SSAValue, dim: int) -> int:
+    return shape_of(whole)[dim] // max(1, shape_of(part)[dim])
+
+
+def summed_among(op: stablehlo.ReduceScatterOp) -> int:
+    """Return among how many devices a value is summed, by those that scatter it further, too.
+
+    libtpu has one collective of all of them: 16 by 4 are 64, which are no windows.
+    """
+    size = _group_size(op.operand, op.result, op.scatter_dimension.value.data)
+    user = op.result.get_user_of_unique_use()
+    while user is not None and shares_bytes(user):
+        user = user.results[0].get_user_of_unique_use()
+    if isinstance(user, stablehlo.ReduceScatterOp):
+        size *= summed_among(user)
+    return size
+
+
+def uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
+    """Yield each reader of a value, through reshapes, transposes and converts."""
+    for user, index in uses(value):
+        if isinstance(user, REARRANGES):
+            yield from uses_through_moves(user.results[0])
+        else:
+            yield user, index
+
+
+class Windows:
+    """The products that are one loop with a collective, a part ("window") of it each turn.
+
+    The collective gathers an operand or scatters the result. XLA's partitioner makes none where
+    it first splits the product into groups that need the operand whole. libtpu 0.0.52 makes none
+
+    - where further axes split the batch along the dimension that the collective's axes split: data
+      beside FSDP (all of 9 meshes of one slice, and steps of two slices);
+    - of an operand whose product sums over other devices, or has its other operand gathered:
+      weights beside a tensor axis (of some 150 products of 15 steps).
+    """
+
+    def __init__(self, compiler: Compiler) -> None:
+        self._compiler = compiler
+        self._batches: dict[Operation, list[frozenset[int]]] = {}
+
+    def of(self, op: Operation) -> int:
+        """Return how many windows a product has in a loop with its collective, or 1."""
+        if not self._compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
+            return 1
+        return max(self.scattered(op), *(self.gathered(v, op) for v in op.operands))
+
+    def scattered(self, product: Operation) -> int:
+        """Return among how many a product's result is reduce-scattered in windows, or 1."""
+        users = [user for user, _ in uses_through_moves(product.results[0])]
+        if len(users) != 1 or not isinstance(users[0], stablehlo.ReduceScatterOp):
+            return 1
+        return self._windows_of(users[0], product)
+
+    def gathered(self, value: SSAValue, product: Operation) -> int:
+        """Return among how many a value was gathered for a product in windows, or 1."""
+        gather = _gather_of(value)
+        if gather is None or len([*uses_through_moves(gather.results[0])]) > 1:
+            return 1
+        others = (other for other in product.operands if other is not value)
+        if any(map(_gather_of, others)) or _is_summed(product):
+            return 1
+        return self._windows_of(gather, product)
+
+    def _windows_of(self, message: Operation, product: Operation) -> int:
+        size, least = sent_among(message), self._compiler.flops_while_sent
+        part = max(map(value_bytes, (*message.operands, *message.results))) / size
+        is_hidden = product_flops(product) >= least * part
+        if not is_hidden or size not in self._compiler.windows:
+            return 1
+        return 1 if self._splits_part_of_batch(message, size) else size
+
+    def _splits_part_of_batch(self, message: Operation, size: int) -> bool:
+        """Whether more devices than the `size` of a message hold one dimension of the batch."""
+        program = message.parent_op()
+        while program is not None and not isinstance(program, sdy.ManualComputationOp):
+            program = program.parent_op()
+        if program is None:
+            return False
+        if program not in self._batches:
+            self._batches[program] = list(_batch_groups(program))
+        module = sdy.enclosing_module(program)
+        assert module is not None, "a computation is in a module"
+        first, *_ = device_groups(message, devices_of(module))
+        batches = self._batches[program]
+        return any(set(first) < batch and len(batch) > size for batch in batches)
+
+
+def _gather_of(value: SSAValue) -> Operation | None:
+    """Return the all_gather whose result a value is, moved or not."""
+    owner = behind_moves(value).owner
+    return owner if isinstance(owner, stablehlo.AllGatherOp) else None
+
+
+def _is_summed(product: Operation) -> bool:
+    """Whether devices sum a product's result, alone or with others that are added before."""
+    pending, seen = [product.results[0]], set[Operation]()
+    while pending and len(seen) < _MOST_OPS:
+        for user, _ in uses_through_moves(pending.pop()):
+            if isinstance(user, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
+                return True
+            if isinstance(user, stablehlo.AddOp) and user not in seen:
+                seen.add(user)
+                pending.append(user.result)
+    return False
+
+
+def _batch_groups(program: sdy.ManualComputationOp) -> Iterator[frozenset[int]]:
+    """Yield the devices of a dimension that several axes split, of what a step reads alone.
+
+    What a step returns as it is read, as weights are, is no batch.
+    """
+    returned = set(zip(program.result_types, program.out_shardings.data, strict=True))
+    for operand, sharding in zip(
+        program.operands, program.in_shardings.data, strict=True
+    ):
+        mesh = sdy.find_mesh(program, sharding.mesh)
+        if mesh is None or (operand.type, sharding) in returned:
+            continue
+        for dim in sharding.dims:
+            yield frozenset(groups_along(mesh, dim.axes)[0])

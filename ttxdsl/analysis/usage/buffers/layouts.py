@@ -264,8 +264,15 @@ def moved_rows(op: Operation) -> frozenset[int]:
 
 def is_held_back(op: Operation) -> bool:
     """Whether a checkpoint's barrier reads what an op makes, which is a buffer then."""
-    users = (use.operation for result in op.results for use in result.uses)
-    return any(isinstance(user, stablehlo.OptimizationBarrierOp) for user in users)
+    pending = list(op.results)
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if isinstance(user, stablehlo.OptimizationBarrierOp):
+                return True
+            if isinstance(user, stablehlo.ReshapeOp):
+                pending += user.results
+    return False
 
 
 def _alike(value: SSAValue) -> list[SSAValue]:
