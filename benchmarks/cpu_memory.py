@@ -2,8 +2,8 @@
 
     python benchmarks/cpu_memory.py DIR > docs/evidence/cpu-memory.md
 
-takes the programs of a folder (`tpu_programs.py`, `tpu_judges.py` and `tpu_blind*.py` write them, as
-the first lines of each say), compiles what one device runs with jaxlib's XLA for CPUs, and prints
+takes the programs of a folder (`benchmarks/tpu/ask.py` writes them),
+compiles what one device runs with jaxlib's XLA for CPUs, and prints
 what it sets aside beside what we count. It goes on where it stopped (DIR/NAME.cpu).
 """
 

@@ -4,7 +4,7 @@
     python benchmarks/giants.py measure DIR
     python benchmarks/giants.py table DIR > docs/evidence/giants.md
 
-`export` writes each step as text (`maxtext_step.py`, by a Python that has MaxText),
+`export` writes each step as text (`tpu/maxtext_step.py`, by a Python that has MaxText),
 `measure` asks ttxdsl about each that is there and keeps the answers in
 `DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names of steps
 are to contain, and go on where they stopped. `measure --without report` leaves the slow
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-EXPORTER = Path(__file__).with_name("maxtext_step.py")
+EXPORTER = Path(__file__).parent / "tpu" / "maxtext_step.py"
 
 MODELS = [
     "deepseek2-16b",
