@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
@@ -18,6 +19,7 @@ from typing import TypeVar
 from ttxdsl.costs.chips import chip_named
 
 HERE = Path(__file__).parent
+CPUS = HERE.parents[2] / "docs" / "evidence" / "cpu-memory.md"
 PAGE = HERE.parents[2] / "docs" / "evidence" / "plan.md"
 
 
@@ -218,6 +220,7 @@ def goals(rows: list[Row], steps: dict[str, Step]) -> str:
     planned = sets()[last]["planned"]
     assert isinstance(planned, dict)
     of_last = f"{planned['ten']} of {planned['of']} within 10% and {planned['five']} within 5%"
+    beside_cpus = re.findall(r"^(\d+ of \d+) within 20%", CPUS.read_text(), re.M)[0]
     flops = [float(row.flops) for row in rows if row.flops]
     moved = [float(row.bytes) for row in rows if row.bytes]
     kinds = [
@@ -243,7 +246,10 @@ def goals(rows: list[Row], steps: dict[str, Step]) -> str:
             f"{len(rows) - len(slow)} of {len(rows)}; layers in Python take up to"
             f" {max(float(row.seconds) for row in slow):.0f}",
         ),
-        ("XLA for CPUs within 20%", "[memory beside XLA for CPUs](cpu-memory.md)"),
+        (
+            "peak within 20% of XLA's for CPUs, programs above 100 MiB",
+            f"{beside_cpus} ([memory beside XLA for CPUs](cpu-memory.md))",
+        ),
         ("FLOPs within 2%", f"{part(flops, 0.02)} that were counted"),
         ("bytes within 15%", f"{part(moved, 0.15)} that were counted"),
         (
