@@ -428,7 +428,7 @@ or not whole).
 | step | ops | s | MB | launches | sent |
 | --- | --- | --- | --- | --- | --- |
 | Llama 3.1 405B of MaxText, `scan_layers=false`, v6e-256 x 2 | 275,458 | 49.9 | 968 | 3,038 | 2.2 TiB |
-| 384 layers of `benchmarks/large_step.py`, 16 x 16 devices | 190,219 | 26.9 | 516 | 4,353 | 11.8 TiB |
+| 384 layers of `benchmarks/speed/large_step.py`, 16 x 16 devices | 190,219 | 26.9 | 516 | 4,353 | 11.8 TiB |
 | 126 layers | 62,509 | 8.7 | 294 | 1,262 | 3.9 TiB |
 | 24 layers | 12,019 | 1.7 | 247 | 242 | 768.4 GiB |
 | 126 layers, scanned | 1,110 | 0.7 | 238 | 1,388 | 3.9 TiB |
@@ -497,7 +497,7 @@ others were compared); Scout on v6e and Qwen 3.5 35B on v5p-128 send 0.8% more s
 TTNN = """\
 ## Text to ttnn, beside XLA's compilation
 
-`chrt -f 5 python benchmarks/text_to_ttnn.py`: the JAX corpus with random shardings over
+`chrt -f 5 python benchmarks/xla/text_to_ttnn.py`: the JAX corpus with random shardings over
 2 x 4 devices and the sharded models; processor seconds of warm processes, from the text
 to ttnn text, and from the same text to what XLA makes of it for eight CPU devices, without
 JAX's tracing and lowering.

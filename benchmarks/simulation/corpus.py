@@ -1,7 +1,7 @@
 """The virtual mesh beside XLA on every program of the JAX corpus, one after the other.
 
-    python benchmarks/simulation_corpus.py            # the figures, ten minutes
-    python benchmarks/simulation_corpus.py NAME…      # of some programs
+    python benchmarks/simulation/corpus.py            # the figures, ten minutes
+    python benchmarks/simulation/corpus.py NAME…      # of some programs
 
 Each program of `tests/differential/corpus.py` gets random shardings over 2 x 4 devices.
 XLA compiles it and runs it on eight host devices, in a process of its own; then we run its
@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import IO, Any, cast
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402

@@ -18,7 +18,7 @@ from figures import (
 )
 from rich.table import Table
 
-PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "performance.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "performance.md"
 BEGIN, END = "<!-- begin of what `make bench` wrote -->", "<!-- end -->"
 
 MOST_TIMES_CPP = 6.0

@@ -1,7 +1,7 @@
 """Our partitioning of transformers against XLA's own, on eight virtual CPU devices.
 
-    python benchmarks/devices.py            # prints the table
-    python benchmarks/devices.py --write    # also writes it into docs/evidence/engines.md
+    python benchmarks/simulation/devices.py            # prints the table
+    python benchmarks/simulation/devices.py --write    # also writes it into docs/evidence/engines.md
 
 A training step of two layers, split along the batch, along heads and hidden units, along
 both, and with its weights split too (FSDP): what `ttxdsl bench` measures of each.
@@ -14,8 +14,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "speed")]
 
 from models import SCHEMES, Sizes, lower  # noqa: E402
 
@@ -24,7 +24,10 @@ from ttxdsl.bridges.xla.benchmarking import Benchmark, benchmark, ratio  # noqa:
 from ttxdsl.diagnostics.remarks import collect_remarks  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence" / "engines.md"
-BEGIN, END = "<!-- begin of what benchmarks/devices.py wrote -->", "<!-- its end -->"
+BEGIN, END = (
+    "<!-- begin of what benchmarks/simulation/devices.py wrote -->",
+    "<!-- its end -->",
+)
 SIZES = Sizes(batch=16, length=64, width=256, vocabulary=512)
 LAYERS, ROUNDS = 2, 20
 

@@ -1,6 +1,6 @@
 """Text to ttnn text beside XLA's compilation of the same text, over the JAX corpus.
 
-    chrt -f 5 python benchmarks/text_to_ttnn.py   # prints the table
+    chrt -f 5 python benchmarks/xla/text_to_ttnn.py   # prints the table
 
 Every program of `tests/differential/corpus.py` with random shardings over 2 x 4 devices,
 and the sharded models of `tests/differential/sharded_models.py`. Ours is parsing,
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 

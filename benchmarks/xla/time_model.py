@@ -1,8 +1,8 @@
 """Does the time model rank meshes and shardings as measured times do?
 
-    python benchmarks/time_model.py                       # calibrates, measures, writes docs
-    python benchmarks/time_model.py --machine here.json   # with a machine that was measured
-    python benchmarks/time_model.py --rounds 30 --meshes 12
+    python benchmarks/xla/time_model.py                       # calibrates, measures, writes docs
+    python benchmarks/xla/time_model.py --machine here.json   # with a machine that was measured
+    python benchmarks/xla/time_model.py --rounds 30 --meshes 12
 
 Five models without shardings are compiled for up to 40 meshes of eight devices that `ttxdsl
 doctor` tries; of these, evenly from the first by the model to the last, some run: each program of one device (after stage 13) runs on JAX's eight virtual CPU
@@ -32,7 +32,7 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from ttxdsl.analysis.usage.timeline import timeline  # noqa: E402
 from ttxdsl.bridges.jax.manual_sharding_export import export_manual_sharding  # noqa: E402
@@ -50,7 +50,7 @@ from ttxdsl.transforms.stages.inline import InlinePass  # noqa: E402
 MOST = 40
 """Meshes of a model that are compiled, of which those that run are picked."""
 
-PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "time-model.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "time-model.md"
 Function = Callable[..., Any]
 
 
@@ -275,7 +275,7 @@ def page(results: dict[str, list[Trial]], machine: Machine, rounds: int) -> str:
     return f"""\
 # Does the time model rank?
 
-Written by `python benchmarks/time_model.py`. Five models without shardings, on meshes of
+Written by `python benchmarks/xla/time_model.py`. Five models without shardings, on meshes of
 eight devices that `ttxdsl doctor` tries (up to {MOST} of a model are compiled, and of these, evenly
 from the first by the model to the last, as many run as the table says): what the [time model](../guide/time.md) says, after
 `ttxdsl calibrate` on the same machine, against what the program of one device takes on JAX's

@@ -1,6 +1,6 @@
 """Peaks of memory beside the buffer assignment of XLA for CPUs.
 
-    python benchmarks/cpu_memory.py DIR > docs/evidence/cpu-memory.md
+    python benchmarks/xla/cpu_memory.py DIR > docs/evidence/cpu-memory.md
 
 takes the programs of a folder (`benchmarks/tpu/ask.py` writes them),
 compiles what one device runs with jaxlib's XLA for CPUs, and prints
@@ -37,7 +37,7 @@ programs written by hand that libtpu judges there, all of more than 100 MiB. Wha
 after our stage 13 is given to both, so that they count buffers of one program; `compare-xla --static`
 has XLA's own partition beside ours. All floats are f32 here: XLA for CPUs makes f32 of bf16, of whole
 stacks of loops, too, which is no plan of anybody's. Peaks are arguments + outputs - aliased + temporary.
-`benchmarks/cpu_memory.py` makes this page.
+`benchmarks/xla/cpu_memory.py` makes this page.
 
 A CPU's description is that products read buffers, and that functions (exponentials, quotients, …)
 are stored for several kernels; the second was found on these programs: before it, 30 of 64 were within

@@ -1,11 +1,11 @@
 """`make bench`: what every step costs, beside C++ Shardy and XLA, in one run.
 
-    python benchmarks/run.py                    # all sizes, tables on the terminal
-    python benchmarks/run.py --json FILE        # the figures, too
-    python benchmarks/run.py --write            # into docs/evidence/performance.md
-    python benchmarks/run.py --small            # one and four layers, a minute
-    python benchmarks/run.py --keep             # the ratios into history.jsonl
-    python benchmarks/run.py --check            # fails where one is twice its last
+    python benchmarks/speed/run.py                    # all sizes, tables on the terminal
+    python benchmarks/speed/run.py --json FILE        # the figures, too
+    python benchmarks/speed/run.py --write            # into docs/evidence/performance.md
+    python benchmarks/speed/run.py --small            # one and four layers, a minute
+    python benchmarks/speed/run.py --keep             # the ratios into history.jsonl
+    python benchmarks/speed/run.py --check            # fails where one is twice its last
 
 Transformers of some layers, forward and training step, sharded on a 2 x 4 mesh
 (`models.py`). In each round a new process takes one through all our steps
@@ -33,7 +33,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import history
 from figures import Figures, Program
@@ -168,7 +169,7 @@ def measure_start(rounds: int = 5) -> dict[str, Any]:
     ours: list[tuple[float, float]] = []
     for _ in range(rounds):
         nothing.append(_timed("-c", imports, OPENBLAS_NUM_THREADS="1"))
-        ours.append(_command(HERE / "ten_ops.mlir", Path(os.devnull)))
+        ours.append(_command(HERE / "data" / "ten_ops.mlir", Path(os.devnull)))
     least_clock, least_cpu = (min(side) for side in zip(*nothing, strict=True))
     clock, cpu = (min(side) for side in zip(*ours, strict=True))
     return {

@@ -1,7 +1,7 @@
 """The virtual mesh beside XLA: one sharded program, run by both, in one run.
 
-    python benchmarks/simulation.py            # the figures
-    python benchmarks/simulation.py --json FILE
+    python benchmarks/simulation/simulation.py            # the figures
+    python benchmarks/simulation/simulation.py --json FILE
 
 A transformer of four layers and width 512 (`models.py`), forward, sharded over data and
 model on a 2 x 4 mesh. JAX runs it on eight host devices in a process of its own; we run
@@ -31,7 +31,7 @@ from math import log
 from pathlib import Path
 from typing import IO, Any, cast
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
 
 import models
 import numpy as np

@@ -1,6 +1,6 @@
 """A training step as large as that of Llama 3.1 405B, of our own model, looked into.
 
-    python benchmarks/large_step.py LAYERS scanned|unrolled
+    python benchmarks/speed/large_step.py LAYERS scanned|unrolled
 
 prints, as JSON, what loading, partitioning, listing its collectives and the peak of its
 memory take: seconds of the processor and MB. On 16 x 16 devices; nothing is executed.

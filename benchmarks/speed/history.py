@@ -1,6 +1,6 @@
 """The ratios of earlier runs: `make bench` adds a line, `make bench-small` looks back.
 
-A line of `history.jsonl` is one run: where, when, and every ratio that says how we do
+A line of `data/history.jsonl` is one run: where, when, and every ratio that says how we do
 beside somebody else on the same machine at the same time. Of ratios smaller is better.
 The last value of a name is what a new one is held against, loosely: on a busy machine a
 ratio moves by half, and what is a fault of ours is more than that.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from figures import Figures
 
-HISTORY = Path(__file__).parent / "history.jsonl"
+HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
 MOST = 2.0
 """How many times its last value a ratio may be."""

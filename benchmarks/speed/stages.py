@@ -1,6 +1,6 @@
 """What every step of one compilation costs, in a process of its own.
 
-    python benchmarks/stages.py FILE [--cold | --memory | --texts DIR]
+    python benchmarks/speed/stages.py FILE [--cold | --memory | --texts DIR]
 
 prints one JSON line. Nothing is remembered from another program, and the peak of memory
 is this program's. Seconds are CPU seconds: the machine may be shared.
@@ -161,5 +161,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent.parent))
+    sys.path.insert(0, str(Path(__file__).parents[2]))
     main()

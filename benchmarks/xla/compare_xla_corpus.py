@@ -1,7 +1,7 @@
 """Our collectives beside XLA's for the whole JAX corpus, split at random.
 
-    python benchmarks/compare_xla_corpus.py            # prints the page
-    python benchmarks/compare_xla_corpus.py --write    # also writes docs/evidence/xla-corpus.md
+    python benchmarks/xla/compare_xla_corpus.py            # prints the page
+    python benchmarks/xla/compare_xla_corpus.py --write    # also writes docs/evidence/xla-corpus.md
 
 Every program of `tests/differential/corpus.py` gets random shardings on its arguments
 and results over a mesh of 2 x 4 devices, goes through the thirteen stages, and as the
@@ -26,7 +26,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -185,7 +185,7 @@ def page(
     lines = [
         "# The corpus beside XLA",
         "",
-        "Written by `python benchmarks/compare_xla_corpus.py --write`; do not edit.",
+        "Written by `python benchmarks/xla/compare_xla_corpus.py --write`; do not edit.",
         "",
         f"{len(ours)} programs that JAX lowers, one or more an op, with random shardings of"
         f" arguments and results over {MESH} devices, through our thirteen stages and"

@@ -1,8 +1,8 @@
 """What each optimization of collectives gains, alone and beside the others.
 
-    python benchmarks/optimizations.py            # prints the page
-    python benchmarks/optimizations.py --write    # also writes docs/evidence/optimizations.md
-    python benchmarks/optimizations.py --write --giants DIR
+    python benchmarks/xla/optimizations.py            # prints the page
+    python benchmarks/xla/optimizations.py --write    # also writes docs/evidence/optimizations.md
+    python benchmarks/xla/optimizations.py --write --giants DIR
 
 Programs: the models of `tests/differential/sharded_models.py`, the training steps of
 `parallel_models.py`, the JAX corpus with random shardings (`compare_xla_corpus.py`),
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -182,7 +182,7 @@ def page(texts: Mapping[str, str], models: Iterable[str], steps: str) -> str:
     lines = [
         "# What each optimization of collectives gains",
         "",
-        "Written by `python benchmarks/optimizations.py --write`; do not edit.",
+        "Written by `python benchmarks/xla/optimizations.py --write`; do not edit.",
         "",
         f"{len(together)} programs with collectives over four or eight devices: the JAX corpus"
         " with random shardings, models, training steps, programs that people reported, and"

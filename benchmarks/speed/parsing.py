@@ -1,7 +1,7 @@
 """Reading, checking, writing and copying a module, beside plain xDSL reading it.
 
-    python benchmarks/parsing.py                # the table of docs/evidence/performance.md
-    python benchmarks/parsing.py --small        # one and four layers
+    python benchmarks/speed/parsing.py                # the table of docs/evidence/performance.md
+    python benchmarks/speed/parsing.py --small        # one and four layers
 
 The yardstick is xDSL without our mends and dialects, reading the same module in generic
 form with unregistered ops, in a process of its own that takes turns with ours. Seconds
@@ -22,7 +22,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from models import program
 from rich.console import Console

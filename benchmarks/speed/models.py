@@ -1,9 +1,9 @@
 """The programs that benchmarks run: transformers of some layers, sharded on 2x4.
 
-Made by JAX once and kept in `benchmarks/.cache`, so that every run and both sides
+Made by JAX once and kept in `benchmarks/speed/.cache`, so that every run and both sides
 measure the same text.
 
-    python benchmarks/models.py LAYERS KIND
+    python benchmarks/speed/models.py LAYERS KIND
 
 compiles one with XLA for eight host devices and prints the seconds that takes.
 """

@@ -1,8 +1,8 @@
 """Our collectives beside those of XLA's SPMD partitioner, on the same shardings.
 
-    python benchmarks/compare_xla.py            # prints the table
-    python benchmarks/compare_xla.py --write    # also writes docs/evidence/xla-comparison.md
-    python benchmarks/compare_xla.py --only fsdp
+    python benchmarks/xla/compare_xla.py            # prints the table
+    python benchmarks/xla/compare_xla.py --write    # also writes docs/evidence/xla-comparison.md
+    python benchmarks/xla/compare_xla.py --only fsdp
 
 Both sides get the program that JAX lowers for eight devices. Ours goes through the
 thirteen stages, and what comes of them through XLA as well, which partitions nothing
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import ttxdsl  # noqa: E402
@@ -222,7 +222,7 @@ def page(rows: Sequence[Row], rounds: int) -> str:
     lines = [
         "# Collectives beside XLA's",
         "",
-        "Written by `python benchmarks/compare_xla.py --write`; do not edit.",
+        "Written by `python benchmarks/xla/compare_xla.py --write`; do not edit.",
         "",
         "Each program is lowered by JAX for eight devices. Bytes are what each device "
         "sends by the ring model (`ttxdsl/costs/ring.py`), in one run, loops with all "
