@@ -1,1 +1,0 @@
-"""Programs of language models."""
