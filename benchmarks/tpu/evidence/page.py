@@ -155,7 +155,7 @@ def total_rows(rows: list[Row]) -> str:
     )
     lines: list[tuple[object, ...]] = [
         (
-            "planned before libtpu was asked, then",
+            "sets planned before libtpu was asked, as planned",
             number,
             ten,
             five,
