@@ -26,10 +26,10 @@ format: $(MARK)-dev
 	$(BIN)/ruff format .
 
 bench: $(MARK)-test
-	$(BIN)/python benchmarks/run.py --keep
+	$(BIN)/python benchmarks/speed/run.py --keep
 
 bench-small: $(MARK)-test
-	$(BIN)/python benchmarks/run.py --small --check
+	$(BIN)/python benchmarks/speed/run.py --small --check
 
 # stored answers are asked anew first; the campaigns keep none. Programs of the newest
 # JAX and of public packages need a Python that has these: TTXDSL_NEWEST_PYTHON and

@@ -4,7 +4,7 @@
     python benchmarks/giants.py measure DIR
     python benchmarks/giants.py table DIR > docs/evidence/giants.md
 
-`export` writes each step as text (`maxtext_step.py`, by a Python that has MaxText),
+`export` writes each step as text (`tpu/maxtext_step.py`, by a Python that has MaxText),
 `measure` asks ttxdsl about each that is there and keeps the answers in
 `DIR/NAME.answer.json`, `table` prints them. All take `--only TEXT`, which names of steps
 are to contain, and go on where they stopped. `measure --without report` leaves the slow
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-EXPORTER = Path(__file__).with_name("maxtext_step.py")
+EXPORTER = Path(__file__).parent / "tpu" / "maxtext_step.py"
 
 MODELS = [
     "deepseek2-16b",
@@ -352,9 +352,17 @@ def measure(options: argparse.Namespace) -> None:
         print(path.stem, str(new)[-300:], flush=True)
 
 
+RESULT = """\
+{steps} training steps of public models ({refused} refused) are partitioned, priced and measured in
+{median:.1f} processor seconds in the median, {most:.1f} at most. All above 10 s have more than 46,000 ops: MaxText
+does not scan (all of) their layers. Of the {compiled} that libtpu compiled {above} sends more than libtpu's program.
+"""
+
+
 HEAD = """\
 # Giants: the training steps of public models
 
+{result}
 Steps that MaxText 0.2.5 has, exported without weights or chips and looked into at
 real-time priority on a machine of two cores that others used at the same time (`chrt -f 5
 python benchmarks/giants.py`, which has every model). Processor seconds and MB are those of
@@ -420,7 +428,7 @@ or not whole).
 | step | ops | s | MB | launches | sent |
 | --- | --- | --- | --- | --- | --- |
 | Llama 3.1 405B of MaxText, `scan_layers=false`, v6e-256 x 2 | 275,458 | 49.9 | 968 | 3,038 | 2.2 TiB |
-| 384 layers of `benchmarks/large_step.py`, 16 x 16 devices | 190,219 | 26.9 | 516 | 4,353 | 11.8 TiB |
+| 384 layers of `benchmarks/speed/large_step.py`, 16 x 16 devices | 190,219 | 26.9 | 516 | 4,353 | 11.8 TiB |
 | 126 layers | 62,509 | 8.7 | 294 | 1,262 | 3.9 TiB |
 | 24 layers | 12,019 | 1.7 | 247 | 242 | 768.4 GiB |
 | 126 layers, scanned | 1,110 | 0.7 | 238 | 1,388 | 3.9 TiB |
@@ -432,28 +440,9 @@ which take 7 now.
 
 ## Questions, beside compiling
 
-Processor seconds at real-time priority. *Compiled* is loading and partitioning, `why` and
-`report` are asked besides, each by itself (2026-11-27).
-
-| step | ops | compiled | `why` | `report` | KiB |
-| --- | --- | --- | --- | --- | --- |
-| Llama 3.1 8B, v5p-64 | 3,216 | 1.2 | 1.9 | 3.1 | 461 |
-| DeepSeek 3, v6e-256 x 2 | 10,297 | 3.4 | 4.8 | 11.0 | 1,631 |
-| gpt-oss 120B, v5p-128 | 12,826 | 7.6 | 12.9 | 22.1 | 2,368 |
-| Gemma 3 4B, v6e-256 x 2 | 25,378 | 7.6 | 11.9 | 23.5 | 3,205 |
-
-Those reports have the listings of all stages. Since these are made when asked for
-(`--all-stages`), a report takes two thirds: of gpt-oss 120B 16.8 s where it took 24.5 (medians of
-three runs by turns, beside a test suite). Since then it lists the last stage alone and reads what
-it needs once: by turns with the tree before, 0.78 of the time for a Llama-like step of 24 layers
-that has the lines of its source (12,928 ops, 443 collectives; 928 KB where it had 1,197) and 0.83
-for 24 unrolled layers without (12,019 ops). On a machine that others hardly used (load 2 to 4)
-the latter takes 3.8 s of processor, 3.2 for 10,000 ops, and 5.1 with the memory of a chip; the
-former 6.5 and 7.6, 5.0 for 10,000: its load, marks and names of places are what it has more.
-
-2026-11-29, on another machine that takes some 1.5 times as long, at real-time priority, all in
-one process: seconds by the clock of loading, partitioning, listing collectives and memory
-together, of a report, and of what a report takes beyond that for 10,000 ops of the text.
+A report takes 2.3 to 4.1 s for 10,000 ops beyond compiling: seconds by the clock, in one process at
+real-time priority, 2026-11-29, on a machine that takes some 1.5 times as long as that of the first table.
+*Compiled* is loading, partitioning, listing collectives and memory.
 
 | step | ops | compiled | `report` | beyond, for 10,000 ops |
 | --- | --- | --- | --- | --- |
@@ -462,34 +451,36 @@ together, of a report, and of what a report takes beyond that for 10,000 ops of 
 | gpt-oss 120B, v5p-128 | 11,214 | 5.3 | 10.0 | 4.1 |
 | Gemma 3 12B, v6e-32 | 15,996 | 4.7 | 8.4 | 2.3 |
 
-2026-11-28, before and after in one run on the same machine under load (15 processes waited
-for its two cores): one collective of a large program is explained by what three seconds
-suffice for, and where shardings contradict each other one way goes to the end and not both.
-`--collective 0` is what is asked beyond *compiled*, reading and compiling with notes
-included, with the changes that were compiled in it.
+A report once had the listings of all stages, which are made when asked for since (`--all-stages`: 24.5 s of
+gpt-oss 120B, 16.8 without), and reads what it needs once since (0.78 and 0.83 of the time for Llama-like
+steps of 24 layers, with the lines of their source and without). These two take 6.5 and 3.8 s of processor on a
+machine that others hardly used, 5.0 and 3.2 for 10,000 ops, 7.6 and 5.1 with the memory of a chip.
 
-| step | compiled | now | `--collective 0` | now | changes | now |
-| --- | --- | --- | --- | --- | --- | --- |
-| Llama 3.1 8B, v5p-64 | 1.0 | 0.8 | 3.2 | 2.6 | 3 | 3 |
-| DeepSeek 3, v6e-256 x 2 | 2.9 | 2.9 | 16.0 | 1.6 | 3 | none |
-| gpt-oss 120B, v5p-128 | 7.9 | 5.2 | 48.9 | 3.5 | 3 | none |
-| Gemma 3 4B, v6e-256 x 2 | 7.9 | 7.8 | 42.9 | 3.0 | 3 | none |
-| Llama 4 Scout, v6e-256 x 2 | 15.4 | 9.9 | | | | |
-| Qwen 3.5 35B, v5p-128 | 16.4 | 11.6 | | | | |
+One collective of a large program is explained by what three seconds suffice for: the answer says how many
+changes were not compiled, and `--tries 3` compiles three, each as a whole. `--collective 0` is what is asked
+beyond *compiled* (here loading and partitioning), reading and compiling with notes included; processor
+seconds, before and now in one run, 2026-11-28, 15 processes waiting for two cores. `why` is of the day before, at
+real-time priority, beside compiling again.
 
-So one collective of a step of 10,000 ops costs no change by itself: the answer says how many
-were not compiled, and `--tries 3` compiles three, each as a whole. Llama 4 Scout and Qwen 3.5
-were the only scanned steps above 10 s (10.4 to 12.8); they take 8.0 to 10.3 since large programs
-are tried both ways only where loops gain enough, and new objects are not read after a pass (load
-3; up to a third more beside a test suite). The table of all steps is older than this; bytes and
-launches of the 21 that were compared are the same, and so are the peaks of the two slow ones (no
-others were compared); Scout on v6e and Qwen 3.5 35B on v5p-128 send 0.8% more since.
+| step | ops | compiled | now | `--collective 0` | now | changes | now | `why` |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Llama 3.1 8B, v5p-64 | 3,216 | 1.0 | 0.8 | 3.2 | 2.6 | 3 | 3 | 1.9 |
+| DeepSeek 3, v6e-256 x 2 | 10,297 | 2.9 | 2.9 | 16.0 | 1.6 | 3 | none | 4.8 |
+| gpt-oss 120B, v5p-128 | 12,826 | 7.9 | 5.2 | 48.9 | 3.5 | 3 | none | 12.9 |
+| Gemma 3 4B, v6e-256 x 2 | 25,378 | 7.9 | 7.8 | 42.9 | 3.0 | 3 | none | 11.9 |
+| Llama 4 Scout, v6e-256 x 2 | | 15.4 | 9.9 | | | | | |
+| Qwen 3.5 35B, v5p-128 | | 16.4 | 11.6 | | | | | |
+
+The last two were the only scanned steps above 10 s; they take 7.5 to 10.3 since large programs are tried both ways,
+where shardings contradict each other, only where loops gain enough, and new objects are not read after a
+pass. Their rows in the first table were measured anew on 28 November, the others are older. Bytes and
+launches of the 21 that were compared are the same; Scout on v6e and Qwen 3.5 35B on v5p-128 send 0.8% more.
 """
 
 TTNN = """\
 ## Text to ttnn, beside XLA's compilation
 
-`chrt -f 5 python benchmarks/text_to_ttnn.py`: the JAX corpus with random shardings over
+`chrt -f 5 python benchmarks/xla/text_to_ttnn.py`: the JAX corpus with random shardings over
 2 x 4 devices and the sharded models; processor seconds of warm processes, from the text
 to ttnn text, and from the same text to what XLA makes of it for eight CPU devices, without
 JAX's tracing and lowering.
@@ -571,11 +562,10 @@ def table(options: argparse.Namespace) -> None:
             for path in answers
         }
     )
-    print(HEAD.replace("{dates}", " to ".join(dict.fromkeys((dates[0], dates[-1])))))
-    print(f"| {' | '.join(columns)} |")
-    print(f"|{' --- |' * len(columns)}")
+    lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
     wrong: list[str] = []
     seconds: list[float] = []
+    compiled = above = 0
     for path in programs(options):
         out = path.with_suffix(".answer.json")
         if not out.exists():
@@ -594,7 +584,10 @@ def table(options: argparse.Namespace) -> None:
         theirs = "-"
         if hlo.exists():
             listed = list_hlo_collectives(hlo.read_text(), about["devices"])
-            theirs = bytes_text(sum(one.bytes_per_device for one in listed))
+            total = sum(one.bytes_per_device for one in listed)
+            theirs = bytes_text(total)
+            compiled += 1
+            above += answer["bytes"] > total
         slices = f" x {about['slices']}" if about["slices"] > 1 else ""
         row = (
             about["model"],
@@ -613,13 +606,18 @@ def table(options: argparse.Namespace) -> None:
             f"{times['report']:.1f}" if "report" in times else "-",
             f"{answer['report_kib']:,}" if "report_kib" in answer else "-",
         )
-        print(f"| {' | '.join(row)} |")
-    if seconds:
-        seconds.sort()
-        median = seconds[len(seconds) // 2]
-        print(
-            f"\n{len(seconds)} steps; median {median:.1f} s, most {seconds[-1]:.1f} s."
-        )
+        lines.append(f"| {' | '.join(row)} |")
+    result = RESULT.format(
+        steps=len(seconds),
+        median=sorted(seconds)[len(seconds) // 2],
+        most=max(seconds),
+        refused=len(wrong) or "none",
+        compiled=compiled,
+        above=above or "none",
+    )
+    shown = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    print(HEAD.replace("{dates}", shown).replace("{result}", result))
+    print("\n".join(lines))
     refused = sorted(options.directory.glob("*.err"))
     refused = [path for path in refused if not path.with_suffix(".json").exists()]
     asked = {

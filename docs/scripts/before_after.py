@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images" / "before-after"
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "speed")]
 
 from models import lower  # noqa: E402
 

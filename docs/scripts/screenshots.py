@@ -34,7 +34,7 @@ SIZE = {"width": 1440, "height": 860}
 
 LAYERS = """\
 import sys
-sys.path.insert(0, "benchmarks")
+sys.path.insert(0, "benchmarks/speed")
 from models import lower
 print(lower(12, "train", scanned={scanned}).as_text(debug_info=True))
 """

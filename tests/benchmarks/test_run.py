@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 
 import figures  # noqa: E402
 import history  # noqa: E402
@@ -17,7 +17,7 @@ from figures import Figures, Program  # noqa: E402
 
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
 
-SCRIPT = [sys.executable, str(ROOT / "benchmarks" / "run.py")]
+SCRIPT = [sys.executable, str(ROOT / "benchmarks" / "speed" / "run.py")]
 OPTIONS = "--layers 1 --kinds forward --rounds 1 --no-xla --no-others"
 
 

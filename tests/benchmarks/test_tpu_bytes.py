@@ -6,7 +6,7 @@ from pathlib import Path
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
-from tpu_bytes import Bytes, Program  # noqa: E402
+from tpu.bytes import Bytes, Program  # noqa: E402
 
 SIZE = 64 * 64 * 4
 

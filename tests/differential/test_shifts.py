@@ -18,7 +18,7 @@ from ttxdsl.interpreters.runtime.run import run_module
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "xla"))
 
 import compare_xla_corpus
 

@@ -10,7 +10,7 @@ from tests.differential import parallel_models, sharded_models
 from tests.sampling import sampled
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "xla"))
 
 import compare_xla  # noqa: E402
 
@@ -35,7 +35,7 @@ def test_every_program_is_on_the_page():
 
 @pytest.mark.parametrize("name", sampled(NAMES, 8))
 def test_the_page_is_fresh(name: str):
-    """If this fails for the better: `python benchmarks/compare_xla.py --write`."""
+    """If this fails for the better: `python benchmarks/xla/compare_xla.py --write`."""
     moved = compare_xla.our_collectives(compare_xla.programs()[name])
     assert compare_xla.sent(moved) == page_bytes()[name][0]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "xla"))
 
 import compare_xla_corpus  # noqa: E402
 
@@ -31,7 +31,7 @@ def test_every_program_that_moves_more_has_a_reason():
 
 @pytest.mark.fuzz
 def test_the_table_is_fresh():
-    """If this fails for the better: `python benchmarks/compare_xla_corpus.py --write`."""
+    """If this fails for the better: `python benchmarks/xla/compare_xla_corpus.py --write`."""
     rows = page_rows()
     texts = {k: v for k, v in compare_xla_corpus.sharded_texts().items() if k in rows}
     for name, moved in compare_xla_corpus.our_side(texts).items():

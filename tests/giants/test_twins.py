@@ -16,7 +16,7 @@ from tests.giants.twins import TWINS, settings
 PYTHON = os.environ.get("TTXDSL_MAXTEXT_PYTHON")
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "evidence" / "giants.md"
-EXPORTER = ROOT / "benchmarks" / "maxtext_step.py"
+EXPORTER = ROOT / "benchmarks" / "tpu" / "maxtext_step.py"
 TOPOLOGY = "v6e-8"
 
 

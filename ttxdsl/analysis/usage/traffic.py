@@ -15,7 +15,7 @@ says of buffers, which the peak of memory is of,
   computes two windows in a kernel, one from either side, and moves what is not cut again for
   each pair: the whole result if the sum is gathered, the whole of the other operand else.
 
-Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu_bytes.py`; docs/evidence/plan.md
+Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu/bytes.py`; docs/evidence/plan.md
 has the errors).
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-BENCHMARK = Path(__file__).parents[4] / "benchmarks" / "iopddl.py"
+BENCHMARK = Path(__file__).parents[4] / "benchmarks" / "doctor" / "iopddl.py"
 
 
 def module() -> Any:

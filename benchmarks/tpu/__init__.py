@@ -1,0 +1,1 @@
+"""What the TPU's compiler says of programs, without a chip."""
