@@ -132,7 +132,11 @@ func.func @main(%x: {WHOLE}, %w: tensor<3x3x64x64xf32>) -> {WHOLE} {{
   %1 = stablehlo.negate %0 : {WHOLE}
   %2 = stablehlo.reshape %1 : ({WHOLE}) -> {GROUPS}
   %3 = stablehlo.reduce(%2 init: %z) applies stablehlo.add across dimensions = [1, 2, 4] : ({GROUPS}, tensor<f32>) -> {STATISTICS}
-  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 3] : ({STATISTICS}) -> {GROUPS}
+  %k = stablehlo.constant dense<4096.0> : tensor<f32>
+  %n = stablehlo.subtract %k, %z : tensor<f32>
+  %c = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> {STATISTICS}
+  %m = stablehlo.divide %3, %c : {STATISTICS}
+  %4 = stablehlo.broadcast_in_dim %m, dims = [0, 3] : ({STATISTICS}) -> {GROUPS}
   %5 = stablehlo.subtract %2, %4 : {GROUPS}
   %6 = stablehlo.reshape %5 : ({GROUPS}) -> {WHOLE}
   %7 = stablehlo.cbrt %6 : {WHOLE}
@@ -169,6 +173,27 @@ def test_split_features_end_with_their_statistics():
     other = bytes_at["stablehlo.custom_call"] - bytes_at["stablehlo.convolution"]
     result = 8 * 32 * 32 * 128 * 4  # 64 features take the columns of a tile
     assert 0 <= other - result < 1 << 14
+
+
+def test_features_that_are_split_for_means_are_no_copy():
+    """What sums are divided by is a constant; `jnp.var` subtracts from a count."""
+    text = NORMALIZED.replace("dim %n,", "dim %k,")
+    module = parse_program(text, make_context())
+    split, _ = (op for op in all_ops(module) if isinstance(op, stablehlo.ReshapeOp))
+    assert not splits_features(split)
+
+
+def test_rows_of_a_table_are_a_copy_for_gathers_alone():
+    table, rows = "tensor<65536x64xf32>", "tensor<1024x64xf32>"
+    text = f"""
+func.func @main(%t: {table}, %i: tensor<1024x1xi32>) -> ({rows}, {table}) {{
+  %0 = "stablehlo.gather"(%t, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 64>}}> : ({table}, tensor<1024x1xi32>) -> {rows}
+  %1 = stablehlo.cbrt %t : {table}
+  return %0, %1 : {rows}, {table}
+}}
+"""
+    gather, update, _ = profile_of(text).points
+    assert gather.bytes - update.bytes == 65536 * 128 * 4  # 64 of 128 columns
 
 
 TABLES = "tensor<2x64x64xf32>"

@@ -145,9 +145,11 @@ def stored_shape(value: SSAValue) -> tuple[int, ...]:
 def splits_features(op: Operation) -> bool:
     """Whether a reshape splits features that a convolution laid along the columns of tiles.
 
-    It is a copy, laid out anew: group normalization reads it, and what is computed again for its
-    gradient is made of it (libtpu 0.0.52: `f32[16,64,64,192]{2,1,3,0}` of a convolution's
-    `{3,0,2,1}`, for each normalization of a U-Net).
+    XLA moves the split behind the sums of a group normalization, but not if what they are divided
+    by is no constant, as in `jnp.var`, which subtracts from a count: then it is a copy, laid out anew,
+    and what is computed again for its gradient is made of it (libtpu 0.0.52, v5e and v6e, batches of 8
+    and 64: `f32[8,64,64,128]{2,1,3,0}` of a convolution's `{3,0,2,1}` in three of eight ways to write
+    one; a U-Net).
     """
     if not isinstance(op, stablehlo.ReshapeOp):
         return False
@@ -157,7 +159,36 @@ def splits_features(op: Operation) -> bool:
     split = next((d for d, size in enumerate(before) if size != after[d]), -1)
     if after[split] * after[split + 1] != before[split]:
         return False
-    return split in _features(op.operand)
+    return split in _features(op.operand) and _is_divided_by_count(op.result)
+
+
+def _is_divided_by_count(value: SSAValue) -> bool:
+    """Whether sums of a value, or of what it is computed with, are divided by no constant."""
+    group, seen = [value], {value}
+    for member in group:  # it grows
+        sums = [op for op, _ in uses(member) if isinstance(op, stablehlo.ReduceOp)]
+        if any(_is_quotient(op.results[0]) for op in sums):
+            return True
+        if len(group) < _MOST_VALUES:
+            new = [other for other in _alike(member) if other not in seen]
+            seen.update(new)
+            group += new
+    return False
+
+
+def _is_quotient(total: SSAValue) -> bool:
+    """Whether a sum is divided by a number that the program computes."""
+    for op, index in uses(total):
+        if isinstance(op, stablehlo.BroadcastInDimOp) and _is_quotient(op.result):
+            return True
+        if isinstance(op, stablehlo.DivOp) and not index:
+            count = op.rhs.owner
+            if isinstance(count, stablehlo.BroadcastInDimOp):
+                count = count.operand.owner
+            is_number = isinstance(count, Operation) and not shape_of(count.results[0])
+            if is_number and not isinstance(count, stablehlo.ConstantOp):
+                return True
+    return False
 
 
 def read_joined(op: Operation, buffer: SSAValue) -> SSAValue:
