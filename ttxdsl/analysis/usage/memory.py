@@ -245,7 +245,7 @@ class _Counter:
         self.tile = fusion.compiler.tile if fusion is not None else None
         self.orders = fusion is not None and fusion.compiler.orders_arguments
         self.converts = fusion is not None and fusion.compiler.converts_before_loops
-        self.layouts = Layouts(module)
+        self.layouts = Layouts(module, fusion.windows if fusion else None)
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []

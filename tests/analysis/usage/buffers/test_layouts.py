@@ -85,6 +85,31 @@ def test_an_argument_is_copied_to_the_layout_of_its_convolution():
     assert "value" in {copy.kind for copy in copies}
 
 
+@pytest.mark.parametrize(
+    ("groups", "windows", "columns"),
+    [([range(8)], 8, {0}), ([range(8), range(8, 16)], 1, {0, 3})],
+)
+def test_convolutions_whose_weights_are_gathered_are_windows_of_features(
+    groups: list[range], windows: int, columns: set[int]
+):
+    """Eight features a window take the columns of a tile, and 64 images are less."""
+    images, part = IMAGES.replace("16x", "64x", 1), KERNEL.replace("64", "8", 1)
+    module = parse_program(
+        f"""
+func.func @main(%x: {images}, %p: {part}) -> {images} {{
+  %w = "stablehlo.all_gather"(%p) <{{all_gather_dim = 2 : i64, replica_groups = dense<{[*map(list, groups)]}> : tensor<{len(groups)}x8xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> : ({part}) -> {KERNEL}
+  %1 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({images}, {KERNEL}) -> {images}
+  return %1 : {images}
+}}
+""",
+        make_context(),
+    )
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
+    fusion = Fusion(TPU)
+    assert fusion.windows(op) == windows
+    assert Layouts(module, fusion.windows).columns(op.lhs) == columns
+
+
 @pytest.mark.parametrize("patches", [196, 256])
 def test_scores_have_a_dimension_of_their_matrix_along_columns(patches: int):
     # 128 images would fit the columns without padding

@@ -196,7 +196,7 @@ class Fusion:
 
     def windows(self, op: Operation) -> int:
         """Return how many windows a product has in a loop with its collective, or 1."""
-        if not self.compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
+        if not self.compiler.windows or not isinstance(op, PRODUCTS):
             return 1
         return max(self._scattered(op), *(self._gathered(v, op) for v in op.operands))
 
@@ -222,7 +222,7 @@ class Fusion:
         return 1
 
     def _windows_of(self, message: Operation, product: Operation) -> int:
-        size, least = sent_among(message), self.compiler.flops_while_sent
+        size, least = sent_among(message, product), self.compiler.flops_while_sent
         part = max(map(value_bytes, (*message.operands, *message.results))) / size
         is_hidden = product_flops(product) >= least * part
         return size if is_hidden and size in self.compiler.windows else 1
@@ -262,8 +262,7 @@ class Fusion:
         readers = [use for result in op.results for use in uses(result)]
         storing = [user for user, index in readers if not self._takes_in(user, index)]
         windowed = all(
-            isinstance(user, stablehlo.DotGeneralOp) and user.parent is op.parent
-            for user in storing
+            isinstance(user, PRODUCTS) and user.parent is op.parent for user in storing
         )
         return storing if windowed and len(storing) < len(readers) else []
 
@@ -475,9 +474,9 @@ class Fusion:
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
-        if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
+        if isinstance(op, PRODUCTS) and self._is_windowed(op):
             if (count := self._scattered(op)) > 1:
-                return window_types(op.result, count, is_sum=True)
+                return window_types(op.results[0], count, is_sum=True)
             count, whole = max(
                 ((self._gathered(value, op), value) for value in op.operands),
                 key=lambda pair: pair[0],

@@ -346,7 +346,7 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     scattered = [
         number
         for number, op in enumerate(ops[:-1])
-        if isinstance(op, stablehlo.DotGeneralOp) and fusion.is_scattered(op)
+        if isinstance(op, PRODUCTS) and fusion.is_scattered(op)
     ]
     at_once = set(scattered[: round((1 - fusion.waiting) * len(scattered))])
     dependent = set(depends_on_carried(ops)) if is_turn else set[Operation]()
@@ -366,7 +366,7 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
 
     is_behind_head = not has_layers
     for number, op in enumerate(ops[:-1]):
-        is_product = isinstance(op, stablehlo.DotGeneralOp)
+        is_product = isinstance(op, PRODUCTS)
         places = [chain_of[v] for v in operands_in(op) if v in chain_of]
         if is_product and fusion.is_scattered(op):
             waits_for_all = (
