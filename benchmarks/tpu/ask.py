@@ -43,19 +43,28 @@ def lowered(built, topology, axes):
     from jax.experimental import mesh_utils, topologies
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-    devices = topologies.get_topology_desc(topology, platform="tpu").devices
+    # the two cores of a chip of v4 are one device, as on a pod
+    of_chip = {"chip_config_name": "megacore"} if topology.startswith("v4") else {}
+    devices = topologies.get_topology_desc(topology, platform="tpu", **of_chip).devices
     # as `jax.make_mesh` orders them: neighbours on an axis have a link
-    ordered = mesh_utils.create_device_mesh(tuple(axes.values()), devices)
+    ordered = mesh_utils.create_device_mesh(
+        tuple(axes.values()), devices, allow_split_physical_axes=True
+    )
     mesh = Mesh(ordered, tuple(axes))
     f, arguments, spec, options = built()
-    shardings = jax.tree.map(
-        lambda s: NamedSharding(mesh, s),
-        spec,
-        is_leaf=lambda s: isinstance(s, PartitionSpec),
-    )
+
+    def placed(specs):
+        return jax.tree.map(
+            lambda s: NamedSharding(mesh, s),
+            specs,
+            is_leaf=lambda s: isinstance(s, PartitionSpec),
+        )
+
     # a step's state stays where it is
+    if "out_shardings" in options:
+        options = options | {"out_shardings": placed(options["out_shardings"])}
     with jax.set_mesh(mesh):
-        step = jax.jit(f, in_shardings=shardings, **options).lower(*arguments)
+        step = jax.jit(f, in_shardings=placed(spec), **options).lower(*arguments)
     return step, mesh
 
 

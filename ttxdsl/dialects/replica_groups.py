@@ -59,7 +59,7 @@ def device_groups(op: Operation, devices: int, partitions: int | None = None) ->
     Raises:
         ValueError: a process is named twice, or axes that the mesh does not have.
     """
-    groups, strategy = _listed(op)
+    groups, strategy = listed_groups(op)
     device_lists = expand_groups(groups, strategy, devices, partitions or devices)
     if not isinstance(op, stablehlo.CollectivePermuteOp):
         named = [process for group in device_lists for process in group]
@@ -136,7 +136,7 @@ def _count(module: ModuleOp, name: str) -> int:
     return cast("IntegerAttr[IntegerType]", attribute).value.data
 
 
-def _listed(op: Operation) -> tuple[Groups, Strategy]:
+def listed_groups(op: Operation) -> tuple[Groups, Strategy]:
     """Return the groups that a collective lists, and what their ids are."""
     if isinstance(op, stablehlo.CollectivePermuteOp):
         return op.pairs, _strategy(op)

@@ -245,12 +245,13 @@ class _Counter:
         self.tile = fusion.compiler.tile if fusion is not None else None
         self.orders = fusion is not None and fusion.compiler.orders_arguments
         self.converts = fusion is not None and fusion.compiler.converts_before_loops
-        self.layouts = Layouts(module)
+        self.layouts = Layouts(module, fusion.windows if fusion else None)
         self.offloaded = offloaded
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
         self.converted: dict[SSAValue, Allocation] = {}
+        self.in_rows: dict[SSAValue, Allocation] = {}
         self.repeated: defaultdict[Operation, list[Operation]] = defaultdict(list)
         """For a loop, the ops ahead of it whose results each of its turns makes anew."""
         self.gathered_again: dict[Operation, list[SSAValue]] = {}
@@ -332,27 +333,25 @@ class _Counter:
     def _copied_arguments(
         self, op: Operation, scope: Scope, index: int
     ) -> list[Allocation]:
-        """Return copies of the program's arguments in the layout that their readers want.
-
-        From their first reader on, all read the copy. A gather reads whole rows.
-        """
+        """Return copies of arguments as all readers from here on want them, or gathers, in rows."""
         copies: list[Allocation] = []
         for operand in op.operands if self.fusion else ():
             buffers = self.buffers_of.get(operand, ())
-            if not isinstance(operand, BlockArgument) or len(buffers) != 1:
+            if not isinstance(operand, BlockArgument) or operand in self.offloaded:
                 continue
-            (buffer,) = buffers
-            if buffer.kind != "argument" or not is_tensor(operand):
-                continue
-            if operand in self.offloaded:
+            if [b.kind for b in buffers] != ["argument"] or not is_tensor(operand):
                 continue
             size = self.size(operand.type, operand, operand)
             rows = rows_read(op, operand, self.tile) if self.orders else 0
-            if size > buffer.bytes or rows:
-                size = max(size, rows)
-                copy = Allocation(operand, operand.type, size, "value", scope, index)
-                self.buffers_of[operand] = (copy,)
-                copies.append(copy)
+            if rows and operand in self.in_rows:
+                self.in_rows[operand].last = index
+            elif size > buffers[0].bytes or rows:
+                new = (operand, operand.type, max(size, rows), "value", scope, index)
+                copies.append(Allocation(*new))
+                if rows:
+                    self.in_rows[operand] = copies[-1]
+                else:
+                    self.buffers_of[operand] = (copies[-1],)
         return copies
 
     def _converted_arguments(

@@ -1,5 +1,7 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
@@ -31,6 +33,22 @@ def donated_arguments(function: FuncOp) -> set[int]:
         for index, told in enumerate(function.arg_attrs or ())
         if any(name in told.data for name in DONATED)
     }
+
+
+def given_away(block: Block) -> list[BlockArgument]:
+    """Return the arguments of what a device runs that the caller gives away."""
+    around = block.parent_op()
+    values: Sequence[SSAValue] = block.args
+    if isinstance(around, sdy.ManualComputationOp):
+        values, around = around.operands, around.parent_op()
+    if not isinstance(around, FuncOp):
+        return []
+    donated = donated_arguments(around)
+    return [
+        inner
+        for inner, value in zip(block.args, values, strict=True)
+        if isinstance(value, BlockArgument) and value.index in donated
+    ]
 
 
 def is_argument(value: SSAValue) -> bool:

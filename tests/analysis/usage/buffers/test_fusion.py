@@ -144,6 +144,20 @@ def test_donated_arguments_hold_their_results():
     assert (kept, given) == (2 * SIZE, SIZE)
 
 
+def test_arguments_that_are_returned_are_the_place_of_no_other_result():
+    part = T.replace("64x64", "8x64")
+    body = f"""
+        %i = stablehlo.constant dense<0> : tensor<i32>
+        %0 = stablehlo.dynamic_update_slice %x, %p, %i, %i : ({T}, {part}, tensor<i32>, tensor<i32>) -> {T}
+        %1 = stablehlo.negate %y : {T}
+        return %0, %1 : {T}, {T}"""
+    arguments = f"%x: {T} {{jax.buffer_donor = true}}, %y: {T}, %p: {part}"
+    module = module_of(body, f"{T}, {T}", arguments)
+    profile = memory_profile(module, compiler=COMPILER)
+    # the other result has a buffer of its own throughout
+    assert profile.points[0].bytes >= profile.argument_bytes + SIZE
+
+
 @pytest.mark.parametrize(
     ("compiler", "is_fused"), [(TPU, True), (TPU_MEGACORE, False), (TPU_V6E, True)]
 )

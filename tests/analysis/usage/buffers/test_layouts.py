@@ -85,6 +85,31 @@ def test_an_argument_is_copied_to_the_layout_of_its_convolution():
     assert "value" in {copy.kind for copy in copies}
 
 
+@pytest.mark.parametrize(
+    ("groups", "windows", "columns"),
+    [([range(8)], 8, {0}), ([range(8), range(8, 16)], 1, {0, 3})],
+)
+def test_convolutions_whose_weights_are_gathered_are_windows_of_features(
+    groups: list[range], windows: int, columns: set[int]
+):
+    """Eight features a window take the columns of a tile, and 64 images are less."""
+    images, part = IMAGES.replace("16x", "64x", 1), KERNEL.replace("64", "8", 1)
+    module = parse_program(
+        f"""
+func.func @main(%x: {images}, %p: {part}) -> {images} {{
+  %w = "stablehlo.all_gather"(%p) <{{all_gather_dim = 2 : i64, replica_groups = dense<{[*map(list, groups)]}> : tensor<{len(groups)}x8xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> : ({part}) -> {KERNEL}
+  %1 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({images}, {KERNEL}) -> {images}
+  return %1 : {images}
+}}
+""",
+        make_context(),
+    )
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
+    fusion = Fusion(TPU)
+    assert fusion.windows(op) == windows
+    assert Layouts(module, fusion.windows).columns(op.lhs) == columns
+
+
 @pytest.mark.parametrize("patches", [196, 256])
 def test_scores_have_a_dimension_of_their_matrix_along_columns(patches: int):
     # 128 images would fit the columns without padding
@@ -132,7 +157,11 @@ func.func @main(%x: {WHOLE}, %w: tensor<3x3x64x64xf32>) -> {WHOLE} {{
   %1 = stablehlo.negate %0 : {WHOLE}
   %2 = stablehlo.reshape %1 : ({WHOLE}) -> {GROUPS}
   %3 = stablehlo.reduce(%2 init: %z) applies stablehlo.add across dimensions = [1, 2, 4] : ({GROUPS}, tensor<f32>) -> {STATISTICS}
-  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 3] : ({STATISTICS}) -> {GROUPS}
+  %k = stablehlo.constant dense<4096.0> : tensor<f32>
+  %n = stablehlo.subtract %k, %z : tensor<f32>
+  %c = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> {STATISTICS}
+  %m = stablehlo.divide %3, %c : {STATISTICS}
+  %4 = stablehlo.broadcast_in_dim %m, dims = [0, 3] : ({STATISTICS}) -> {GROUPS}
   %5 = stablehlo.subtract %2, %4 : {GROUPS}
   %6 = stablehlo.reshape %5 : ({GROUPS}) -> {WHOLE}
   %7 = stablehlo.cbrt %6 : {WHOLE}
@@ -169,6 +198,27 @@ def test_split_features_end_with_their_statistics():
     other = bytes_at["stablehlo.custom_call"] - bytes_at["stablehlo.convolution"]
     result = 8 * 32 * 32 * 128 * 4  # 64 features take the columns of a tile
     assert 0 <= other - result < 1 << 14
+
+
+def test_features_that_are_split_for_means_are_no_copy():
+    """What sums are divided by is a constant; `jnp.var` subtracts from a count."""
+    text = NORMALIZED.replace("dim %n,", "dim %k,")
+    module = parse_program(text, make_context())
+    split, _ = (op for op in all_ops(module) if isinstance(op, stablehlo.ReshapeOp))
+    assert not splits_features(split)
+
+
+def test_rows_of_a_table_are_a_copy_for_gathers_alone():
+    table, rows = "tensor<65536x64xf32>", "tensor<1024x64xf32>"
+    text = f"""
+func.func @main(%t: {table}, %i: tensor<1024x1xi32>) -> ({rows}, {table}) {{
+  %0 = "stablehlo.gather"(%t, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 64>}}> : ({table}, tensor<1024x1xi32>) -> {rows}
+  %1 = stablehlo.cbrt %t : {table}
+  return %0, %1 : {rows}, {table}
+}}
+"""
+    gather, update, _ = profile_of(text).points
+    assert gather.bytes - update.bytes == 65536 * 128 * 4  # 64 of 128 columns
 
 
 TABLES = "tensor<2x64x64xf32>"

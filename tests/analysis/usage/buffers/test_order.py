@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage import device
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import (
@@ -533,3 +534,33 @@ def test_a_gradient_that_is_transposed_in_the_end_waits_for_no_other_layer():
         ordered = scheduled(list(function.regions[0].block.ops), Fusion(compiler))
         order = [r.name_hint or "" for op in ordered for r in op.results]
         assert (order.index("product1") > order.index("e")) is is_late
+
+
+UPDATED = f"""
+func.func @main(%x: {T}, %w: {T} {{donated}}, %v: {T} {{donated}}) -> ({T}, {T}, {T}, {T}) {{{{
+  %0 = stablehlo.dot_general %x, %x, {DOT}
+  %1 = stablehlo.dot_general %0, %x, {DOT}
+  %2 = stablehlo.subtract %w, %0 : {T}
+  %3 = stablehlo.subtract %v, %1 : {T}
+  return %2, {{first}}, %3, {{second}} : {T}, {T}, {T}, {T}
+}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("donated", "others", "is_early"),
+    [
+        ("{jax.buffer_donor = true}", ("%w", "%v"), True),
+        ("", ("%w", "%v"), True),  # no more than the gradient
+        ("", ("%2", "%3"), False),
+    ],
+)
+def test_updates_run_when_their_gradients_are_there(
+    donated: str, others: tuple[str, str], is_early: bool
+):
+    """But for those that begin more than they end, of which each result has its place."""
+    text = UPDATED.format(donated=donated, first=others[0], second=others[1])
+    module = parse_program(text, make_context())
+    ops = list(entry_function(module).body.block.ops)
+    order = [ops.index(op) for op in scheduled(ops, Fusion(TPU))]
+    assert order == ([0, 2, 1, 3, 4] if is_early else [0, 1, 2, 3, 4])

@@ -124,7 +124,7 @@ def own_outputs(
     """
     free: defaultdict[int, list[Allocation]] = defaultdict(list)
     for buffer in arguments:
-        if not buffer.pinned:
+        if not buffer.pinned and buffer not in returned:  # else an output has its place
             free[buffer.bytes].append(buffer)
         buffer.pinned = True
     begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}

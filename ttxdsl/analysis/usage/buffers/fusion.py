@@ -238,8 +238,7 @@ class Fusion:
         readers = [use for result in op.results for use in uses(result)]
         storing = [user for user, index in readers if not self._takes_in(user, index)]
         windowed = all(
-            isinstance(user, stablehlo.DotGeneralOp) and user.parent is op.parent
-            for user in storing
+            isinstance(user, PRODUCTS) and user.parent is op.parent for user in storing
         )
         return storing if windowed and len(storing) < len(readers) else []
 
@@ -454,9 +453,9 @@ class Fusion:
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
-        if isinstance(op, stablehlo.DotGeneralOp) and self._is_windowed(op):
+        if isinstance(op, PRODUCTS) and self._is_windowed(op):
             if (count := self._windows.scattered(op)) > 1:
-                return window_types(op.result, count, is_sum=True)
+                return window_types(op.results[0], count, is_sum=True)
             count, whole = max(
                 ((self._windows.gathered(v, op), v) for v in op.operands),
                 key=lambda pair: pair[0],

@@ -31,7 +31,7 @@ from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
-from ttxdsl.dialects.replica_groups import device_groups, devices_of
+from ttxdsl.dialects.replica_groups import device_groups, devices_of, listed_groups
 from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of, value_bytes
 from ttxdsl.sharding.devices.replica_groups import groups_along
@@ -463,7 +463,9 @@ class Windows:
     - where further axes split the batch along the dimension that the collective's axes split: data
       beside FSDP (all of 9 meshes of one slice, and steps of two slices);
     - of an operand whose product sums over other devices, or has its other operand gathered:
-      weights beside a tensor axis (of some 150 products of 15 steps).
+      weights beside a tensor axis (of some 150 products of 15 steps);
+    - of a convolution, where the collective has a group for each of several parts of the mesh (three
+      of three ResNets and U-Nets with a second axis, and none of five without).
     """
 
     def __init__(self, compiler: Compiler) -> None:
@@ -472,7 +474,7 @@ class Windows:
 
     def of(self, op: Operation) -> int:
         """Return how many windows a product has in a loop with its collective, or 1."""
-        if not self._compiler.windows or not isinstance(op, stablehlo.DotGeneralOp):
+        if not self._compiler.windows or not isinstance(op, PRODUCTS):
             return 1
         return max(self.scattered(op), *(self.gathered(v, op) for v in op.operands))
 
@@ -498,6 +500,9 @@ class Windows:
         part = max(map(value_bytes, (*message.operands, *message.results))) / size
         is_hidden = product_flops(product) >= least * part
         if not is_hidden or size not in self._compiler.windows:
+            return 1
+        is_image = isinstance(product, stablehlo.ConvolutionOp)
+        if is_image and len(listed_groups(message)[0]) > 1:
             return 1
         return 1 if self._splits_part_of_batch(message, size) else size
 

@@ -11,7 +11,7 @@ the columns: `bf16[262144,4,64]{2,1,0:T(4,128)}`, and what is computed of four s
 32 times its bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -36,6 +36,8 @@ _MOST_VALUES = 256
 
 _COLUMNS = 128
 """Columns of a tile."""
+
+_TILE = (8, _COLUMNS)
 
 _ASKING = (
     stablehlo.ConvolutionOp,
@@ -76,7 +78,10 @@ def uses(value: SSAValue) -> Iterator[tuple[Operation, int]]:
 class Layouts:
     """The dimensions that may lie along the columns of tiles, by value."""
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(
+        self, module: ModuleOp, windows: Callable[[Operation], int] | None = None
+    ) -> None:
+        self._windows = windows
         # values that ask for columns pass that on to values of the same shape alone
         self._asking = {
             shape_of(value)
@@ -105,13 +110,49 @@ class Layouts:
             self._find(value)
         return self._columns[value]
 
+    def _of_windows(self, value: SSAValue) -> frozenset[int]:
+        """Return what a convolution in windows of its features wants along the columns.
+
+        It slices them, or writes them so: what is laid out best is a window (libtpu 0.0.52:
+        `bf16[64,56,56,256]{0,3,2,1}`, twice its bytes, of 64 images with 16 features a window).
+        """
+        if self._windows is None:
+            return frozenset()
+        ops = [use.operation for use in value.uses if use.index == 0]
+        if isinstance(value, OpResult):
+            ops.append(value.op)
+        for op in ops:
+            if not isinstance(op, stablehlo.ConvolutionOp):
+                continue
+            dims, kernel = op.dimension_numbers.data, op.rhs
+            while isinstance(kernel.owner, stablehlo.ConvertOp):
+                kernel = kernel.owner.operands[0]
+            batch, features = dims.input_batch_dimension, dims.input_feature_dimension
+            along = dims.kernel_input_feature_dimension
+            if value is op.result:
+                batch = dims.output_batch_dimension
+                features = dims.output_feature_dimension
+                along = dims.kernel_output_feature_dimension
+            gather = kernel.owner
+            if not isinstance(gather, stablehlo.AllGatherOp):
+                continue
+            is_sliced = gather.all_gather_dim.value.data == along
+            if is_sliced and (count := self._windows(op)) > 1:
+                window = [shape_of(value)[dim] for dim in (batch, features)]
+                window[1] //= count
+                by_batch, by_features = (
+                    tiled_bytes(window, element_of(value), _TILE, [at]) for at in (0, 1)
+                )
+                return frozenset([batch if by_batch < by_features else features])
+        return frozenset()
+
     def _find(self, value: SSAValue) -> None:
         """Look for who asks among what elementwise ops make of a value, or it of."""
         group = [value]
         seen = {value}
         columns: frozenset[int] | None = None
         for member in group:  # it grows
-            columns = columns or _asked_for(member)
+            columns = columns or self._of_windows(member) or _asked_for(member)
             if len(group) < _MOST_VALUES:
                 new = [other for other in _alike(member) if other not in seen]
                 seen.update(new)
@@ -145,9 +186,11 @@ def stored_shape(value: SSAValue) -> tuple[int, ...]:
 def splits_features(op: Operation) -> bool:
     """Whether a reshape splits features that a convolution laid along the columns of tiles.
 
-    It is a copy, laid out anew: group normalization reads it, and what is computed again for its
-    gradient is made of it (libtpu 0.0.52: `f32[16,64,64,192]{2,1,3,0}` of a convolution's
-    `{3,0,2,1}`, for each normalization of a U-Net).
+    XLA moves the split behind the sums of a group normalization, but not if what they are divided
+    by is no constant, as in `jnp.var`, which subtracts from a count: then it is a copy, laid out anew,
+    and what is computed again for its gradient is made of it (libtpu 0.0.52, v5e and v6e, batches of 8
+    and 64: `f32[8,64,64,128]{2,1,3,0}` of a convolution's `{3,0,2,1}` in three of eight ways to write
+    one; a U-Net).
     """
     if not isinstance(op, stablehlo.ReshapeOp):
         return False
@@ -157,7 +200,36 @@ def splits_features(op: Operation) -> bool:
     split = next((d for d, size in enumerate(before) if size != after[d]), -1)
     if after[split] * after[split + 1] != before[split]:
         return False
-    return split in _features(op.operand)
+    return split in _features(op.operand) and _is_divided_by_count(op.result)
+
+
+def _is_divided_by_count(value: SSAValue) -> bool:
+    """Whether sums of a value, or of what it is computed with, are divided by no constant."""
+    group, seen = [value], {value}
+    for member in group:  # it grows
+        sums = [op for op, _ in uses(member) if isinstance(op, stablehlo.ReduceOp)]
+        if any(_is_quotient(op.results[0]) for op in sums):
+            return True
+        if len(group) < _MOST_VALUES:
+            new = [other for other in _alike(member) if other not in seen]
+            seen.update(new)
+            group += new
+    return False
+
+
+def _is_quotient(total: SSAValue) -> bool:
+    """Whether a sum is divided by a number that the program computes."""
+    for op, index in uses(total):
+        if isinstance(op, stablehlo.BroadcastInDimOp) and _is_quotient(op.result):
+            return True
+        if isinstance(op, stablehlo.DivOp) and not index:
+            count = op.rhs.owner
+            if isinstance(count, stablehlo.BroadcastInDimOp):
+                count = count.operand.owner
+            is_number = isinstance(count, Operation) and not shape_of(count.results[0])
+            if is_number and not isinstance(count, stablehlo.ConstantOp):
+                return True
+    return False
 
 
 def read_joined(op: Operation, buffer: SSAValue) -> SSAValue:
