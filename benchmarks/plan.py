@@ -72,9 +72,10 @@ def row_of(path: Path) -> Row | None:
         kinds = tpu_bytes.Bytes(tpu_bytes.Program(text.read_text())).hbm().of_kinds
         moved = f"{plan.hbm_bytes / (kinds.total() - kinds['collective']):.2f}"
     programs = "".join(module.read_text() for module in PROGRAMS.rglob("*.py"))
-    by_hand = f"\ndef {path.stem}():" in programs
+    of_set = answer.get("half", "fit")
+    by_hand = of_set.startswith("drawn") or f"\ndef {path.stem}():" in programs
     return Row(
-        *(path.stem, "hand" if by_hand else "MaxText", answer.get("half", "fit")),
+        *(path.stem, "hand" if by_hand else "MaxText", of_set),
         f"{answer['devices']} {chip.name}",
         *(f"{theirs / 2**30:.4f}", f"{plan.memory.peak_bytes / 2**30:.4f}"),
         *(counted, moved, f"{seconds:.1f}"),
