@@ -6,14 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
+import plan
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-import plan  # noqa: E402
-from tpu.evidence import page  # noqa: E402
-from tpu.evidence.page import Row, Step  # noqa: E402
+from tpu.evidence import page
+from tpu.evidence.page import Row, Step
 
 
 def test_page_is_rendered_from_the_data():
@@ -26,16 +22,14 @@ def test_rows_are_of_known_sets_and_have_programs():
     keys = [(row.program, row.set) for row in rows]
     assert len(set(keys)) == len(keys)
     assert {row.set for row in rows} == set(page.sets())
-    sources = (BENCHMARKS / "tpu" / "programs").rglob("*.py")
-    programs = set(
-        re.findall(r"^def (\w+)\(\):", "".join(map(Path.read_text, sources)), re.M)
-    )
+    sources = "".join(map(Path.read_text, plan.PROGRAMS.rglob("*.py")))
+    programs = set(re.findall(r"^def (\w+)\(\):", sources, re.M))
+    families = set(re.findall(r"^@family\ndef (\w+)\(s\):", sources, re.M))
     lost = {row.program for row in rows if row.set == "blind 6"}
-    by_hand = {
-        row.program
-        for row in rows
-        if row.written == "hand" and not row.set.startswith("drawn")
-    }
+    by_hand = {row.program for row in rows if row.written == "hand"}
+    drawn = {row.program for row in rows if row.set.startswith("drawn")}
+    assert {name.split("_")[0] for name in drawn} <= families | {"decoder"}
+    by_hand -= drawn
     assert by_hand <= programs | lost
     assert not programs & {row.program for row in rows if row.written == "MaxText"}
 

@@ -1,12 +1,6 @@
 """Bytes of a program of the TPU's compiler: as XLA counts them, and through the HBM."""
 
-import sys
-from pathlib import Path
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-from tpu.bytes import Bytes, Program  # noqa: E402
+from tpu.bytes import Bytes, Program
 
 SIZE = 64 * 64 * 4
 

@@ -476,11 +476,17 @@ def test_masks_of_long_rows_are_stored_as_large_as_their_scores(
     """Beside the exponentials are scores, their factor and what the mask puts in their place."""
     q, k = f"tensor<{sequences}x8x64xf32>", f"tensor<{sequences}x{row}x64xf32>"
     wide, mask = (f"tensor<{sequences}x8x{row}x{t}>" for t in ("f32", "i1"))
-    for scaled, count in (("stablehlo.multiply %p, %f", 3), ("stablehlo.abs %p", 0)):
+    moved = f"stablehlo.transpose %p, dims = [0, 1, 2] : ({wide}) -> {wide}"
+    for scaled, count in (
+        ("stablehlo.multiply %t, %f", 3),
+        ("stablehlo.multiply %p, %f", 3),
+        ("stablehlo.abs %p", 0),
+    ):
         module = module_of(
             f"""
   %p = stablehlo.dot_general %q, %k, batching_dims = [0] x [0],
       contracting_dims = [2] x [2] : ({q}, {k}) -> {wide}
+  %t = {moved}
   %s = {scaled} : {wide}
   %n = stablehlo.select %m, %s, %f : {mask}, {wide}
   %d = stablehlo.subtract %n, %b : {wide}
@@ -612,7 +618,9 @@ def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
     assert streamed == [False, True, True]
 
 
-@pytest.mark.parametrize(("groups", "has_gradient"), [(4, True), (4, False), (0, True)])
+@pytest.mark.parametrize(
+    ("groups", "has_gradient"), [(4, True), (4, False), (1, True), (0, True)]
+)
 def test_grouped_scores_are_stored_where_their_gradient_is_made(
     groups: int, has_gradient: bool
 ):
@@ -657,7 +665,7 @@ def test_grouped_scores_are_stored_where_their_gradient_is_made(
     module = module_of(body + end, f"{q}, {m}", arguments)
     fusion = Fusion(TPU_MEGACORE)
     stored = [op.name for op in all_ops(module) if not fusion.is_fused(op)]
-    keeps_scores = bool(groups) and has_gradient
+    keeps_scores = groups > 1 and has_gradient
     assert ("stablehlo.exponential" in stored) is not keeps_scores
     # the probabilities of both products, never the scores in f32
     assert stored.count("stablehlo.convert") == 1

@@ -21,6 +21,7 @@
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from math import inf, prod
 from typing import cast
 
@@ -488,7 +489,7 @@ class Windows:
     def gathered(self, value: SSAValue, product: Operation) -> int:
         """Return among how many a value was gathered for a product in windows, or 1."""
         gather = _gather_of(value)
-        if gather is None or len([*uses_through_moves(gather.results[0])]) > 1:
+        if gather is None or _has_several_readers(gather):
             return 1
         others = (other for other in product.operands if other is not value)
         if any(map(_gather_of, others)) or _is_summed(product):
@@ -526,6 +527,11 @@ def _gather_of(value: SSAValue) -> Operation | None:
     """Return the all_gather whose result a value is, moved or not."""
     owner = behind_moves(value).owner
     return owner if isinstance(owner, stablehlo.AllGatherOp) else None
+
+
+def _has_several_readers(gather: Operation) -> bool:
+    """Whether more than one op reads what is gathered, moved or not."""
+    return len([*islice(uses_through_moves(gather.results[0]), 2)]) > 1
 
 
 def _is_summed(product: Operation) -> bool:
