@@ -342,20 +342,10 @@ class Counterfactuals:
         """Operands whole along the reduced axes; results split by them."""
         count = len(demand.rule.operands)
         at_stage_6 = self.collectives.at_stage_6
-        effective = [
-            old if new is None else new
-            for old, new in zip(demand.shardings, demand.wanted, strict=True)
-        ]
+        effective = demand.after
         for tensor in range(count, len(demand.values)):
             value, sharding = demand.values[tensor], effective[tensor]
-            known = next(
-                (
-                    sharding_of_other
-                    for sharding_of_other in effective
-                    if sharding_of_other is not None
-                ),
-                None,
-            )
+            known = next((other for other in effective if other is not None), None)
             if sharding is None and known is not None:
                 rank = len(demand.rule.tensors[tensor])
                 sharding = TensorSharding.fully_closed(known.mesh, rank)

@@ -147,6 +147,12 @@ class Demand:
     wanted: tuple[TensorSharding | None, ...]
     reduction: Axes = ()
 
+    @property
+    def after(self) -> list[TensorSharding | None]:
+        """The shardings with which the op runs."""
+        pairs = zip(self.shardings, self.wanted, strict=True)
+        return [old if new is None else new for old, new in pairs]
+
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
