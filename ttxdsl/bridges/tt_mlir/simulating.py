@@ -276,8 +276,6 @@ def _narrowed(value: Array, dtype: DType, *, paired: bool) -> Array:
     """Return a value as tt-mlir holds it: complex numbers are pairs, truth is a number.
 
     Args:
-        value: of the program.
-        dtype: what holds it.
         paired: whether 64 bits are two halves, the lower one first.
     """
     if is_complex(value.dtype) and not is_complex(dtype):

@@ -84,7 +84,6 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors quote the argument as typed and suggest close options.
 
     Args:
-        execute: runs the command.
         examples: command lines, one a line, that the help ends with.
     """
 
@@ -410,7 +409,6 @@ def print_json(data: Any, *, indent: int | None = 2) -> None:
     """Write one JSON value on standard output.
 
     Args:
-        data: the value.
         indent: None for one line, which takes a tenth of the time.
 
     Raises:

@@ -199,12 +199,6 @@ def check_text(
 
     Programs are separated by lines `// -----`; each has its own lines.
 
-    Args:
-        text: the file's.
-        source: what to call it.
-        trip_count: see `check_budget`.
-        chip: see `check_budget`.
-
     Raises:
         CompileError: there is no `COMM:` line with a limit, one is malformed, or a
             program that has one does not compile.
@@ -231,8 +225,6 @@ def check_program(
     Args:
         program: in any form; a global one is partitioned.
         limits: each a line as after `// COMM:`.
-        trip_count: see `check_budget`.
-        chip: see `check_budget`.
 
     Raises:
         CompileError: there are none, or see `check_budget`.

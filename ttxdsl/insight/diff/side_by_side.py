@@ -130,8 +130,6 @@ def match_collectives(
     Those that move nothing are left out. A permutation is matched by kind alone.
 
     Args:
-        ours: as they are counted.
-        theirs: the other compiler's.
         axes_of: the axes among which one of theirs runs, if its groups are such.
     """
     left: defaultdict[tuple[str, str], list[CountedCollective]] = defaultdict(list)

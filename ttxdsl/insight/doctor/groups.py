@@ -411,7 +411,6 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
 
     Args:
         function: StableHLO; its shardings are not looked at.
-        trip_count: how often loops turn of which the program does not say it.
     """
     module = function.parent_op()
     assert isinstance(module, ModuleOp)

@@ -301,8 +301,6 @@ def resized(
     """Return the program's own mesh with other sizes, those nearest to its own first.
 
     Args:
-        module: the program.
-        devices: how many there are.
         all_axes: whether axes of size one get other sizes, too.
 
     Raises:

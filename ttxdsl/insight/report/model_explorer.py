@@ -49,11 +49,7 @@ def graph_collection(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def node_data(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Three `ModelNodeData` by name: `bytes`, `sent` and `shardings`.
-
-    Args:
-        data: of a report, see `ttxdsl.insight.report.trace.data`.
-    """
+    """Three `ModelNodeData` by name: `bytes`, `sent` and `shardings`."""
     shardings: dict[str, Any] = {}
     held: dict[str, Any] = {}
     colors: dict[str, str] = {}

@@ -133,11 +133,7 @@ class Run:
             device: the per-device program in StableHLO.
             lowered: the same in ttnn.
             call: runs one of them.
-            trip_count: see `RunOutcome`.
             team: the processes that `call` had run it.
-            by: see `RunOutcome`.
-            chip: see `RunOutcome`.
-            slices: of chips with a network each.
         """
         start = time.perf_counter()
         results = call()
@@ -196,9 +192,6 @@ def run_program(
         arrays: one an argument; random ones if there are none.
         seed: of these.
         by: what makes one row of collectives.
-        trip_count: see `RunOutcome`.
-        limits: how far each run may go.
-        chip: see `RunOutcome`.
         slices: of chips with a network each.
 
     Raises:

@@ -165,8 +165,6 @@ def picture_of(
     Args:
         program: in any form.
         value: the name of a value in the text.
-        argument: the number of an argument, if it is that.
-        result: the same of a result.
         text: what the program was read from, if not as it prints.
         after: the number of the stage that left it so.
 

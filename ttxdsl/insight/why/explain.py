@@ -63,14 +63,9 @@ class Explainer:
     Args:
         module: the program before stage 1; it is not changed.
         text: what it was read from, for the names of values; None: as it prints.
-        source: what to call it.
-        pipeline: options of the thirteen stages.
-        machine: what it runs on, for times.
         tries: how many changes to compile for one collective, 0 for none; by the
             program's size, and of a large one its time, if None.
         keep: how many of those that help to tell.
-        trip_count: how often loops turn of which the program does not say it.
-        watch: sees the program at every stage.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -250,7 +245,6 @@ class Explainer:
 
         Args:
             number: in the order of `Program.collectives()`, from 0.
-            jobs: processes to compile changes in when that pays.
             executor: compiles them instead; the answer is the same.
 
         Raises:

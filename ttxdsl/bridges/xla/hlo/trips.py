@@ -177,7 +177,6 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
     """Return how often the loop of a line turns; None if the text does not say it.
 
     Args:
-        computations: by name.
         place: the computation that the line stands in.
         line: the `while`.
     """

@@ -162,15 +162,7 @@ def print_prescriptions(
     whole: bool = False,
     all_axes: bool = False,
 ) -> None:
-    """Print prescriptions and their code.
-
-    Args:
-        console: where to.
-        answer: what was found.
-        source: what the program is called.
-        whole: whether to list what was tried, too.
-        all_axes: whether to show axes of size one.
-    """
+    """Print prescriptions and their code."""
     before = answer.before
     mesh = mesh_words(answer.mesh, all_axes=all_axes)
     head = heading(

@@ -129,12 +129,7 @@ class _Messages:
 
 
 class Descent:
-    """A search for one problem.
-
-    Args:
-        problem: what is to be solved.
-        seed: of the random order of nodes.
-    """
+    """A search for one problem."""
 
     def __init__(self, problem: Problem, seed: int = 0):
         self._problem, self._random = problem, Random(seed)

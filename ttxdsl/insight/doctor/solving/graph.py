@@ -127,8 +127,6 @@ class Graph:
         """Return the problem on a mesh.
 
         Args:
-            axes: the mesh.
-            machine: for the seconds of ops.
             limit: bytes of a device, any if None.
         """
         return _problem(self, axes, machine, limit)

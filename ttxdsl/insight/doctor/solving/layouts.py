@@ -86,8 +86,6 @@ class Axes:
 
         Args:
             whole: the bytes of the value.
-            old: the layout that is there.
-            new: the layout that is needed.
         """
         if old == new:
             return 0.0

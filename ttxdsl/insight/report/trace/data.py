@@ -353,16 +353,10 @@ def trace_program(
     partitioned has no annotations, and so no reasons.
 
     Args:
-        program: as it was loaded.
-        pipeline: the options of the stages.
-        num_links: of ttnn collectives.
-        machine: what it runs on, for times.
-        trip_count: iterations of loops of which the program does not say it.
         on_step: called with the name of each step before it starts.
         chip: instead of the machine; times and memory are then those of a plan.
         slices: of chips with a network each.
         tries: changes to compile for the reason of a collective; None: no reasons.
-        jobs: processes to compile these in.
         all_axes: whether to show axes of size one, too.
         all_stages: whether to list what every stage and lowering made of it; None: of a
             program of at most `LARGE` ops.

@@ -55,12 +55,7 @@ class Graph:
 
 
 class _Path:
-    """The scopes around ops, each known by the one around it.
-
-    Args:
-        around: the path without the last scope; None of the whole program.
-        name: the last scope.
-    """
+    """The scopes around ops, each known by the one around it."""
 
     def __init__(self, around: "_Path | None" = None, name: ScopeName = _PROGRAM):
         self.around = around
@@ -99,17 +94,7 @@ class GraphBuilder:
         wholes: Wholes,
         words: Words,
     ):
-        """Take what is known of the module.
-
-        Args:
-            function: the entry function.
-            stacks: of its ops.
-            names: of values as they are printed.
-            layouts: where the layouts of values go.
-            keys: of ops in the listings.
-            wholes: of a program of one device, what its values are parts of.
-            words: in which its author knows it.
-        """
+        """Take what is known of the module."""
         self.function = function
         self.stacks = stacks
         self.names = names

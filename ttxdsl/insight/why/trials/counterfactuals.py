@@ -100,12 +100,6 @@ class Counterfactuals:
     """Compiles changes of one program and remembers what came of them.
 
     Args:
-        recorded: the compiled program.
-        collectives: its collectives.
-        pipeline: the options it was compiled with.
-        machine: for the time of collectives.
-        tries: how many changes to compile for one collective, at most.
-        trip_count: how often loops turn of which the program does not say it.
         budget: the time for `of`; None: as much as it takes.
     """
 
@@ -153,10 +147,7 @@ class Counterfactuals:
         takes long. With a budget they are compiled here, one by one, while there is time.
 
         Args:
-            traced: the collective.
-            jobs: processes to compile changes in when that pays.
             executor: compiles them instead; what is found is the same.
-
         """
         edits: dict[Change, Edit] = {}
         for edit in self._candidates(traced):

@@ -51,7 +51,6 @@ class Edit:
         """Change a copy of the program.
 
         Args:
-            module: the copy.
             mapped: its values, by those of the program.
         """
         value = None if self.value is None else mapped[self.value]
@@ -114,8 +113,6 @@ def changed(
     """A copy of a program with changes.
 
     Args:
-        original: the program.
-        edits: what is made, in order.
         prepare: is given the copy before it is changed.
     """
     mapped: dict[SSAValue, SSAValue] = {}

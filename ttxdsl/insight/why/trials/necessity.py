@@ -38,9 +38,6 @@ class Necessities:
     """Takes annotations of one program away and remembers what came of it.
 
     Args:
-        recorded: the compiled program.
-        annotations: what is written in it.
-        pipeline: the options it was compiled with.
         tries: how often to compile it with changes, at most.
         known: what is moved with changes that were compiled for their costs.
         budget: the time for it; None: as much as it takes.
@@ -70,7 +67,6 @@ class Necessities:
         """The annotations without which a collective is not there.
 
         Args:
-            traced: the collective.
             others: whether to look through hundreds of parameters too, and not only at
                 what chains lead to, what other collectives hang on, and small trees.
 

@@ -54,8 +54,6 @@ def respell(op: Operation, name: str, sharding: TensorSharding | None = None) ->
     """Replace an op by another spelling, which `spellings` names.
 
     Args:
-        op: to replace.
-        name: of the spelling.
         sharding: of the value that it depends on (`split_by`).
 
     Raises:

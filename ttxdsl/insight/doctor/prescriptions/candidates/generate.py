@@ -60,9 +60,6 @@ class Candidates:
 
     Args:
         module: the program before stage 1, on one mesh; it is not changed.
-        text: what it was read from, for the names of values.
-        source: what to call it.
-        pipeline: options of the thirteen stages.
         mesh: its own, with its name.
         machine: that it shall run on.
         keep: whether the mesh and all shardings that are written stay.

@@ -34,9 +34,6 @@ def layouts(
     """Yield the candidates of one mesh, those of small changes first.
 
     Args:
-        module: the program.
-        name: of the mesh.
-        mesh: its own.
         machine: whose links may differ along axes.
     """
     if mesh.device_ids:

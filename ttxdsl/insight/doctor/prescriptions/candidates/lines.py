@@ -159,10 +159,7 @@ class Lines:
     """The lines of one program.
 
     Args:
-        module: the program.
-        source: what its text is called.
         compiled: the program of one device, for what lines send.
-        names: of values.
     """
 
     def __init__(self, module: ModuleOp, source: str, compiled: ModuleOp, names: Names):
