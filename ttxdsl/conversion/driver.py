@@ -96,8 +96,6 @@ def run_passes(
     Whoever iterates may look at the module between the steps.
 
     Args:
-        ctx: the dialects.
-        module: the program.
         passes: to run in order.
         hooks: what is done besides.
         verify_each: check the module after each pass; the pipeline's stages are as its

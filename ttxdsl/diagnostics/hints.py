@@ -13,7 +13,6 @@ def near_hint(given: Iterable[str], names: Iterable[str], kind: str) -> str:
 
     Args:
         given: the unknown ones.
-        names: those that there are.
         kind: what they are called, in the plural: `axes`.
     """
     known = list(names)

@@ -104,8 +104,6 @@ def _is_same(
     """Whether a value of the first element is what another is of the second.
 
     Args:
-        value: the first.
-        other: the second.
         block: of the comparator; its arguments are pairs of elements.
         operands: those that the values are computed from are added.
     """

@@ -37,7 +37,6 @@ class Door(Generic[T]):
 
     Args:
         kind: what to call one in messages.
-        ours: the built-in lines.
     """
 
     def __init__(self, kind: str, ours: Mapping[str, str]) -> None:

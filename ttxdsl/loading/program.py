@@ -268,7 +268,6 @@ def program_text(
     """Return a module as MLIR text, which the C++ tools parse too; the last line ends.
 
     Args:
-        module: the program.
         locations: whether its ops say where they come from.
         positions: the same, and of those that do not say it where their text stood.
     """

@@ -227,7 +227,6 @@ def unproject_tensor(
 
     Args:
         mesh_ref: how the sharding shall name `mesh`.
-        mesh: the mesh of the axes.
         rule: the op's rule.
         mapping: the tensor's mapping in it.
         tensor: its factor shardings.

@@ -218,7 +218,6 @@ def prefix_fitting_factor(
         sharding: its sharding of the factor.
         sharded_before: the product of the sizes of the axes before this one.
         factor_size: the size of the factor.
-        mesh: the mesh of the axes.
 
     Returns:
         None if the axis is replicated or unreduced here, or would have to be added

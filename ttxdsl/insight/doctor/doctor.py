@@ -384,7 +384,6 @@ def diagnose(
         limit: how many candidates to compile at most; by the program's size if None.
         ignore_shardings: whether to remove the program's own shardings first.
         all_axes: whether axes of size one of the program's own mesh get other sizes, too.
-        trip_count: how often loops turn of which the program does not say it.
         chip: what each device is: then time and memory are a plan's, and its memory is
             the limit.
         slices: of the mesh with a network of chips each.

@@ -61,7 +61,6 @@ def product(x: Array, y: Array, dtype: elements.DType, count: int) -> Array:
     Args:
         x: the left sides.
         y: the right sides.
-        dtype: of the result.
         count: how many of the products are those of one device.
 
     Raises:

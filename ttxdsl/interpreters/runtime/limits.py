@@ -111,7 +111,6 @@ def beside_comparison(needs: Footprint, function: FuncOp, inputs: int = 1) -> Fo
 
     Args:
         needs: the footprint of a run.
-        function: the function that is run.
         inputs: how many inputs there are, at least one.
     """
     types = function.function_type

@@ -118,7 +118,6 @@ def mesh_words(mesh: Mesh, *, all_axes: bool = False) -> str:
     """Return a mesh in words: `data=2 x model=4`.
 
     Args:
-        mesh: the mesh.
         all_axes: whether to name axes of size one, too.
     """
     axes = [(name, size) for name, size in mesh.axes if all_axes or size > 1]

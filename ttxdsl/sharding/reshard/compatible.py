@@ -85,7 +85,6 @@ def common_factor_axes(
         projection: the factor shardings as they are.
         rule: the op's rule.
         tensor_sizes: the number of elements of each operand, then of each result.
-        mesh: the mesh of the axes.
     """
     compatible = compatible_axes(projection, rule)
     if compatible is not None:

@@ -144,7 +144,6 @@ def _cut_again(
     """Let slices cut what they read out of less.
 
     Args:
-        program: the program.
         less: what all devices have now.
         dim: the dimension that was gathered.
         read: what slices read.

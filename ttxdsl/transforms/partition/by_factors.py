@@ -366,8 +366,6 @@ def localize_by_factors(
     """Write the local form of an op that works on any part of its operands.
 
     Args:
-        ctx: the localizer.
-        op: the op.
         division: how devices share it out, if not as the tables of rules say.
         whole: factors that cannot be shared out here although others like it can.
         operands: what the op works on, if not its operands as they lie.

@@ -406,7 +406,6 @@ class Emitter:
             mesh: the mesh of the axes. Where its devices are not in natural order,
                 the index is looked up in a constant.
             axes: the axes; along none of them every device has index 0.
-            device: the id of the device.
         """
         if not axes:
             return self.position(0)

@@ -148,7 +148,6 @@ def cut(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[tuple[Axes, ...],
     Args:
         axes: the axes that split the dimension.
         sizes: the sizes of its factors; their product is the size of the dimension.
-        mesh: the mesh of the axes.
 
     Returns:
         The axes of each factor, and those that fit nowhere.

@@ -198,7 +198,6 @@ class Localizer:
         """Return the layout on the mesh of a value with a global type and a sharding.
 
         Args:
-            type_: the global type.
             sharding: None is replicated.
             where: the op to blame.
             what: the value to blame, for example `argument 0`.
@@ -349,8 +348,6 @@ class Localizer:
         """Write `op` again with local operands and local result types.
 
         Args:
-            op: the old op.
-            operands: what it works on now.
             layouts: how its results lie then; one a result.
             properties: properties that differ from those of `op`.
             regions: its regions; if left out, copies of those of `op`.
@@ -611,8 +608,6 @@ def uneven_error(
     """Return the refusal of a dimension that its axes do not divide.
 
     Args:
-        layout: how the value lies.
-        dim: the dimension.
         where: the op to blame.
         what: the value's name in the message.
         otherwise: more that would help.

@@ -74,7 +74,6 @@ class LayoutTable:
 
         Args:
             mesh: the mesh that the sharding names.
-            sharding: of the tensor.
             manual: mesh axes along which the program is written per device, so that
                 the tensor is another one for each position along them.
         """

@@ -464,8 +464,6 @@ class DeviceProgram:
         """Copy an op of one result onto other operands, ahead of itself.
 
         Args:
-            op: the op.
-            operands: what it works on now.
             sizes: the dimensions of the result that now have another size.
             before: where to write it instead.
         """

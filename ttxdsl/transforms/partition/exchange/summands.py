@@ -47,9 +47,6 @@ def counted_once(
     """Return a start value on all devices that counts once when parts are combined.
 
     Args:
-        ctx: the localizer.
-        local: the value.
-        mesh: that of the axes; None without any.
         axes: those along which results are partial.
         combine: how they join.
     """

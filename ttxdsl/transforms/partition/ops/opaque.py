@@ -32,8 +32,6 @@ def replicated(
     """Gather everything, compute the op whole everywhere, and cut the results.
 
     Args:
-        ctx: the localizer.
-        op: the op.
         reason: why, as the warning says it.
 
     Raises:

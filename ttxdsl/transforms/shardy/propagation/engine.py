@@ -79,7 +79,6 @@ class Propagation:
     other strategies and directions; `finish` puts the outcome into the IR.
 
     Args:
-        module: the module; changed in place.
         conservative: forbid sub-axes and uneven shardings that are not there yet.
         history: takes note of where each axis comes from. Without it nothing is
             recorded and nothing is slower.

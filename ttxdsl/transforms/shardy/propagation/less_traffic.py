@@ -181,7 +181,6 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         """Propagate, and where both ways are tried, take the cheaper one to its end.
 
         Args:
-            ctx: the dialects.
             module: the program, which is changed.
             go_on: takes a program from behind stage 6 to its end.
 
