@@ -32,7 +32,7 @@ from ttxdsl.insight.why.trials.compiling import (
     compile_plainly,
 )
 from ttxdsl.insight.why.trials.edits import Edit, changed
-from ttxdsl.insight.why.trials.recording import Demand, Recorded
+from ttxdsl.insight.why.trials.recording import Demand
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.processes import spread
@@ -105,20 +105,18 @@ class Counterfactuals:
 
     def __init__(
         self,
-        recorded: Recorded,
         collectives: WhyCollectives,
         pipeline: TTStableHLOPipelinePass,
-        machine: Machine,
-        tries: int = 16,
-        trip_count: int | None = None,
-        budget: TimeBudget | None = None,
+        tries: int,
+        trip_count: int | None,
+        budget: TimeBudget | None,
     ):
-        self.recorded = recorded
+        self.recorded = collectives.recorded
         self.collectives = collectives
         self.places: Places = collectives.places
-        self.annotations = Annotations(recorded, collectives.places)
+        self.annotations = Annotations(self.recorded, self.places)
         self.pipeline = pipeline
-        self.machine = machine
+        self.machine = collectives.machine
         self.tries = tries
         self.trip_count = trip_count
         self.budget = budget
