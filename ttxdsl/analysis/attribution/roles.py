@@ -23,7 +23,7 @@ from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, enclosing
 
 _PRODUCTS = (
     stablehlo.ConvolutionOp,
@@ -375,10 +375,8 @@ def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:
     known: dict[Operation, Roles] = {}
     pairs: list[tuple[Operation, Roles]] = []
     for op in collective_ops(module):
-        function = op.parent_op()
-        while not isinstance(function, FuncOp):
-            assert function is not None, "ops that run are in a function"
-            function = function.parent_op()
+        function = enclosing(op, FuncOp)
+        assert function is not None, "ops that run are in a function"
         if function not in known:
             known[function] = Roles(function)
         pairs.append((op, known[function]))

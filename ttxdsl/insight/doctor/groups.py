@@ -24,6 +24,7 @@ from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.diagnostics.errors import Frame, source_frame
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import enclosing
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.devices.mesh import MOST_DEVICES
 from ttxdsl.sharding.factors import OpShardingRule
@@ -467,11 +468,7 @@ def _steps_through(touch: Touch) -> bool:
         op, stablehlo.DynamicSliceOp | stablehlo.DynamicUpdateSliceOp
     ):
         return False
-    while (parent := op.parent_op()) is not None:
-        if isinstance(parent, stablehlo.WhileOp):
-            return True
-        op = parent
-    return False
+    return enclosing(op, stablehlo.WhileOp) is not None
 
 
 def _products(function: FuncOp, family_of: dict[Dim, int]) -> Iterator[Product]:

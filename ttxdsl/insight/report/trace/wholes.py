@@ -16,7 +16,7 @@ from ttxdsl.analysis.attribution.nodes import Value
 from ttxdsl.analysis.attribution.origins import Origins, joined_parts
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ancestors
 
 
 @dataclass(slots=True)
@@ -100,11 +100,9 @@ class Wholes:
 
 def _manual_around(op: Operation) -> tuple[str, ...]:
     axes: list[str] = []
-    around = op.parent_op()
-    while around is not None:
+    for around in ancestors(op):
         if isinstance(around, sdy.ManualComputationOp):
             axes[:0] = around.manual_axes.data
-        around = around.parent_op()
     return tuple(axes)
 
 

@@ -11,10 +11,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import argument_name
-from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     Candidate,
@@ -159,11 +157,9 @@ def _candidate(
     lines: list[str] = []
     places: list[SourcePlace] = []
     for index, dims in sorted(new.items()):
-        argument = function.body.block.args[index]
-        name = argument_name(function, index)
-        frame = source_frame(unmarked(argument.location))
-        places.append(SourcePlace(name, None, frame.position if frame else None))
-        lines.append(f'"{name}": {_described(module, function, index, dims)}')
+        places.append(SourcePlace.of_argument(function, index))
+        described = _described(module, function, index, dims)
+        lines.append(f'"{places[-1].name}": {described}')
     names = tuple(place.name for place in places)
     edits = tuple(
         Edit(
