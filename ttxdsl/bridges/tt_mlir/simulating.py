@@ -363,11 +363,7 @@ def _reference(module: ModuleOp, inputs: Sequence[ArrayLike]) -> _Reference:
 
 @np.errstate(all="ignore")
 def check_stages(
-    answer: Answer,
-    program: str | ModuleOp,
-    inputs: Sequence[ArrayLike],
-    *,
-    stages: Sequence[str] = STAGES,
+    answer: Answer, program: str | ModuleOp, inputs: Sequence[ArrayLike]
 ) -> tuple[StageCheck, ...]:
     """Each stage of what tt-mlir made of a program against the program on one device.
 
@@ -375,7 +371,6 @@ def check_stages(
         answer: what `compile_text` said of the program's text.
         program: the text, or the module that it was parsed to.
         inputs: one global array an argument of the program.
-        stages: those to run; a stage that tt-mlir did not reach is left out.
 
     Raises:
         CompileError: the program itself cannot be read or run with these inputs.
@@ -394,8 +389,6 @@ def check_stages(
             stage_module = parse_program(text, stage)
             if boundary is None:
                 boundary = _boundary(device_module(stage_module))
-            if stage not in stages:
-                continue
             check = _check(stage, stage_module, boundary, reference, blame=not blamed)
         except CompileError as error:
             why = f"cannot be read: {error.message}"

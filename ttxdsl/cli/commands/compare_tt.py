@@ -131,10 +131,8 @@ def _collectives(rows: tuple[CollectiveRow[CountedCollective], ...]) -> Table:
     table = Table("collective", "among", "ours", "tt-mlir alone", "")
     table.title, table.title_justify = "Collectives, bytes a device", "left"
     for row in rows:
-        sides = (
-            _side(row.ours, row.our_count, row.our_bytes),
-            _side(row.theirs, row.their_count, row.their_bytes),
-        )
+        both = zip((row.ours, row.theirs), row.counts, row.bytes, strict=True)
+        sides = (_side(*side) for side in both)
         table.add_row(row.kind, row.among, *sides, row.label.said_of("tt-mlir"))
     return table
 

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.usage.device import compiler_on
 from ttxdsl.cli import main
-from ttxdsl.cli.console import print_lines_hint, print_remarks
+from ttxdsl.cli.console import print_lines_hint, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_chip_options,
@@ -21,7 +21,7 @@ from ttxdsl.cli.options.machines import (
 from ttxdsl.cli.programs import read_input, read_module
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import collect_remarks, doing
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.insight.doctor.doctor import (
     Diagnosis,
     default_limit,
@@ -118,13 +118,7 @@ def _seconds_left(options: argparse.Namespace) -> float:
 def _searched(
     options: argparse.Namespace, module: ModuleOp, text: str, source: str
 ) -> Prescriptions:
-    work = "compiling the program"
-
-    def on_step(compiled: int, helping: int) -> None:
-        nonlocal work
-        work = f"compiling changes ({compiled} done, {helping} help)"
-
-    with doing(lambda: work):
+    with progress("compiling the program") as step:
         return prescribe(
             module,
             text=text,
@@ -137,7 +131,9 @@ def _searched(
             jobs=options.jobs,
             seconds=_seconds_left(options),
             trip_count=options.trip_count,
-            on_step=on_step,
+            on_step=lambda compiled, helping: step(
+                f"compiling changes ({compiled} done, {helping} help)"
+            ),
         )
 
 
@@ -146,16 +142,9 @@ def _diagnose(options: argparse.Namespace) -> int:
     if options.keep:
         require_keepable(module)
     machine = machine_of_options(options)
-    meshes = "compiling meshes"
-
     goes_on = options.seconds is not None or options.chip is not None
     left = _seconds_left(options)
-
-    def on_step(done: int, total: int) -> None:
-        nonlocal meshes
-        meshes = f"compiling meshes ({done} of {total} done)"
-
-    with doing(lambda: meshes):
+    with progress("compiling meshes") as step:
         diagnosis = diagnose(
             module,
             options.devices,
@@ -168,7 +157,9 @@ def _diagnose(options: argparse.Namespace) -> int:
             all_axes=options.all_axes,
             trip_count=options.trip_count,
             jobs=options.jobs,
-            on_step=on_step,
+            on_step=lambda done, total: step(
+                f"compiling meshes ({done} of {total} done)"
+            ),
             until=monotonic() + (_FOR_MESHES * left if goes_on else left),
         )
     candidates = [row.candidate for row in (*diagnosis.rows, *diagnosis.refused)]

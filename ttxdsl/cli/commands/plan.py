@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ttxdsl.cli.console import doing, print_lines_hint, print_remarks, progress
+from ttxdsl.cli.console import print_lines_hint, print_remarks, progress
 from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import (
     add_axis_link_option,
@@ -37,15 +37,13 @@ def _chip(options: argparse.Namespace, program: Program) -> Chip:
 
 def _search(options: argparse.Namespace) -> int:
     """Compile batches, checkpoints and meshes; 1 if none of them fits."""
-    text = "compiling candidates"
-
-    def on_step(done: int, total: int) -> None:
-        nonlocal text
-        text = f"compiling candidates ({done} of {total} done)"
-
     program = read_as_program(options.file, options)
     chip = _chip(options, program)
-    with doing(lambda: text):
+    with progress("compiling candidates") as step:
+
+        def on_step(done: int, total: int) -> None:
+            step(f"compiling candidates ({done} of {total} done)")
+
         plans = program.plan_search(
             chip,
             flags.partition_options(options),

@@ -14,8 +14,6 @@ from ttxdsl.insight.doctor.meshes import (
     written_meshes,
 )
 
-_SHARDING = "sdy.sharding"
-
 
 def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
     """Give a program the meshes and the boundary shardings of another one.
