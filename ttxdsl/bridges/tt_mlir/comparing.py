@@ -89,7 +89,6 @@ class TtComparison:
     """A program through both compilers.
 
     Attributes:
-        source: its name.
         alone: tt-mlir on the program itself.
         through: tt-mlir on what our stages make of it.
         collectives: ours beside those that it puts in alone; None if it did not get

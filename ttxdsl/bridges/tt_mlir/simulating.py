@@ -79,7 +79,6 @@ class StageCheck:
     """The comparison of a stage with the program.
 
     Attributes:
-        stage: its name.
         ok: whether every result is what the program's is.
         max_abs: the largest difference of an element; None if it was not run.
         why: what is wrong: it gives other numbers, none to compare, or we cannot read

@@ -10,16 +10,7 @@ from rich.table import Table
 
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.cli.console import print_remarks
-from ttxdsl.cli.options.common import (
-    Parser,
-    add_json_option,
-    add_source_options,
-    add_stage_options,
-    add_trip_count_option,
-    print_json,
-    sizes,
-    unknown_name,
-)
+from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_module
 from ttxdsl.costs.units import bytes_text
@@ -181,7 +172,7 @@ def _of_folder(folder: Path, options: argparse.Namespace) -> int:
             str(path): {"error": row} if isinstance(row, str) else difference_data(row)
             for path, row in differences
         }
-        print_json(rows)
+        flags.print_json(rows)
     else:
         written = ", ".join(f"{name}={value}" for name, value in options.swapped)
         console = report_console()
@@ -198,7 +189,7 @@ def _option(text: str) -> tuple[str, str]:
     """`propagation=sdy-op-priority-propagate`."""
     name, mark, value = text.partition("=")
     if not mark or name not in _SWAPPED:
-        raise unknown_name(
+        raise flags.unknown_name(
             "option to swap", text, (f"{name}=PASS" for name in _SWAPPED)
         )
     return name, value
@@ -215,7 +206,7 @@ def execute(options: argparse.Namespace) -> int:
     left, right = sides
     answer = difference(left, right)
     if options.json:
-        print_json(difference_data(answer))
+        flags.print_json(difference_data(answer))
     else:
         print_difference(report_console(), answer, everything=options.all)
     return 0 if answer.is_equal else 1
@@ -223,7 +214,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `diff` and its options to the command line."""
-    parser: Parser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "diff",
         help="compare collectives, bytes and memory of two programs or shardings",
         description=(
@@ -246,7 +237,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--mesh-shape",
-        type=sizes,
+        type=flags.sizes,
         action="append",
         default=[],
         metavar="2,4",
@@ -267,9 +258,8 @@ def add_command(commands: Any) -> None:
         help="compare with the same program where propagation=PASS or reshards=PASS",
     )
     parser.flag("--all", "list each collective, those that are the same too")
-    add_stage_options(parser, *_OPTIONS)
-    add_source_options(parser)
+    flags.add_stage_options(parser, *_OPTIONS)
+    flags.add_source_options(parser)
     add_chip_options(parser)
-    add_trip_count_option(parser)
-    add_json_option(parser)
+    parser.shared("--trip-count", "--json")
     parser.set_defaults(parser=parser, error_code=_TROUBLE)

@@ -77,9 +77,7 @@ class BudgetExceededError(AssertionError):
         )
 
 
-def _communicates_along(
-    collective: CountedCollective, axes: Sequence[str], meshes: Sequence[Mesh]
-) -> bool:
+def _communicates_along(collective: CountedCollective, axes: Sequence[str]) -> bool:
     if collective.axes is None:
         return True
     names = {ref.name for ref in collective.axes}
@@ -176,7 +174,7 @@ def check_budget(
                 collective
                 for collective in collectives
                 if limit.kind in (None, collective.kind)
-                and _communicates_along(collective, limit.axes, meshes)
+                and _communicates_along(collective, limit.axes)
             ),
             key=lambda collective: -collective.bytes_per_device,
         )

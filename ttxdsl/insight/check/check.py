@@ -28,7 +28,6 @@ class Reproducer:
 
     Attributes:
         text: the file, with its RUN line.
-        failure: how the small program fails.
     """
 
     text: str

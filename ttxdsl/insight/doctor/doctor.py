@@ -106,14 +106,10 @@ class Diagnosis(Displayed):
     """The result of `diagnose`.
 
     Attributes:
-        devices: how many there are.
-        machine: what the time is modelled with.
-        analysis: the groups of dimensions.
         keeps_shardings: whether the program has shardings, which are kept.
         shapes: the shapes of meshes, largest axis first.
         operations: of the program on one device.
         rows: compiled, the best first: those that fit, then by time, memory, bytes.
-        refused: what the compiler refuses.
         untried: candidates that were not compiled, in the order of the estimate.
         arguments: the name and the rank of each argument.
         becomes: the result that an argument becomes, which is split as it is.

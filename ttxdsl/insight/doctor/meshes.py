@@ -319,6 +319,11 @@ def resized(
             meshes[0],
             hint="leave out --all-axes" if all_axes else None,
         )
+    return nearest_first(mesh, names, devices)
+
+
+def nearest_first(mesh: Mesh, names: Sequence[str], devices: int) -> list[Candidate]:
+    """Return a mesh with other sizes of some axes, those nearest to its own first."""
     own = [mesh.axis_size(name) for name in names]
 
     def distance(sizes: tuple[int, ...]) -> float:

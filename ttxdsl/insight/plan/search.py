@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial
-from math import log2
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,7 +23,7 @@ from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, factorizations
+from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, nearest_first
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import Variant
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
@@ -255,16 +254,7 @@ def _meshes(module: ModuleOp, devices: int) -> list[Candidate]:
     )
     most = {name for name, _ in named.most_common(_MOST_AXES)}
     names = [name for name, size in mesh.axes if size > 1 or name in most]
-    own = [mesh.axis_size(name) for name in names]
-
-    def distance(sizes: Sequence[int]) -> float:
-        pairs = zip(sizes, own, strict=True)
-        return sum(abs(log2(size / written)) for size, written in pairs)
-
-    return [
-        Candidate(tuple(zip(names, sizes, strict=True)))
-        for sizes in sorted(factorizations(devices, len(names)), key=distance)
-    ]
+    return nearest_first(mesh, names, devices)
 
 
 def _shardings(module: ModuleOp) -> Iterator[TensorSharding]:

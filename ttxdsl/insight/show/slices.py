@@ -108,7 +108,6 @@ class Picture(Displayed):
 
     Attributes:
         of: what the program is called.
-        program: as it is shown.
         value: the one that is shown; None for arguments and results.
         title: of arguments and results.
         unknown: words for a value without a sharding.

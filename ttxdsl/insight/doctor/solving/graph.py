@@ -329,9 +329,6 @@ class ShardingProblem:
     """A problem of shardings, and what its strategies mean.
 
     Attributes:
-        graph: the program.
-        axes: the mesh.
-        problem: for the solver.
         layouts: the layouts of each class of values.
     """
 

@@ -25,8 +25,6 @@ class Holding:
     """Memory that a node takes for a time.
 
     Attributes:
-        node: its place.
-        begin: the first time.
         end: the first time after the last.
         usages: the memory of each strategy.
     """

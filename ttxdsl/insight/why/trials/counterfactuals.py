@@ -257,7 +257,7 @@ class Counterfactuals:
         note = traced.inserted
         if note is not None and note.demand is not None:
             if traced.target is None:
-                yield from self._reductions(note.demand, traced)
+                yield from self._reductions(note.demand)
             else:
                 count = len(note.user.operands)
                 tensor = note.index + (count if note.side == "result" else 0)
@@ -327,7 +327,7 @@ class Counterfactuals:
                     at_stage_6(value), _following(demand, tensor, given, other)
                 )
 
-    def _reductions(self, demand: Demand, traced: TracedCollective) -> Iterator[Edit]:
+    def _reductions(self, demand: Demand) -> Iterator[Edit]:
         """Operands whole along the reduced axes; results split by them."""
         count = len(demand.rule.operands)
         at_stage_6 = self.collectives.at_stage_6

@@ -72,22 +72,15 @@ class Necessities:
                 for annotation in self._proven.values()
                 if annotation not in blamed
             ]
-            alone = [
-                annotation
-                for annotation in blamed
-                if self._gone(traced, axes, [annotation])
-            ]
-            if not alone:
+            for candidates in (blamed, fitting):
                 alone = [
                     annotation
-                    for annotation in fitting
+                    for annotation in candidates
                     if self._gone(traced, axes, [annotation])
                 ]
-            if alone:
-                self._proven.update(
-                    (annotation.edit.change, annotation) for annotation in alone
-                )
-                return tuple((annotation,) for annotation in alone)
+                if alone:
+                    self._proven.update((each.edit.change, each) for each in alone)
+                    return tuple((annotation,) for annotation in alone)
             least = self._least(traced, axes, blamed, others=others)
         except _Enough:
             return None
