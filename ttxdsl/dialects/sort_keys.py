@@ -19,7 +19,6 @@ class SortKey(NamedTuple):
     Attributes:
         value: it, computed of the first element.
         operands: of the sort, whose elements it is computed from.
-        compare: the comparison.
         descending: whether the greater one comes first.
     """
 

@@ -224,7 +224,6 @@ def text_of(data: bytes, source: str, sizes: Mapping[str, int] | None = None) ->
 
     Args:
         data: UTF-8 text, or a program that jaxlib reads, see `ttxdsl.loading.artifacts`.
-        source: what to call it in messages.
         sizes: of the symbolic dimensions of a program that `jax.export` wrote.
 
     Raises:

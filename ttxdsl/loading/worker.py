@@ -34,7 +34,6 @@ class WorkerEndedError(Exception):
 
     Attributes:
         log: what it printed.
-        code: its exit code, negative for a signal.
     """
 
     def __init__(self, log: str, code: int) -> None:

@@ -55,7 +55,6 @@ class _Facts(NamedTuple):
     """The facts about an op that has a sharding rule.
 
     Attributes:
-        rule: the rule.
         work: the number of its elementary operations.
         usable: the factors that can be split: each device has its part of every
             result, or a partial sum of it.

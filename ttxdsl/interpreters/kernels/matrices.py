@@ -59,8 +59,6 @@ def product(x: Array, y: Array, dtype: elements.DType, count: int) -> Array:
     """Products […, M, K] x […, K, N] in the type that `dtype` computes in.
 
     Args:
-        x: the left sides.
-        y: the right sides.
         count: how many of the products are those of one device.
 
     Raises:

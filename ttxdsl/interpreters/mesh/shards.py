@@ -215,7 +215,6 @@ class MeshShards(MeshAxes):
         """Return the whole value whose parts the devices hold, extent 1 along `axes`.
 
         Args:
-            x: local values.
             dims: how they split the whole one.
             unreduced: axes whose partial values are to be combined.
             axes: the axes to leave (all of the mesh unless given). Along those that
@@ -298,7 +297,6 @@ class MeshShards(MeshAxes):
         """Return every device's part of `x`, which a table says.
 
         Args:
-            x: the whole value.
             counts: how many parts each dimension is split in, evenly.
             part_of: for each position the number of its part, row-major over `counts`.
         """
@@ -339,7 +337,6 @@ class MeshShards(MeshAxes):
         """Return the whole value of which devices hold the parts that `place` gave them.
 
         Args:
-            x: local values.
             counts: how many parts each dimension is split in, evenly.
             part_of: for each position the number of its part, row-major over `counts`.
             summand_of: for each position the number of the summand of its part that

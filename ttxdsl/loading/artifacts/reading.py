@@ -30,7 +30,6 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
 
     Args:
         data: the file.
-        source: what to call it in messages.
         sizes: of the symbolic dimensions of an exported program, by name.
 
     Raises:

@@ -72,7 +72,6 @@ class _Candidate:
     """A sum of products that need not be sent.
 
     Attributes:
-        op: the sum.
         product: what makes the products.
         moves: of its operands.
         sends: the bytes of the sum.

@@ -145,8 +145,6 @@ def _cut_again(
 
     Args:
         less: what all devices have now.
-        dim: the dimension that was gathered.
-        read: what slices read.
         starts: for each owner, where in `less` the first place of its part would be.
     """
     replaced: list[SSAValue] = []

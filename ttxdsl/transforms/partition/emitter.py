@@ -86,7 +86,6 @@ class Emitter:
     """Appends StableHLO ops to a block, all at one source location.
 
     Attributes:
-        block: where ops go.
         location: the location of the ops to come.
     """
 

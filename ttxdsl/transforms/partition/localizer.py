@@ -199,7 +199,6 @@ class Localizer:
 
         Args:
             sharding: None is replicated.
-            where: the op to blame.
             what: the value to blame, for example `argument 0`.
 
         Raises:
@@ -609,7 +608,6 @@ def uneven_error(
 
     Args:
         where: the op to blame.
-        what: the value's name in the message.
         otherwise: more that would help.
     """
     size, shards = layout.shape[dim], layout.shards(dim)

@@ -113,7 +113,6 @@ class Windowed:
 
     Attributes:
         value: the operand.
-        dim: its dimension.
         at: the index of the dimension among those that the op pads.
         window: how many places each reaches over.
         stride: from the start of one to that of the next.

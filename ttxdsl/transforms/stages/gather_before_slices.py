@@ -31,9 +31,7 @@ class _Gathered(NamedTuple):
     """A slice along one split dimension whose users all gather it along that.
 
     Attributes:
-        op: the slice.
         reshards: what makes it whole.
-        sharding: what they make.
     """
 
     op: stablehlo.SliceOp

@@ -40,10 +40,8 @@ class _Carry:
     """A carry that grows.
 
     Attributes:
-        loop: the loop.
         index: of the carry.
         type: the type that it gets.
-        sharding: how it is split.
     """
 
     loop: stablehlo.WhileOp

@@ -224,7 +224,6 @@ class _Rewrite:
     """A rewrite of the shardings of a module to one mesh.
 
     Attributes:
-        mesh: that one.
         name: of it; None until it is declared.
         common: where the axes of others are in it; None if none are needed.
         apart: meshes that stay.

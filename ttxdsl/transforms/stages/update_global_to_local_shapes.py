@@ -99,8 +99,6 @@ def localize_wrapper(
     """Make the body of a wrapping computation local, in place.
 
     Args:
-        wrapper: what stage 9 made.
-        meshes: the meshes of the module by name.
         slices: collects the functions that are needed to slice by device.
         first_channel: the number of the first channel to use.
         strict: whether computing an op replicated, for want of knowledge, is an error.

@@ -82,7 +82,6 @@ class DeviceProgram:
     """One wrapped function body with local shapes.
 
     Attributes:
-        block: the ops that every device runs.
         nesting: its loops and branches.
         mesh: the devices.
         every_axis: all axes of the mesh.

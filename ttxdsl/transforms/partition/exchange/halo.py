@@ -66,7 +66,6 @@ class Halo(NamedTuple):
         high: how many from those behind.
         start: where the stretch of shard 0 begins, from the start of the shard.
         drift: how much later it begins with each shard.
-        size: its length.
         padding: what the op still pads with, before and behind.
     """
 

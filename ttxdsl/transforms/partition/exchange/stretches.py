@@ -228,7 +228,6 @@ def stretches(
 
     Args:
         starts: the place that each device reads first, in order of the shards.
-        length: how many it reads.
         filler: a scalar that stands outside of the dimension; None is zero, or any element
             where they are quantized (with one scale).
     """

@@ -48,7 +48,6 @@ def counted_once(
 
     Args:
         axes: those along which results are partial.
-        combine: how they join.
     """
     if mesh is None or not axes or combine.is_idempotent or combine.neutral is None:
         return local

@@ -31,7 +31,6 @@ class Running(NamedTuple):
     """A running combination along one dimension.
 
     Attributes:
-        dim: the dimension.
         combine: how elements join.
         backwards: whether it begins at the end.
     """

@@ -238,8 +238,6 @@ class History:
             op: the op that says that `target` is in the group.
             source: holds the sharding of the other member.
             target: holds the sharding of the member.
-            before: the member's sharding until now.
-            after: its sharding from now on.
         """
         old = () if before is None else before.sharding_axes
         member = sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, 0)
