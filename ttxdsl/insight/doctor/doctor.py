@@ -418,12 +418,10 @@ def diagnose(
     else:
         UnifyMeshesPass().apply(make_context(), module)
     keeps = has_shardings(module)
-    flat = module.clone()
-    InlinePass().apply(make_context(), flat)
+    _, flat = InlinePass().apply_to_clone(make_context(), module)
     if not keeps:
         module = flat
-    with_rules = flat.clone()
-    SupplyShardingRulesPass().apply(make_context(), with_rules)
+    _, with_rules = SupplyShardingRulesPass().apply_to_clone(make_context(), flat)
     analysis = analyze(entry_function(with_rules), trip_count)
 
     def solved() -> list[Candidate]:

@@ -175,8 +175,7 @@ def search(
     Raises:
         CompileError: the program has no mesh, or no candidate compiles.
     """
-    module = origin.module.clone()
-    UnifyMeshesPass().apply(make_context(), module)
+    _, module = UnifyMeshesPass().apply_to_clone(make_context(), origin.module)
     meshes = sdy.mesh_table(module).values()
     count = devices or max((mesh.total_size for mesh in meshes), default=1)
     programs = _with_remats(module)

@@ -71,8 +71,7 @@ class ConstantPlacesPass(ModulePass):
                 value.name_hint = result.name_hint
             Rewriter.inline_block(emit.block, InsertPoint.before(placed_op))
             result.replace_all_uses_with(value)
-            placed_op.detach()
-            placed_op.erase()
+            Rewriter.erase_op(placed_op)
 
 
 def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None:

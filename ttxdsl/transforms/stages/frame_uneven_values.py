@@ -458,8 +458,7 @@ class _Block:
             result.replace_all_uses_with(frame)
         for op in sorted(dead, key=lambda dead_op: order[dead_op], reverse=True):
             if all(result.first_use is None for result in op.results):
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
         return bool(roots)
 
 

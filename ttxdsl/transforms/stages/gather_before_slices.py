@@ -128,5 +128,4 @@ def _gather(
         sdy.set_sharding(op.result, wanted)
         for reshard in reshards:
             reshard.result.replace_all_uses_with(op.result)
-            reshard.detach()
-            reshard.erase()
+            Rewriter.erase_op(reshard)

@@ -302,6 +302,5 @@ def _replace(
         loop.results[at].replace_all_uses_with(new.results[place])
         if sharding is not None:
             sdy.set_sharding(new.results[place], sharding)
-    loop.detach()
-    loop.erase()
+    Rewriter.erase_op(loop)
     return new

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
     change_attributes,
@@ -159,11 +159,7 @@ def localize_wrapper(
     emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
 
     ctx.erase_unused_moves()
-    first = new.first_op
-    assert first is not None, "the terminator was just written"
-    for op in list(prefix.ops):
-        op.detach()
-        new.insert_op_before(op, first)
+    Rewriter.inline_block(prefix, InsertPoint.at_start(new))
     wrapper.body.detach_block(old)
     discard_block(old)
     writer.write_bodies()

@@ -403,6 +403,5 @@ class FitMeshPass(ModulePass):
         for function in ops_of_type(op, FuncOp):
             fitting.name_axes(function)
         for mesh_op in meshes[1:]:
-            mesh_op.detach()
-            mesh_op.erase()
+            Rewriter.erase_op(mesh_op)
         first.properties["mesh"] = sdy.MeshAttr(fit.new)

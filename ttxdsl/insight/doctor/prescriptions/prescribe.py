@@ -154,8 +154,7 @@ def prescribe(
     require_structured(module)
     require_tensors(entry_functions(module))
     require_sizes(module)
-    module = module.clone()
-    UnifyMeshesPass().apply(make_context(), module)
+    _, module = UnifyMeshesPass().apply_to_clone(make_context(), module)
     mesh_name, mesh = own_mesh(module)
     if keep:
         require_keepable(module)

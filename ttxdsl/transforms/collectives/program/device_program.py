@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from ttxdsl.analysis.attribution.origins import optimized
@@ -363,14 +364,7 @@ class DeviceProgram:
         source = op.operands[0]
         op.detach()
         self._sending.clear()
-        if isinstance(source, OpResult):
-            block = source.op.parent
-            assert block is not None
-            block.insert_op_after(op, source.op)
-        else:
-            block = source.owner
-            assert isinstance(block, Block) and block.first_op is not None
-            block.insert_op_before(op, block.first_op)
+        Rewriter.insert_op(op, _behind(source))
 
     def all_slice(
         self,
@@ -496,11 +490,7 @@ class DeviceProgram:
 
     def finish(self) -> None:
         """Write what devices know of their place at the start of the body."""
-        first = self.block.first_op
-        assert first is not None
-        for op in list(self._prefix.block.ops):
-            op.detach()
-            self.block.insert_op_before(op, first)
+        Rewriter.inline_block(self._prefix.block, InsertPoint.at_start(self.block))
 
 
 class _Writing:
@@ -523,16 +513,17 @@ class _Writing:
 
     def __exit__(self, *_: object) -> None:
         place = self._place
-        if isinstance(place, Operation):
-            before, block = place, place.parent
-        elif isinstance(place, OpResult):
-            before, block = place.op.next_op, place.op.parent
-        else:
-            block = place.owner
-            assert isinstance(block, Block)
-            before = block.first_op
-        assert block is not None and before is not None
+        is_op = isinstance(place, Operation)
+        point = InsertPoint.before(place) if is_op else _behind(place)
         for op in list(self._emitter.block.ops):
             op.detach()
-            block.insert_op_before(op, before)
-        self._program.has_new_ops(block)
+            Rewriter.insert_op(op, point)
+        self._program.has_new_ops(point.block)
+
+
+def _behind(value: SSAValue) -> InsertPoint:
+    """Return the place right behind what makes a value."""
+    if isinstance(value, OpResult):
+        return InsertPoint.after(value.op)
+    assert isinstance(value.owner, Block), "values are results or arguments"
+    return InsertPoint.at_start(value.owner)

@@ -63,8 +63,7 @@ def storages(module: ModuleOp) -> Iterator[Candidate]:
     """
     if not _may_be_stored(module):
         return
-    inlined = module.clone()
-    InlinePass().apply(make_context(), inlined)
+    _, inlined = InlinePass().apply_to_clone(make_context(), module)
     function = entry_function(inlined)
     kinds = list(_kinds(inlined, function))
     first = [choices[0] for choices in kinds]
