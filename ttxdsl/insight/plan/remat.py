@@ -152,9 +152,7 @@ class _Reader:
             elif use.operation is not self.loop.body.block.last_op:
                 raise CompileError("a saved value is not read layer by layer")
         for op in slices:
-            copy = _Copy(self, op).of(stack.update.update)
-            op.results[0].replace_all_uses_with(copy)
-            Rewriter.erase_op(op)
+            Rewriter.replace_op(op, [], [_Copy(self, op).of(stack.update.update)])
 
     def argument_of(self, value: SSAValue) -> BlockArgument:
         """Return the argument of the loop's body that is an outer value, maybe a new one."""

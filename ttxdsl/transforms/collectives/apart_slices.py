@@ -42,8 +42,7 @@ def _take_apart(op: Slice, dim: int) -> None:
         return
     others = _written(op, op.operand, [place for place in cut if place != dim])
     both = _written(op, others, [dim])
-    op.result.replace_all_uses_with(both)
-    Rewriter.erase_op(op)
+    Rewriter.replace_op(op, [], [both])
 
 
 def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:

@@ -127,5 +127,4 @@ def _gather(
         op.operands[0] = whole
         sdy.set_sharding(op.result, wanted)
         for reshard in reshards:
-            reshard.result.replace_all_uses_with(op.result)
-            Rewriter.erase_op(reshard)
+            Rewriter.replace_op(reshard, [], [op.result])
