@@ -12,7 +12,6 @@ def near_hint(given: Iterable[str], names: Iterable[str], kind: str) -> str:
     """Return the hint of an error about unknown names: those that are near, or all.
 
     Args:
-        given: the unknown ones.
         kind: what they are called, in the plural: `axes`.
     """
     known = list(names)

@@ -54,7 +54,6 @@ def random_inputs(
     """Return random arguments for which the program computes finite numbers.
 
     Args:
-        function: whose arguments they are.
         demands: what is asked of each argument; by default what the function asks.
     """
     generator = np.random.default_rng(seed)

@@ -125,8 +125,6 @@ def project(
     """Return the factor shardings of an op's operands and results.
 
     Args:
-        mesh: the mesh of all the shardings.
-        rule: the op's rule.
         shardings: of all operands, then all results; None is fully open, or fully
             closed with `closed_if_missing`.
     """
@@ -227,9 +225,6 @@ def unproject_tensor(
 
     Args:
         mesh_ref: how the sharding shall name `mesh`.
-        rule: the op's rule.
-        mapping: the tensor's mapping in it.
-        tensor: its factor shardings.
     """
     dims = tuple(
         _unproject_dim(mesh, rule.factor_sizes, dim, tensor.factors) for dim in mapping

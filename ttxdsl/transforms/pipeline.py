@@ -381,7 +381,6 @@ class TTStableHLOPipelinePass(ModulePass):
         Whoever iterates may look at the module between the stages.
 
         Args:
-            hooks: what is done besides.
             costs: what earlier stages found, to be told at the end.
 
         Raises:
@@ -570,7 +569,6 @@ class Version:
         """Return what prepares the program for a stage, see the module.
 
         Args:
-            number: of the stage.
             module: the program, as the stages before left it.
             written: the shardings that it came with; none after stage 4 of a run that
                 began after it.

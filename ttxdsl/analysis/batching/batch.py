@@ -108,7 +108,6 @@ class _Flow:
     when the op is visited again.
 
     Attributes:
-        facts: the ops with rules.
         count: how many devices share the split dimension.
         split: the split dimension of each value that has one.
         reduced: for each value that follows from reductions, which; one bit each.

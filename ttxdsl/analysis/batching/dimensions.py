@@ -78,7 +78,6 @@ class JoinedDimensions:
     """The groups of dimensions of a function, and what makes them.
 
     Attributes:
-        rules: the rule of each op that has one.
         touches: what ops do with their factors, and with each dimension alone if nothing
             is known of them; in program order.
     """

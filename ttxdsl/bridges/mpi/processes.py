@@ -278,7 +278,6 @@ class World:
         """Return the exit code of `work`, on all processes; 1 if it failed on any.
 
         Args:
-            work: what every process does.
             explain: the diagnostic of what it raised.
         """
         failure: str | None = None

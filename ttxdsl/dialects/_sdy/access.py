@@ -323,7 +323,6 @@ def set_func_shardings(
     Args:
         arguments: one entry an argument; an entry None removes the sharding. None
             leaves all arguments alone.
-        results: the same for results.
     """
     if arguments is not None:
         changes = enumerate(arguments)

@@ -138,7 +138,6 @@ def check_groups(
     Args:
         unique, complete: the numbers of the constraints.
         uniform: whether groups must have one size, so that no entry may be -1.
-        size: the size that groups must have.
     """
     groups = op.replica_groups
     if isinstance(groups, ReplicaGroupMeshAxesAttr):

@@ -102,7 +102,6 @@ def require_counts(
     """Refuse to compare with a guess, or to write one down.
 
     Args:
-        counted: what a limit counts.
         task: what cannot be done, for the message.
         position: of the limit, if it is written.
 

@@ -100,8 +100,6 @@ def check_steps(
         seeds: of random inputs; index-tagged inputs are tried besides.
         minimize: whether to look for a small program that shows a failure.
         seconds: how long to look for it.
-        limits: how far each run may go.
-        on_step: called before each step.
 
     Raises:
         CompileError: the program cannot be run as it is, or a step refuses it.

@@ -56,8 +56,6 @@ def cut_ops(
     """A copy of the module without some of its `cuttable_ops`.
 
     Args:
-        module: stays as it is.
-        indices: which ops to cut.
         with_status: whether new arguments need a shard status, which all have from
             stage 3 on.
     """

@@ -166,9 +166,6 @@ class Variant:
         """Return the figures of a changed program.
 
         Args:
-            change: its name.
-            usage: of the program on chips.
-            chip: what each device is.
             tokens: of all devices in a step; by default those of its batch.
             changed: what else is in its memory, as of `DeviceUsage.memory_with`.
         """
@@ -303,8 +300,6 @@ def plan_step(
     """Plan a per-device program on chips, without variants.
 
     Args:
-        usage: of the program on chips.
-        chip: what each device is.
         slices: parts of the mesh with a network of chips of their own.
         tokens: of all devices in a step; by default those of its batch.
         reasons: of the program, which are among the assumptions.

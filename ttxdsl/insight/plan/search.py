@@ -163,7 +163,6 @@ def search(
 
     Args:
         origin: the program as loaded, and its pipeline.
-        chip: what each device is.
         devices: of each mesh; as many as the program's own if None.
         slices: with a network of chips each.
         trip_count: how often loops turn of which the program does not say it.

@@ -251,7 +251,6 @@ class Summands:
         y: the right sides […, K, N], of the same type.
         sizes: dimensions of the products […, M, N], those that are merged apart again.
         order: of these in the result, the mesh's in front.
-        shape: of the result.
     """
 
     x: Array

@@ -84,7 +84,6 @@ class _Split:
     Attributes:
         atoms: the axes of the mesh, cut.
         used: for each dimension the atoms that split it, major first.
-        splitting: all of these.
         summed: those along which devices hold partial values, in order.
     """
 
@@ -109,7 +108,6 @@ class _ShardViews:
     """The devices' parts of values of one shape, as views of these.
 
     Attributes:
-        split: how they are split.
         shape: the shape with every dimension cut in its parts; without the atoms that
             take one of the parts, unless devices already hold values of their own.
         diagonals: pairs of such an atom and the parts that it takes.

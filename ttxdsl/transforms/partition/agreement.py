@@ -44,7 +44,6 @@ def agree(
     Args:
         local: the factors that devices can share out.
         values: operands, then results: what is moved.
-        mesh: that of everything that is split.
     """
     layouts = (*operands, *results)
     result_factors = {

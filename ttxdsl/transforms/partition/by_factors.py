@@ -48,9 +48,7 @@ class Plan(NamedTuple):
 
     Attributes:
         mesh: the mesh of everything that is split; None if nothing is.
-        operands: one layout an operand.
         results: one layout a result, before it is sliced.
-        axes: the axes of each local factor.
         partial: the axes along which results are partial.
         complete: axes of reduced factors along which operands are gathered instead.
     """

@@ -432,7 +432,6 @@ class Localizer:
         """One collective that only moves data.
 
         Args:
-            local: a whole result.
             step: its axes follow from the layout of `local`.
         """
         before = local.placed
@@ -604,12 +603,7 @@ def scaled_error(where: Operation, name: str = "") -> UnsupportedError:
 def uneven_error(
     layout: Layout, dim: int, where: Operation, name: str = "", otherwise: str = ""
 ) -> UnsupportedError:
-    """Return the refusal of a dimension that its axes do not divide.
-
-    Args:
-        where: the op to blame.
-        otherwise: more that would help.
-    """
+    """Return the refusal of a dimension that its axes do not divide."""
     size, shards = layout.shape[dim], layout.shards(dim)
     axes = ", ".join(f"{axis}={axis.size_in(layout.mesh)}" for axis in layout.axes[dim])
     below, above = size // shards * shards, -(-size // shards) * shards

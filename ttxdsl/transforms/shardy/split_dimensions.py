@@ -56,7 +56,6 @@ class SharedDimensions:
 
     Args:
         module: the program, its functions inlined.
-        entry: the function that it starts with.
     """
 
     def __init__(self, module: ModuleOp, entry: FuncOp):
@@ -452,10 +451,7 @@ def split_sharding(
 
     Args:
         given: the sharding of the value as it is.
-        dims: the dimensions that become several.
-        parts: their sizes.
         at: the part that gets the axes of a dimension.
-        meshes: by name.
 
     Returns:
         The sharding; None if axes do not divide that part.

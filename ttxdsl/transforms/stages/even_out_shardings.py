@@ -110,10 +110,7 @@ class _Whole:
 
     Attributes:
         where: the op that said so, later maybe one of the finished program.
-        location: of that op.
-        rank: the value's.
         size: what every device has of the dimension.
-        more_bytes: that this takes.
     """
 
     where: Operation

@@ -96,8 +96,6 @@ class _Choice(NamedTuple):
 
     Attributes:
         gained: the bytes that this spares.
-        roots: which.
-        planned: the frames of each.
     """
 
     gained: int

@@ -51,7 +51,6 @@ class _Named:
     """The meshes that a module declares, and the axes that it names.
 
     Attributes:
-        declared: by name.
         axes: of the meshes that shardings are over, the axes that they name.
         manual: the mesh of each manual computation, if it names one with axes.
     """

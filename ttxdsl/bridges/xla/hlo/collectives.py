@@ -272,7 +272,6 @@ def list_hlo_collectives(
 
     Args:
         hlo: the text of the partitioned module.
-        devices: of the whole mesh.
     """
     frames = _frames(hlo)
     collectives: list[HloCollective] = []

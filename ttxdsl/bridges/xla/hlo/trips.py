@@ -178,7 +178,6 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
 
     Args:
         place: the computation that the line stands in.
-        line: the `while`.
     """
     match = _OP.match(line)
     if match is None or match["kind"] != "while":

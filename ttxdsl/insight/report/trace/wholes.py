@@ -45,7 +45,6 @@ class Wholes:
 
         Args:
             function: of a global program with its shardings.
-            origins: of its ops.
             value_of: reads a value in regions that are manual on some axes.
         """
         ops = [op for op in all_ops(function) if op is not function]

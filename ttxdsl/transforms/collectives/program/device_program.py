@@ -84,8 +84,6 @@ class DeviceProgram:
 
     Attributes:
         nesting: its loops and branches.
-        mesh: the devices.
-        every_axis: all axes of the mesh.
     """
 
     def __init__(

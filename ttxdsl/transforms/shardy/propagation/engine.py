@@ -133,7 +133,6 @@ class Propagation:
         one, and no value is split more often than the devices' number has factors.
 
         Args:
-            strategy: how steps treat conflicts.
             ways: where shardings may travel; everywhere if None.
         """
         self._propagate_function_results(strategy)

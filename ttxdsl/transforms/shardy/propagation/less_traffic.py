@@ -290,9 +290,7 @@ def finished_copy(
     """Return a copy of a module with its shardings propagated; the module keeps its own.
 
     Args:
-        module: the module that is propagated in.
         propagation: the outcome, which is put into the IR this once.
-        way: says whether rules are kept.
     """
     written = _Written(module)
     propagation.finish(keep_rules=way.keep_sharding_rules)

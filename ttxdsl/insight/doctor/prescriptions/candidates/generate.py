@@ -58,8 +58,6 @@ class Candidates:
 
     Args:
         module: the program before stage 1, on one mesh; it is not changed.
-        mesh: its own, with its name.
-        machine: that it shall run on.
         keep: whether the mesh and all shardings that are written stay.
 
     Raises:

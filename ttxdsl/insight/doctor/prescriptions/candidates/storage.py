@@ -41,7 +41,6 @@ class _Stored(NamedTuple):
     """Dimensions of arguments that become several together.
 
     Attributes:
-        members: the dimensions.
         parts: the sizes that each becomes.
         part: the number of the one that gets its axes.
     """
