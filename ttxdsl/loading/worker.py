@@ -30,11 +30,7 @@ _PATIENCE = 2
 
 
 class WorkerEndedError(Exception):
-    """A worker has ended before it answered.
-
-    Attributes:
-        log: what it printed.
-    """
+    """A worker has ended before it answered; `log` is what it printed."""
 
     def __init__(self, log: str, code: int) -> None:
         super().__init__(log)

@@ -63,11 +63,7 @@ class TensorFactors:
     reduction: ReductionKind = ReductionKind.SUM
 
     def expand(self, factor: int, axes: Axes) -> bool:
-        """Shard a factor by `axes` if they go on from the axes it has.
-
-        Returns:
-            Whether the sharding changed.
-        """
+        """Shard a factor by `axes` if they go on from its own; whether it changed."""
         old = self.factors.get(factor)
         if old is None or not is_strict_prefix(old.axes, axes):
             return False
@@ -221,11 +217,7 @@ def unproject_tensor(
     mapping: TensorMapping,
     tensor: TensorFactors,
 ) -> TensorSharding:
-    """Return the tensor sharding of factor shardings, without priorities.
-
-    Args:
-        mesh_ref: how the sharding shall name `mesh`.
-    """
+    """Return the sharding over `mesh_ref` of factor shardings, without priorities."""
     dims = tuple(
         _unproject_dim(mesh, rule.factor_sizes, dim, tensor.factors) for dim in mapping
     )

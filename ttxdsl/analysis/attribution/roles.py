@@ -53,11 +53,7 @@ _DATA, _GRADIENT, _OPTIMIZER = 1, 2, 4
 
 
 class Roles:
-    """The roles of the values of a function without calls.
-
-    Args:
-        function: of a per-device program, or of a global one.
-    """
+    """The roles of the values of a function without calls, per-device or global."""
 
     def __init__(self, function: FuncOp):
         self._flow = flow = ValueFlow(function)

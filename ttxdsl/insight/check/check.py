@@ -24,11 +24,7 @@ from ttxdsl.loading.program import make_context, program_text
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A small program that shows a failure.
-
-    Attributes:
-        text: the file, with its RUN line.
-    """
+    """A small program that shows a failure, with its RUN line."""
 
     text: str
     failure: Failure

@@ -137,11 +137,7 @@ class Analysis:
     """The products that have the batch in their results."""
 
     def estimate(self, parts: dict[int, int]) -> Estimate:
-        """Estimate the work of one device from the rules alone.
-
-        Args:
-            parts: for each family that is split the number of parts.
-        """
+        """Estimate a device's work from the rules and the parts of each split family."""
 
         def share(families: frozenset[int]) -> int:
             return prod(parts.get(family, 1) for family in families)
@@ -408,11 +404,7 @@ class _Counts:
 
 
 def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
-    """The families of dimensions of a function with a body, free of calls.
-
-    Args:
-        function: StableHLO; its shardings are not looked at.
-    """
+    """The families of dimensions of a function without calls, shardings aside."""
     module = function.parent_op()
     assert isinstance(module, ModuleOp)
     runs = Runs(module, trip_count)

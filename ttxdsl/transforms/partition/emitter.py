@@ -83,11 +83,7 @@ def _sorted(entries: Mapping[str, Attribute]) -> Mapping[str, Attribute]:
 
 
 class Emitter:
-    """Appends StableHLO ops to a block, all at one source location.
-
-    Attributes:
-        location: the location of the ops to come.
-    """
+    """Appends StableHLO ops to a block, all at one source `location`."""
 
     def __init__(self, block: Block, location: LocationAttr):
         self.block = block

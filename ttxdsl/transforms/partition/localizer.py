@@ -429,11 +429,7 @@ class Localizer:
         return self.emitter.scaled(index, layout.local_shape[dim])
 
     def step(self, local: Local, step: Collective) -> Local:
-        """One collective that only moves data.
-
-        Args:
-            step: its axes follow from the layout of `local`.
-        """
+        """One collective that only moves data, along axes that its layout implies."""
         before = local.placed
         writer = self.collectives
         if isinstance(step, CollectivePermute):

@@ -52,11 +52,7 @@ _HANDS_ON = (
 
 
 class SharedDimensions:
-    """The dimensions of a program that become several together.
-
-    Args:
-        module: the program, its functions inlined.
-    """
+    """The dimensions of a program, all inlined, that become several together."""
 
     def __init__(self, module: ModuleOp, entry: FuncOp):
         self._module, self._entry = module, entry

@@ -71,11 +71,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Reversed:
-    """A value whose places are those of an operand in the opposite order.
-
-    Attributes:
-        dims: all dimensions that are reversed.
-    """
+    """A value whose places are an operand's in the opposite order along all `dims`."""
 
     value: SSAValue
     dims: tuple[int, ...]

@@ -92,11 +92,7 @@ _WINDOWED = (stablehlo.ConvolutionOp, stablehlo.ReduceWindowOp)
 
 
 class _Choice(NamedTuple):
-    """Roots that are made of frames.
-
-    Attributes:
-        gained: the bytes that this spares.
-    """
+    """Roots that are made of frames, and the bytes that this spares (`gained`)."""
 
     gained: int
     roots: list[Root]

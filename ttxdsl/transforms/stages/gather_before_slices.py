@@ -28,11 +28,7 @@ from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
 class _Gathered(NamedTuple):
-    """A slice along one split dimension whose users all gather it along that.
-
-    Attributes:
-        reshards: what makes it whole.
-    """
+    """A slice along a split dimension whose users all gather it by `reshards`."""
 
     op: stablehlo.SliceOp
     reshards: Sequence[sdy.ReshardOp]

@@ -268,11 +268,7 @@ def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | 
 def list_hlo_collectives(
     hlo: str, devices: int, trip_count: int | None = None
 ) -> list[HloCollective]:
-    """Return the collectives of a compiled program in order, async ones by their start.
-
-    Args:
-        hlo: the text of the partitioned module.
-    """
+    """Return the collectives of a partitioned module's text, async by their start."""
     frames = _frames(hlo)
     collectives: list[HloCollective] = []
     computations, places = computations_of(hlo)

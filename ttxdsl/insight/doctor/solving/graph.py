@@ -124,11 +124,7 @@ class Graph:
     def problem(
         self, axes: Axes, machine: Machine, limit: float | None = None
     ) -> "ShardingProblem":
-        """Return the problem on a mesh.
-
-        Args:
-            limit: bytes of a device, any if None.
-        """
+        """Return the problem on a mesh of devices with `limit` bytes, any if None."""
         return _problem(self, axes, machine, limit)
 
 

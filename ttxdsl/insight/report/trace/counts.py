@@ -57,11 +57,7 @@ def count_program(
     trip_count: int | None,
     words: Words,
 ) -> Counts:
-    """Count the program of one device.
-
-    Args:
-        chip: whose compiler's memory is counted, None for what the text says.
-    """
+    """Count the program of one device, its memory as the chip's compiler, if given."""
     usage = DeviceUsage(module, machine, compiler_on(chip, machine), trip_count)
     collectives = usage.collectives
     roles = collective_roles(module)

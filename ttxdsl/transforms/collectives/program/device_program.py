@@ -80,11 +80,7 @@ class NumberedDevices:
 
 
 class DeviceProgram:
-    """One wrapped function body with local shapes.
-
-    Attributes:
-        nesting: its loops and branches.
-    """
+    """One wrapped function body with local shapes, and the `nesting` of its loops."""
 
     def __init__(
         self,
