@@ -43,6 +43,8 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.stacks import Stacks
 from ttxdsl.analysis.attribution.words import Words
+from ttxdsl.analysis.calls.call_graph import MAIN
+from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.usage.device import known_chip, machine_on
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
@@ -446,17 +448,10 @@ def _entry(module: ModuleOp) -> FuncOp:
     functions = [
         op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration
     ]
-    public = [
-        f
-        for f in functions
-        if f.sym_visibility is None or f.sym_visibility.data != "private"
-    ]
-    for function in functions:
-        if function.sym_name.data == "main":
-            return function
-    if not (public or functions):
+    if not functions:
         raise CompileError("the module has no function to show", module)
-    return (public or functions)[0]
+    main = [function for function in functions if function.sym_name.data == MAIN]
+    return [*main, *entry_functions(module), *functions][0]
 
 
 def _node_data(node: TraceNode) -> dict[str, Any]:
