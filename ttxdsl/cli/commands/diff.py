@@ -2,9 +2,8 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from rich.table import Table
@@ -41,7 +40,7 @@ class _Plan:
     path: Path
     shape: tuple[int, ...] = ()
     donor: Path | None = None
-    swapped: Mapping[str, str] = MappingProxyType({})
+    swapped: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def side(self, options: argparse.Namespace) -> Side:
         """Compile it."""
