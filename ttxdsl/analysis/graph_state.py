@@ -10,6 +10,7 @@ from xdsl.ir import Operation, OpResult
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
+from ttxdsl.ir.traversal import enclosing
 
 
 def leaves_axes_free(manual: sdy.ManualComputationOp) -> bool:
@@ -65,10 +66,7 @@ def computes_nothing(function: FuncOp) -> bool:
 
 def computation_around(op: Operation) -> sdy.ManualComputationOp | None:
     """The innermost manual computation that an op is in."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, sdy.ManualComputationOp):
-        parent = parent.parent_op()
-    return parent
+    return enclosing(op, sdy.ManualComputationOp)
 
 
 def is_solved(module: ModuleOp) -> bool:

@@ -21,7 +21,6 @@ def annotated_module(
     """Return the program with the shardings that both sides get; its entry is `@main`.
 
     Args:
-        program: as it was loaded.
         partition: options of `ProgramForm.partition`, which say how a program without
             shardings is split.
         kept: the attributes of arguments that are tt-mlir's and stay.

@@ -49,8 +49,6 @@ def lowerings(
     """Return the lowerings from one form to another, without those that are behind it.
 
     Args:
-        form: of the program.
-        wanted: where to go.
         num_links: ethernet links that each ttnn collective uses.
         vocabulary: whose StableHLO, ttir and ttnn they write, see
             `ttxdsl.loading.doors.VOCABULARIES`.
@@ -96,10 +94,6 @@ def run_passes(
     Whoever iterates may look at the module between the steps.
 
     Args:
-        ctx: the dialects.
-        module: the program.
-        passes: to run in order.
-        hooks: what is done besides.
         verify_each: check the module after each pass; the pipeline's stages are as its
             own option says.
 

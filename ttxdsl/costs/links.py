@@ -80,7 +80,6 @@ class Link:
         """Return the time of one collective.
 
         Args:
-            kind: the collective.
             local_bytes: what a device holds of the tensor before the collective.
             group_size: how many devices take part in each group.
 

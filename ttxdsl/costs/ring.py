@@ -39,7 +39,6 @@ def ring_bytes(kind: Ring, local_bytes: int, group_size: int) -> int:
     """Return the bytes that each device sends.
 
     Args:
-        kind: the collective.
         local_bytes: what a device holds of the tensor before the collective.
         group_size: how many devices take part in each group; for a permute whether
             there is anyone else to send to.

@@ -37,11 +37,7 @@ class Sources:
         self.root = None if root is None else _resolved(root)
 
     def excerpt(self, position: str) -> str | None:
-        """The line of a source file with a mark below the place, if it may be shown.
-
-        Args:
-            position: `file:line:column`, counted from 1.
-        """
+        """The line at `file:line:column` with a mark below, if it may be shown."""
         match = _POSITION.fullmatch(position)
         if match is None:
             return None

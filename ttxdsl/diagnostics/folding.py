@@ -29,9 +29,7 @@ def fold(
 
     Args:
         items: in program order, which groups of one weight keep.
-        key: what makes two items alike.
         weight: of an item; that of a group is the sum.
-        shown: how many groups to show.
     """
     groups = sorted(
         together(items, key).groups, key=lambda group: -sum(map(weight, group))
@@ -55,9 +53,7 @@ def farthest(
     """Return all of a few items, of many the worst, in their order.
 
     Args:
-        items: compared with something.
         right: whether one is as it should be; if all are, a few are enough.
-        off: how far off it is.
     """
     if len(items) <= SHOWN:
         return list(items)

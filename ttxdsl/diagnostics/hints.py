@@ -12,8 +12,6 @@ def near_hint(given: Iterable[str], names: Iterable[str], kind: str) -> str:
     """Return the hint of an error about unknown names: those that are near, or all.
 
     Args:
-        given: the unknown ones.
-        names: those that there are.
         kind: what they are called, in the plural: `axes`.
     """
     known = list(names)

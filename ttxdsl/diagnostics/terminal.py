@@ -65,7 +65,6 @@ class Terminal(Console):
 
     Args:
         stderr: write to standard error.
-        file: write there.
         width: in columns; the terminal's by default.
         soft_wrap: leave long lines to the terminal.
         plain: no colours, wherever it goes.

@@ -9,7 +9,6 @@ def dialect_of(name: str, package: str, values: Iterable[object]) -> Dialect:
     """Return the dialect of the ops and attributes that a package defines.
 
     Args:
-        name: the dialect's name.
         package: the module that they are defined in or below.
         values: all of them, among others: `globals().values()` of the dialect's door.
     """

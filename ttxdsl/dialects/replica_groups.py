@@ -52,7 +52,6 @@ def device_groups(op: Operation, devices: int, partitions: int | None = None) ->
     Of a `collective_permute` they are its (source, target) pairs.
 
     Args:
-        op: the collective.
         devices: how many it runs on.
         partitions: how many of them make a replica; all unless given.
 

@@ -19,7 +19,6 @@ class SortKey(NamedTuple):
     Attributes:
         value: it, computed of the first element.
         operands: of the sort, whose elements it is computed from.
-        compare: the comparison.
         descending: whether the greater one comes first.
     """
 
@@ -104,8 +103,6 @@ def _is_same(
     """Whether a value of the first element is what another is of the second.
 
     Args:
-        value: the first.
-        other: the second.
         block: of the comparator; its arguments are pairs of elements.
         operands: those that the values are computed from are added.
     """

@@ -54,8 +54,6 @@ def random_inputs(
     """Return random arguments for which the program computes finite numbers.
 
     Args:
-        function: whose arguments they are.
-        seed: of the random numbers.
         demands: what is asked of each argument; by default what the function asks.
     """
     generator = np.random.default_rng(seed)

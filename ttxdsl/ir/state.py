@@ -27,7 +27,6 @@ def state_of(module: ModuleOp, part: Part = _whole) -> list[object]:
     """Return all that a module prints: its ops in order with all that they have.
 
     Args:
-        module: the module.
         part: returns what counts of an attribute or property, by its name; None if
             nothing does.
     """

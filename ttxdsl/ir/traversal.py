@@ -80,6 +80,18 @@ are_of = lru_cache(maxsize=256)(_AreOf)
 _ALL = are_of((Operation,))
 
 
+def ancestors(op: Operation | Block) -> Iterator[Operation]:
+    """Yield the ops around an op or a block, the innermost first."""
+    while (above := op.parent_op()) is not None:
+        yield above
+        op = above
+
+
+def enclosing(op: Operation, kind: type[_OperationT]) -> _OperationT | None:
+    """Return the innermost op of a kind around an op."""
+    return next((above for above in ancestors(op) if isinstance(above, kind)), None)
+
+
 def all_ops(root: Operation) -> list[Operation]:
     """`root` and every op inside it, each before the ops of its regions.
 

@@ -33,12 +33,7 @@ def is_there(target: str) -> bool:
 
 
 class Door(Generic[T]):
-    """Objects of one kind by name: ours, and those that plug-ins register.
-
-    Args:
-        kind: what to call one in messages.
-        ours: the built-in lines.
-    """
+    """Objects of one `kind` by name: ours, and those that plug-ins register."""
 
     def __init__(self, kind: str, ours: Mapping[str, str]) -> None:
         self.kind = kind

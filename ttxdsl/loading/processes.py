@@ -178,7 +178,6 @@ def spread(
     """The answers to some work, in its order, whoever does it.
 
     Args:
-        work: what is to be done.
         here: does one piece in this process.
         elsewhere: the call that does the same anywhere; it can be pickled.
         jobs: processes to start once what is left takes longer than starting them.

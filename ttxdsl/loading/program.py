@@ -224,7 +224,6 @@ def text_of(data: bytes, source: str, sizes: Mapping[str, int] | None = None) ->
 
     Args:
         data: UTF-8 text, or a program that jaxlib reads, see `ttxdsl.loading.artifacts`.
-        source: what to call it in messages.
         sizes: of the symbolic dimensions of a program that `jax.export` wrote.
 
     Raises:
@@ -268,7 +267,6 @@ def program_text(
     """Return a module as MLIR text, which the C++ tools parse too; the last line ends.
 
     Args:
-        module: the program.
         locations: whether its ops say where they come from.
         positions: the same, and of those that do not say it where their text stood.
     """

@@ -30,12 +30,7 @@ _PATIENCE = 2
 
 
 class WorkerEndedError(Exception):
-    """A worker has ended before it answered.
-
-    Attributes:
-        log: what it printed.
-        code: its exit code, negative for a signal.
-    """
+    """A worker has ended before it answered; `log` is what it printed."""
 
     def __init__(self, log: str, code: int) -> None:
         super().__init__(log)

@@ -20,7 +20,6 @@ class Division:
     """The factors of an op's dimensions, and which of them devices share out.
 
     Attributes:
-        rule: the factors.
         local: those along which each device computes its part from its part; where
             results lack one, it computes a part of each of their elements.
     """

@@ -87,7 +87,6 @@ def sharding_rule(
     """Return the sharding rule of `op`.
 
     Args:
-        op: any op.
         conservative: whether to leave out factors whose sharding might not divide a
             dimension (Shardy's `conservative-propagation`).
 

@@ -63,11 +63,7 @@ class TensorFactors:
     reduction: ReductionKind = ReductionKind.SUM
 
     def expand(self, factor: int, axes: Axes) -> bool:
-        """Shard a factor by `axes` if they go on from the axes it has.
-
-        Returns:
-            Whether the sharding changed.
-        """
+        """Shard a factor by `axes` if they go on from its own; whether it changed."""
         old = self.factors.get(factor)
         if old is None or not is_strict_prefix(old.axes, axes):
             return False
@@ -125,8 +121,6 @@ def project(
     """Return the factor shardings of an op's operands and results.
 
     Args:
-        mesh: the mesh of all the shardings.
-        rule: the op's rule.
         shardings: of all operands, then all results; None is fully open, or fully
             closed with `closed_if_missing`.
     """
@@ -223,15 +217,7 @@ def unproject_tensor(
     mapping: TensorMapping,
     tensor: TensorFactors,
 ) -> TensorSharding:
-    """Return the tensor sharding of factor shardings, without priorities.
-
-    Args:
-        mesh_ref: how the sharding shall name `mesh`.
-        mesh: the mesh of the axes.
-        rule: the op's rule.
-        mapping: the tensor's mapping in it.
-        tensor: its factor shardings.
-    """
+    """Return the sharding over `mesh_ref` of factor shardings, without priorities."""
     dims = tuple(
         _unproject_dim(mesh, rule.factor_sizes, dim, tensor.factors) for dim in mapping
     )

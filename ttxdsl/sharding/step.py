@@ -214,11 +214,7 @@ def prefix_fitting_factor(
 
     Args:
         axis: the next axis to propagate along the factor.
-        tensor: the tensor.
-        sharding: its sharding of the factor.
         sharded_before: the product of the sizes of the axes before this one.
-        factor_size: the size of the factor.
-        mesh: the mesh of the axes.
 
     Returns:
         None if the axis is replicated or unreduced here, or would have to be added
@@ -568,7 +564,6 @@ class StepMemo:
         """One step of an op.
 
         Args:
-            signature: see `signature`.
             numbers: the shardings of operands, then results.
 
         Returns:

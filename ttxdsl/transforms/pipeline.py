@@ -381,9 +381,6 @@ class TTStableHLOPipelinePass(ModulePass):
         Whoever iterates may look at the module between the stages.
 
         Args:
-            ctx: the dialects.
-            module: the program.
-            hooks: what is done besides.
             costs: what earlier stages found, to be told at the end.
 
         Raises:
@@ -572,8 +569,6 @@ class Version:
         """Return what prepares the program for a stage, see the module.
 
         Args:
-            pipeline: its options.
-            number: of the stage.
             module: the program, as the stages before left it.
             written: the shardings that it came with; none after stage 4 of a run that
                 began after it.

@@ -293,7 +293,7 @@ def test_a_summary_says_a_sharding_as_a_partition_spec():
 
 def test_an_argument_is_headed_by_its_path():
     explainer = ask(programs.SORT.replace("}) ->", "} loc(\"p['w']\")) ->", 1))
-    answer = explainer.argument(0)
+    answer = explainer.answer(argument=0)
     console = plain_text(lambda c: print_answer(c, answer, explainer.machine))
     assert console.startswith("p['w'] (%x)  tensor<16xf32>  argument")
 
@@ -336,7 +336,7 @@ def test_reshard_and_plan():
 def test_chain_step_by_step():
     answer = ask(
         (EXAMPLES.parent / "docs" / "programs" / "predict.mlir").read_text()
-    ).value("%param2")
+    ).answer("%param2")
     assert answer.sharding == '[{"model", ?}, {?}]'
     (cause,) = answer.dims[0].causes
     assert cause.origin.text == 'argument 1 (%param1) is annotated [{}, {"model"}]'
@@ -362,21 +362,21 @@ def test_backward_chain_from_a_result():
         """  %neg = stablehlo.negate %x : tensor<8x16xf32>
   return %neg : tensor<8x16xf32>""",
     )
-    (cause,) = ask(text).argument(0).dims[0].causes
+    (cause,) = ask(text).answer(argument=0).dims[0].causes
     assert cause.origin.kind == "result"
     assert [step.direction for step in cause.steps] == ["backward"]
 
 
 def test_priorities_are_named_in_steps():
-    answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").value("%out")
+    answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").answer("%out")
     (cause,) = answer.dims[1].causes
     assert cause.steps[0].priority.startswith("user priority p0, op priority 2")
-    plain = ask(programs.PRIORITY, "sdy-aggressive-propagate").argument(0)
+    plain = ask(programs.PRIORITY, "sdy-aggressive-propagate").answer(argument=0)
     assert "stage 6 of the pipeline does not look at" in plain.notes[0]
 
 
 def test_through_a_loop():
-    answer = ask(programs.LOOP).value("%out")
+    answer = ask(programs.LOOP).answer("%out")
     (cause,) = answer.dims[0].causes
     assert [step.place.op for step in cause.steps] == [
         "stablehlo.while",
@@ -387,10 +387,10 @@ def test_through_a_loop():
 
 def test_inlined_functions():
     explainer = ask(programs.INLINED)
-    first, second = explainer.value("%first"), explainer.value("%second")
+    first, second = explainer.answer("%first"), explainer.answer("%second")
     assert (first.dims[0].axes, first.dims[1].axes) == (("a",), ())
     assert (second.dims[0].axes, second.dims[1].axes) == ((), ("a",))
-    inner = explainer.value("@f:%0")
+    inner = explainer.answer("@f:%0")
     assert inner.copies == 2
     assert inner.place.value == "@f:%0"
 
@@ -401,17 +401,17 @@ def test_inlined_functions():
 def test_unknown_values_name_near_ones():
     explainer = ask(programs.INLINED)
     with pytest.raises(CompileError, match=r"did you mean %first\?"):
-        explainer.value("%firs")
+        explainer.answer("%firs")
     with pytest.raises(CompileError, match=r"did you mean @f:%0\?"):
-        explainer.value("%0")
+        explainer.answer("%0")
     with pytest.raises(
         CompileError, match="an argument of a function that was inlined"
     ):
-        explainer.value("@f:%v")
+        explainer.answer("@f:%v")
     with pytest.raises(CompileError, match="there is no argument 2"):
-        explainer.argument(2)
+        explainer.answer(argument=2)
     with pytest.raises(CompileError, match="there is no result 7"):
-        explainer.result(7)
+        explainer.answer(result=7)
     with pytest.raises(CompileError, match="the program has none"):
         explainer.collective(0)
 
@@ -421,7 +421,7 @@ def test_dead_values():
         "  return", "  %dead = stablehlo.negate %out : tensor<8x32xf32>\n  return"
     )
     with pytest.raises(CompileError, match="nothing uses it"):
-        ask(text).value("%dead")
+        ask(text).answer("%dead")
 
 
 def test_a_program_that_came_partitioned():
@@ -430,7 +430,7 @@ def test_a_program_that_came_partitioned():
     answer = explainer.program()
     assert answer.notes and answer.collectives[0].cause == "written"
     with pytest.raises(CompileError, match="the program came partitioned"):
-        explainer.argument(0)
+        explainer.answer(argument=0)
 
 
 SINGLE = """\
@@ -449,7 +449,7 @@ def test_a_program_without_annotations():
     explainer = Explainer(module, SINGLE, pipeline=pipeline)
     plain = compile_plainly(module, pipeline)
     assert explainer.program().figures == measure(plain, module, GENERIC)
-    (cause,) = explainer.value("%0").dims[0].causes
+    (cause,) = explainer.answer("%0").dims[0].causes
     assert cause.origin.text.startswith("stage 4 found the batch in argument 0 (%x)")
     answer = explainer.collective(0)
     assert answer.failed == 0

@@ -41,7 +41,6 @@ class AuthorScope(NamedTuple):
         name: of a pass, a function, or what the author named.
         line: `file:line` of the call, empty of what is no function.
         number: of the call, from 0 in the order of the forward pass.
-        calls: how many calls there are.
     """
 
     name: str

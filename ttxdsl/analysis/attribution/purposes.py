@@ -25,9 +25,7 @@ class Purpose:
 
     Attributes:
         why: `FSDP`, `ZeRO`, `data parallel`, `partial sums`, `gathered`, `moved`.
-        kind: which collective.
         of: what is sent, the text of a `Role`, or of several that are sent at once.
-        axes: along which axes.
         count: how often they run.
         bytes: that a device sends for them.
     """

@@ -23,7 +23,7 @@ from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.analysis.values.value_flow import Flow, ValueFlow, bits, union
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, enclosing
 
 _PRODUCTS = (
     stablehlo.ConvolutionOp,
@@ -53,11 +53,7 @@ _DATA, _GRADIENT, _OPTIMIZER = 1, 2, 4
 
 
 class Roles:
-    """The roles of the values of a function without calls.
-
-    Args:
-        function: of a per-device program, or of a global one.
-    """
+    """The roles of the values of a function without calls, per-device or global."""
 
     def __init__(self, function: FuncOp):
         self._flow = flow = ValueFlow(function)
@@ -375,10 +371,8 @@ def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:
     known: dict[Operation, Roles] = {}
     pairs: list[tuple[Operation, Roles]] = []
     for op in collective_ops(module):
-        function = op.parent_op()
-        while not isinstance(function, FuncOp):
-            assert function is not None, "ops that run are in a function"
-            function = function.parent_op()
+        function = enclosing(op, FuncOp)
+        assert function is not None, "ops that run are in a function"
         if function not in known:
             known[function] = Roles(function)
         pairs.append((op, known[function]))

@@ -120,7 +120,6 @@ class Words:
         `add at line 12 of block`, `the result of the scan over …`.
 
         Args:
-            value: of any stage.
             calls: of the function that it stands in, if that is called, the outermost first.
         """
         key = value, calls

@@ -55,7 +55,6 @@ class _Facts(NamedTuple):
     """The facts about an op that has a sharding rule.
 
     Attributes:
-        rule: the rule.
         work: the number of its elementary operations.
         usable: the factors that can be split: each device has its part of every
             result, or a partial sum of it.
@@ -109,7 +108,6 @@ class _Flow:
     when the op is visited again.
 
     Attributes:
-        facts: the ops with rules.
         count: how many devices share the split dimension.
         split: the split dimension of each value that has one.
         reduced: for each value that follows from reductions, which; one bit each.

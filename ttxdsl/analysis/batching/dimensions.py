@@ -48,9 +48,7 @@ class Touch(NamedTuple):
     """The effect of one op on one factor.
 
     Attributes:
-        op: the op.
         dims: the dimensions of its operands and results that the factor is first in.
-        size: the factor's.
         need: why splitting it needs communication; None if it does not.
     """
 
@@ -80,8 +78,6 @@ class JoinedDimensions:
     """The groups of dimensions of a function, and what makes them.
 
     Attributes:
-        groups: the dimensions that are split together.
-        rules: the rule of each op that has one.
         touches: what ops do with their factors, and with each dimension alone if nothing
             is known of them; in program order.
     """

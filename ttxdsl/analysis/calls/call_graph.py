@@ -118,11 +118,7 @@ def set_callee(call: CallOp, name: str) -> None:
 
 
 def copy_function(function: FuncOp, symbols: Symbols) -> str:
-    """Add a copy of a function to the module, which calls copies of its callees.
-
-    Returns:
-        The name of the copy.
-    """
+    """Add a copy of a function, which calls copies of its callees; return its name."""
     copy = function.clone()
     copy.attributes[ORIGINAL_NAME] = StringAttr(original_name(function))
     for call in calls_in(copy):

@@ -101,7 +101,6 @@ class Runs:
     """The execution counts of a module's ops.
 
     Args:
-        module: any program in StableHLO.
         trip_count: iterations of loops with an unknown trip count; None counts one
             and notes it (`Times.unknown`).
         price: what an op costs where it stands, to find the dearest branch.

@@ -70,11 +70,7 @@ class Symbols:
         self._taken.discard(name)
 
     def add_function(self, function: FuncOp) -> str:
-        """Put a function at the end of the module; its name changes if it is taken.
-
-        Returns:
-            The name that it has now.
-        """
+        """Put a function at the end of the module; return its name, maybe a new one."""
         name = self.take(function.sym_name.data)
         function.sym_name = StringAttr(name)
         self.functions[name] = function

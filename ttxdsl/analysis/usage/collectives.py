@@ -470,7 +470,6 @@ def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
     """Return execution counts in a per-device program; the dearest branch sends most.
 
     Args:
-        module: the program.
         trip_count: iterations of loops with an unknown trip count.
 
     Raises:
@@ -490,7 +489,6 @@ def list_collectives(
     """Return every collective of the module, in program order.
 
     Args:
-        module: the program.
         trip_count: how often loops turn of which nobody knows it; else they count as one
             turn, and `times` says so.
         runs: what `device_runs` found, if somebody asked already.

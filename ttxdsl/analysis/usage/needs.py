@@ -117,7 +117,6 @@ def place_of(
     without lines, as slices are that several values share, has that of all its calls.
 
     Args:
-        op: the op.
         calls: `callers` of its module, for whoever asks about many ops.
     """
     return _place_in_function(op) or _place_of_calls(op, calls)

@@ -22,7 +22,6 @@ def with_arguments(
     """Return the collectives of a program with the names of the arguments that they move.
 
     Args:
-        module: the program.
         collectives: all that it has, in order.
     """
     return with_arguments_of(zip(collectives, collective_ops(module), strict=True))

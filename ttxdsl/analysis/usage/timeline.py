@@ -142,7 +142,6 @@ def timeline(
 
     Args:
         module: the program, in StableHLO with local shapes.
-        machine: what it runs on.
         trip_count: how often loops turn of which the program does not say it.
         runs: what `device_runs` found, if somebody asked already.
         collectives: what `list_collectives` found, likewise.

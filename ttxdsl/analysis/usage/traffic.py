@@ -50,7 +50,6 @@ class _Kernel:
 
     Attributes:
         op: the first of them.
-        read: the bytes read of each buffer.
         written: the bytes written of each result.
         ahead: the numbers of the kernels that it waits for, as bits.
     """
@@ -63,10 +62,6 @@ class _Kernel:
 
 class HbmTraffic:
     """The bytes of memory that the ops of a program move, but for collectives.
-
-    Args:
-        module: the program.
-        fusion: of the program.
 
     Attributes:
         times: in how many kernels each op is computed.

@@ -104,7 +104,6 @@ def operations(op: Operation, signatures: Signatures | None = None) -> int:
     """Multiply-adds of a product, and elements of everything else that computes.
 
     Args:
-        op: any op.
         signatures: of the module, for who asks for many ops.
     """
     if isinstance(op, _TAKES_PARTS):
@@ -293,7 +292,6 @@ def flops(op: Operation, signatures: Signatures | None = None) -> int:
     themselves; a logistic function is three operations beside its exponential.
 
     Args:
-        op: any op.
         signatures: of the module, for who asks for many ops.
     """
     return _FLOPS[type(op)](op, signatures)
@@ -364,12 +362,7 @@ _FLOPS = ByClass(_flops_of_class)
 
 
 def operations_of(module: ModuleOp, runs: Runs) -> int:
-    """Return the operations of one run of a program.
-
-    Args:
-        module: any program in StableHLO.
-        runs: how often its ops run.
-    """
+    """Return the operations of one run of a program."""
     total = 0
     for op in all_ops(module):
         if computes(op) and (count := runs.of(op).count):

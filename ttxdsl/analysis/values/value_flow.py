@@ -118,7 +118,6 @@ class ValueFlow:
     until nothing is added, so a value that a loop carries is all that it ever is.
 
     Attributes:
-        function: whose values they are.
         number: of each value, its place in the lists.
         edges: in program order, without those from the end of a loop to its begin.
         sources: the arguments that a value belongs to, through moves and work.

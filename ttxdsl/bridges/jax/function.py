@@ -171,7 +171,6 @@ class JaxFunction:
 
         Args:
             args: as the function takes them, or `jax.ShapeDtypeStruct`s.
-            keywords: the same.
         """
         leaves = call_arguments(self._calling, args, keywords)
         return self._jitted.lower(*self.place(leaves))

@@ -116,20 +116,13 @@ def export_manual_sharding(module: ModuleOp) -> ForXla:
         border.write()
         _open(module, mesh.total_size)
         join_collectives(module)
-        if mesh.total_size == 1:
-            # XLA partitions for several devices only, and has no shards on one
-            for computation in border.manuals:
-                inline_computation(computation)
-            for mesh_op in meshes:
-                Rewriter.erase_op(mesh_op)
-            meshes, mesh = [], Mesh(())
         for mesh_op in meshes:
             mesh_op.properties["mesh"] = sdy.MeshAttr(mesh)
             mesh_op.attributes.clear()
     if mesh.total_size == 1:
-        # XLA reads no manual computation where there is nothing to partition
+        # XLA partitions for several devices only, and has no shards on one
         for computation in ops_of_type(module, sdy.ManualComputationOp):
-            _inline(computation)
+            inline_computation(computation)
         for mesh_op in meshes:
             Rewriter.erase_op(mesh_op)
         mesh, meshes = Mesh(()), []
@@ -143,17 +136,6 @@ def export_manual_sharding(module: ModuleOp) -> ForXla:
     function.sym_name = StringAttr("main")
     module.attributes.clear()
     return ForXla(module, mesh, numbers, arguments, results, donated)
-
-
-def _inline(computation: sdy.ManualComputationOp) -> None:
-    """Put what one device computes in the place of its manual computation."""
-    body = computation.body.block
-    end = body.last_op
-    assert end is not None
-    returned = list(end.operands)
-    Rewriter.erase_op(end)
-    Rewriter.inline_block(body, InsertPoint.before(computation), computation.operands)
-    Rewriter.replace_op(computation, [], returned)
 
 
 def _leave_surplus_inside(function: FuncOp) -> None:
@@ -177,8 +159,8 @@ def _leave_surplus_inside(function: FuncOp) -> None:
         shape = unpadded_shape(function.res_attrs, at, shape_of(value))
         if shape is not None:
             end.operands[at] = behind.slice(value, [0] * len(shape), shape)
-    _insert(before, InsertPoint.at_start(block))
-    _insert(behind, InsertPoint.before(end))
+    Rewriter.inline_block(before.block, InsertPoint.at_start(block))
+    Rewriter.inline_block(behind.block, InsertPoint.before(end))
     function.update_function_type()
 
 
@@ -280,7 +262,7 @@ def _scatter_first(op: stablehlo.ReduceScatterOp) -> None:
         [op.computation.clone()],
     )
     op.result.replace_all_uses_with(w.transpose(scattered, back))
-    _insert(w, InsertPoint.before(op))
+    Rewriter.inline_block(w.block, InsertPoint.before(op))
     Rewriter.erase_op(op)
     Rewriter.erase_op(product)
 
@@ -338,7 +320,7 @@ def _clamp(op: stablehlo.DynamicSliceOp) -> None:
             op.start_indices, shape_of(op.operand), shape_of(op.result), strict=True
         )
     ]
-    _insert(w, InsertPoint.before(op))
+    Rewriter.inline_block(w.block, InsertPoint.before(op))
     for at, index in enumerate(clamped, 1):
         op.operands[at] = index
 
@@ -426,8 +408,8 @@ class _Border:
                 )
             elif axes := self._renamed(sharding.unreduced):
                 last.operands[at] = after.summed(last.operands[at], axes)
-        _insert(before.emitter, InsertPoint.before(first))
-        _insert(after.emitter, InsertPoint.before(last))
+        Rewriter.inline_block(before.emitter.block, InsertPoint.before(first))
+        Rewriter.inline_block(after.emitter.block, InsertPoint.before(last))
         names = [name for name, _ in self.mesh.axes]
         manual.properties |= {
             "in_shardings": sdy.TensorShardingPerValueAttr(
@@ -499,11 +481,3 @@ class _Writing:
     def summed(self, value: SSAValue, axes: Axes) -> SSAValue:
         """Return the sum of a value over the devices along axes."""
         return self.collectives.all_reduce_at_once(value, self.mesh, axes, SUM)
-
-
-def _insert(emitter: Emitter, point: InsertPoint) -> None:
-    """Insert the emitted ops at a point."""
-    new_ops = list(emitter.block.ops)
-    for op in new_ops:
-        op.detach()
-    Rewriter.insert_op(new_ops, point)

@@ -48,8 +48,6 @@ class World:
     """All processes that mpiexec started.
 
     Attributes:
-        rank: the number of this one.
-        size: how many there are.
         doing: what this one does, for a diagnostic.
         patience: seconds that all processes may wait, each for another one, until that
             is called a deadlock.
@@ -280,7 +278,6 @@ class World:
         """Return the exit code of `work`, on all processes; 1 if it failed on any.
 
         Args:
-            work: what every process does.
             explain: the diagnostic of what it raised.
         """
         failure: str | None = None

@@ -29,8 +29,8 @@ from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects.ttcore import MARKS
 from ttxdsl.insight.diff.side_by_side import (
     CollectiveRow,
-    bytes_of_both,
     match_collectives,
+    of_both,
 )
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.runtime.run import Runner
@@ -89,7 +89,6 @@ class TtComparison:
     """A program through both compilers.
 
     Attributes:
-        source: its name.
         alone: tt-mlir on the program itself.
         through: tt-mlir on what our stages make of it.
         collectives: ours beside those that it puts in alone; None if it did not get
@@ -120,7 +119,9 @@ class TtComparison:
     @property
     def bytes(self) -> tuple[int, int] | None:
         """The bytes that a device sends in all: ours, tt-mlir's own."""
-        return None if self.collectives is None else bytes_of_both(self.collectives)
+        if self.collectives is None:
+            return None
+        return of_both(row.bytes for row in self.collectives)
 
 
 def _op_of_line(text: str, module: ModuleOp, line: int) -> Operation | None:

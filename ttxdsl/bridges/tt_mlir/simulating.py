@@ -79,7 +79,6 @@ class StageCheck:
     """The comparison of a stage with the program.
 
     Attributes:
-        stage: its name.
         ok: whether every result is what the program's is.
         max_abs: the largest difference of an element; None if it was not run.
         why: what is wrong: it gives other numbers, none to compare, or we cannot read
@@ -276,8 +275,6 @@ def _narrowed(value: Array, dtype: DType, *, paired: bool) -> Array:
     """Return a value as tt-mlir holds it: complex numbers are pairs, truth is a number.
 
     Args:
-        value: of the program.
-        dtype: what holds it.
         paired: whether 64 bits are two halves, the lower one first.
     """
     if is_complex(value.dtype) and not is_complex(dtype):
@@ -365,11 +362,7 @@ def _reference(module: ModuleOp, inputs: Sequence[ArrayLike]) -> _Reference:
 
 @np.errstate(all="ignore")
 def check_stages(
-    answer: Answer,
-    program: str | ModuleOp,
-    inputs: Sequence[ArrayLike],
-    *,
-    stages: Sequence[str] = STAGES,
+    answer: Answer, program: str | ModuleOp, inputs: Sequence[ArrayLike]
 ) -> tuple[StageCheck, ...]:
     """Each stage of what tt-mlir made of a program against the program on one device.
 
@@ -377,7 +370,6 @@ def check_stages(
         answer: what `compile_text` said of the program's text.
         program: the text, or the module that it was parsed to.
         inputs: one global array an argument of the program.
-        stages: those to run; a stage that tt-mlir did not reach is left out.
 
     Raises:
         CompileError: the program itself cannot be read or run with these inputs.
@@ -396,8 +388,6 @@ def check_stages(
             stage_module = parse_program(text, stage)
             if boundary is None:
                 boundary = _boundary(device_module(stage_module))
-            if stage not in stages:
-                continue
             check = _check(stage, stage_module, boundary, reference, blame=not blamed)
         except CompileError as error:
             why = f"cannot be read: {error.message}"

@@ -182,7 +182,6 @@ def answer(question: dict[str, Any], data: bytes) -> dict[str, Any]:
     Args:
         question: the `library`, the `descriptor` of the machine, and for how many
             seconds to wait; without a descriptor the library is only loaded.
-        data: the text of a module.
     """
     try:
         api = _api(question["library"])

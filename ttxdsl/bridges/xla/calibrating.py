@@ -104,12 +104,7 @@ def _fit_shape(samples: Sequence[Sample], shape: Shape) -> Link:
 
 
 def link_error(link: Link, samples: Sequence[Sample]) -> float:
-    """By what factor the model is off on average: 1 is exact.
-
-    Args:
-        link: the model.
-        samples: of collectives.
-    """
+    """By what factor the model is off on average: 1 is exact."""
     logs = [
         abs(
             log(

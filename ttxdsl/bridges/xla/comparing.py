@@ -32,9 +32,8 @@ from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.insight.check.rounding import RoundedRuns, hold
 from ttxdsl.insight.diff.side_by_side import (
     CollectiveRow,
-    bytes_of_both,
-    launches_of_both,
     match_collectives,
+    of_both,
 )
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits, bytes_of
@@ -138,12 +137,12 @@ class XlaComparison(Displayed):
     @property
     def bytes(self) -> tuple[int, int]:
         """The bytes that a device sends in all: ours, XLA's."""
-        return bytes_of_both(self.collectives)
+        return of_both(row.bytes for row in self.collectives)
 
     @property
     def launches(self) -> tuple[int, int]:
         """The number of collectives that run: ours, XLA's."""
-        return launches_of_both(self.collectives)
+        return of_both(row.counts for row in self.collectives)
 
 
 def _devices(numbers: Sequence[int]) -> str:

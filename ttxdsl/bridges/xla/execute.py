@@ -120,8 +120,6 @@ def run_with_xla(
         texts: global programs of one signature with their Shardy annotations.
         function: the entry function of one of them, for the types.
         inputs: global arrays, one an argument; None compiles without running.
-        devices: of the mesh.
-        rounds: how often each runs.
         virtual: how many virtual CPU devices to make. By default JAX takes what it
             has, or as many virtual CPU devices as it needs.
 

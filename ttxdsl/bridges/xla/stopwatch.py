@@ -58,7 +58,6 @@ def seconds_of(
 
     Args:
         step: what each device does, from an array to one of the same shape.
-        mesh: the devices.
         shape: of the array that each device has.
         repeats: how often to run each row.
     """

@@ -103,14 +103,13 @@ _MOST_ORIGINS = 4
 
 
 def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
+    count, bytes_ = (both[not ours] for both in (row.counts, row.bytes))
     if ours:
-        count, bytes_ = row.our_count, row.our_bytes
         names = {
             f"{our.reason} ({our.place})" if our.function else our.reason
             for our in row.ours
         }
     else:
-        count, bytes_ = row.their_count, row.their_bytes
         names = {origin for their in row.theirs for origin in _origins(their)}
     if not count:
         return "none"

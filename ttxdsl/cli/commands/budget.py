@@ -12,14 +12,7 @@ from textwrap import fill
 from typing import Any
 
 from ttxdsl.api.forms import ProgramForm
-from ttxdsl.cli.options.common import (
-    Parser,
-    add_json_option,
-    add_source_options,
-    add_trip_count_option,
-    function_of,
-    print_json,
-)
+from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_as_program, read_input
 from ttxdsl.diagnostics.display import report_console
@@ -104,7 +97,7 @@ def _files(paths: Sequence[Path], *, all_of_them: bool) -> Iterator[Path]:
 
 
 def _parts(path: Path, options: argparse.Namespace) -> Iterator[_Part]:
-    called = function_of(path)
+    called = flags.function_of(path)
     if called is not None:
         program = read_as_program(path, options)
         limits, line = above_function(read_text(called[0]), called[1])
@@ -124,7 +117,7 @@ def _checked(path: Path, options: argparse.Namespace) -> list[Finding]:
     Raises:
         CompileError: it has none.
     """
-    file = (function_of(path) or (path,))[0]
+    file = (flags.function_of(path) or (path,))[0]
     findings: list[Finding] = []
     added: dict[int, str] = {}
     for part in _parts(path, options):
@@ -225,7 +218,7 @@ def execute(options: argparse.Namespace) -> int:
         limits = [
             _json(path, finding) for path, findings in checked for finding in findings
         ]
-        print_json({"ok": ok, "limits": limits})
+        flags.print_json({"ok": ok, "limits": limits})
         return 0 if ok else 1
     if options.markdown:
         sys.stdout.write(markdown(checked))
@@ -239,7 +232,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `budget` and its options to the command line."""
-    parser: Parser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "budget",
         help="hold programs to the communication that their COMM: lines allow",
         description=(
@@ -278,7 +271,7 @@ def add_command(commands: Any) -> None:
         "a file of the limits of all programs, instead of lines in them",
     )
     parser.flag("--markdown", "print a summary for a pull request, no tables")
-    add_source_options(parser)
-    add_trip_count_option(parser)
+    flags.add_source_options(parser)
+    parser.shared("--trip-count")
     add_chip_options(parser, slices=False)
-    add_json_option(parser)
+    parser.shared("--json")

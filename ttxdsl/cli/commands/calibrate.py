@@ -125,4 +125,4 @@ def add_command(commands: Any) -> None:
         "--repeats", "runs of each program, of which the fastest counts (20)", 20
     )
     parser.add_argument("--name", default="calibrated", help="of the machine")
-    flags.add_json_option(parser)
+    parser.shared("--json")

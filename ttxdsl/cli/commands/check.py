@@ -98,7 +98,7 @@ def add_command(commands: Any) -> None:
         metavar="PIPELINE",
         help="check these passes, as xdsl-opt takes them, and not the whole way down",
     )
-    flags.add_input_options(parser)
+    parser.shared("--inputs", "--seed")
     parser.add_argument(
         "--runs", type=int, default=1, metavar="N", help="random inputs to try (1)"
     )
@@ -123,5 +123,4 @@ def add_command(commands: Any) -> None:
         help="where to write it (NAME.reproducer.mlir)",
     )
     flags.add_compiler_options(parser)
-    flags.add_limit_options(parser)
-    flags.add_json_option(parser)
+    parser.shared("--max-memory", "--max-steps", "--json")

@@ -10,16 +10,7 @@ from rich.text import Text
 from ttxdsl.analysis.usage.collectives import CountedCollective
 from ttxdsl.bridges.tt_mlir.comparing import TtComparison, Way, compare_with_tt
 from ttxdsl.bridges.tt_mlir.library import LLMBOX
-from ttxdsl.cli.options.common import (
-    Parser,
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    add_limit_options,
-    limits_of,
-    partition_options,
-    print_json,
-)
+from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.programs import read_as_program
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.terminal import heading, styled
@@ -131,10 +122,8 @@ def _collectives(rows: tuple[CollectiveRow[CountedCollective], ...]) -> Table:
     table = Table("collective", "among", "ours", "tt-mlir alone", "")
     table.title, table.title_justify = "Collectives, bytes a device", "left"
     for row in rows:
-        sides = (
-            _side(row.ours, row.our_count, row.our_bytes),
-            _side(row.theirs, row.their_count, row.their_bytes),
-        )
+        both = zip((row.ours, row.theirs), row.counts, row.bytes, strict=True)
+        sides = (_side(*side) for side in both)
         table.add_row(row.kind, row.among, *sides, row.label.said_of("tt-mlir"))
     return table
 
@@ -147,7 +136,7 @@ def execute(options: argparse.Namespace) -> int:
         told, 0 if all is well.
     """
     program = read_as_program(options.file, options)
-    limits = limits_of(options)
+    limits = flags.limits_of(options)
     inputs = program.random_inputs(options.seed, max_memory=limits.memory)
     if options.inputs is not None:
         inputs = load_inputs(options.inputs, Runner(program.module).function)
@@ -157,10 +146,10 @@ def execute(options: argparse.Namespace) -> int:
         descriptor=options.system_desc,
         timeout=options.timeout,
         limits=limits,
-        **partition_options(options),
+        **flags.partition_options(options),
     )
     if options.json:
-        print_json(comparison_data(comparison))
+        flags.print_json(comparison_data(comparison))
         return _code(comparison)
     report = report_console()
     report.print(heading(comparison.source, "  beside tt-mlir"), soft_wrap=True)
@@ -186,7 +175,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `compare-tt` and its options to the command line."""
-    parser: Parser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "compare-tt",
         help="verdict, numbers and collectives of the real tt-mlir (needs its wheel)",
         description=(
@@ -200,9 +189,9 @@ def add_command(commands: Any) -> None:
         ),
         execute=execute,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.path("--inputs", "NPZ", "arrays arg0, arg1, …; else random")
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    parser.shared("--seed")
     parser.path(
         "--system-desc",
         "FILE",
@@ -216,6 +205,5 @@ def add_command(commands: Any) -> None:
         metavar="SECONDS",
         help="that tt-mlir may take for one question (300)",
     )
-    add_compiler_options(parser)
-    add_limit_options(parser)
-    add_json_option(parser)
+    flags.add_compiler_options(parser)
+    parser.shared("--max-memory", "--max-steps", "--json")

@@ -56,14 +56,12 @@ def add_command(commands: Any) -> None:
         execute=execute,
     )
     flags.add_file_option(parser)
-    flags.add_input_options(parser)
+    parser.shared("--inputs", "--seed")
     parser.flag(
         "--static",
         "compile with both, run neither: bytes, launches and memory of programs of"
         " any size",
     )
-    flags.add_devices_option(parser)
+    parser.shared("--devices")
     flags.add_compiler_options(parser)
-    flags.add_limit_options(parser)
-    flags.add_trip_count_option(parser)
-    flags.add_json_option(parser)
+    parser.shared("--max-memory", "--max-steps", "--trip-count", "--json")

@@ -19,6 +19,7 @@ from ttxdsl.cli.programs import read_module
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.ir.collector import freeing_old_bodies, without_collections
+from ttxdsl.loading.doors import VOCABULARIES
 from ttxdsl.loading.files import write_whole
 from ttxdsl.loading.program import (
     form_of,
@@ -102,7 +103,13 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--emit", choices=flags.FORMS, default="ttnn", help="the form to print (ttnn)"
     )
-    flags.add_vocabulary_option(parser)
+    parser.add_argument(
+        "--for",
+        dest="vocabulary",
+        choices=VOCABULARIES,
+        default="design",
+        help="whom it is written for: the forms of the design, or those of today's tt-mlir (design)",
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where it goes (stdout)"
     )

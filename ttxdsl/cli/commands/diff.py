@@ -1,25 +1,16 @@
 """`ttxdsl diff`: what two programs, or one program under two shardings, do differently."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from rich.table import Table
 
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.cli.console import print_remarks
-from ttxdsl.cli.options.common import (
-    Parser,
-    add_json_option,
-    add_source_options,
-    add_stage_options,
-    add_trip_count_option,
-    print_json,
-    sizes,
-    unknown_name,
-)
+from ttxdsl.cli.options import common as flags
 from ttxdsl.cli.options.machines import add_chip_options
 from ttxdsl.cli.programs import read_module
 from ttxdsl.costs.units import bytes_text
@@ -41,87 +32,75 @@ _OPTIONS = ("optimize", *_SWAPPED)
 """Of the pipeline, for both."""
 
 
-def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
-    """Return the name of each side, and what compiles it."""
-    files: list[Path] = options.files
-    shapes: list[tuple[int, ...]] = options.mesh_shape
-    other: Path | None = options.with_annotations
-    usual = {name: getattr(options, name) for name in _OPTIONS}
-    swapped: dict[str, str] = dict(options.swapped)
-    written = " ".join(f"{name}={value}" for name, value in swapped.items())
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A side that is to be compiled: a program, for a mesh, as another is annotated."""
 
-    def side(
-        name: str,
-        path: Path,
-        shape: tuple[int, ...],
-        donor: Path | None,
-        more: Mapping[str, str],
-    ) -> Side:
-        module = read_module(path, options)
-        if donor is not None:
-            given = read_module(donor, options)
+    name: str
+    path: Path
+    shape: tuple[int, ...] = ()
+    donor: Path | None = None
+    swapped: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def side(self, options: argparse.Namespace) -> Side:
+        """Compile it."""
+        module = read_module(self.path, options)
+        if self.donor is not None:
+            given = read_module(self.donor, options)
             carry_annotations(module, given)
             left_out = len(ops_of_type(given, sdy.ShardingConstraintOp))
             if left_out:
                 message = (
                     f"{left_out} sharding constraint(s) inside are not carried over"
                 )
-                print_remarks([Remark("warning", message, str(donor))])
-        shape = on_mesh(module, shape)
-        program = ProgramForm.of_module(module, str(path))
-        program = program.per_device(shape, **{**usual, **more})
+                print_remarks([Remark("warning", message, str(self.donor))])
+        shape = on_mesh(module, self.shape)
+        usual: dict[str, Any] = {name: getattr(options, name) for name in _OPTIONS}
+        usual |= self.swapped
+        program = ProgramForm.of_module(module, str(self.path))
         return side_of(
-            *(name, program.module, options.trip_count),
+            *(self.name, program.per_device(shape, **usual).module, options.trip_count),
             chip=options.chip,
             slices=options.slices,
             original=module,
-            pipeline=TTStableHLOPipelinePass(
-                mesh_shape=shape, **cast("dict[str, Any]", {**usual, **more})
-            ),
+            pipeline=TTStableHLOPipelinePass(mesh_shape=shape, **usual),
         )
 
-    def later(
-        name: str,
-        path: Path,
-        shape: tuple[int, ...] = (),
-        donor: Path | None = None,
-        more: Mapping[str, str] = MappingProxyType({}),
-    ) -> tuple[str, Callable[[], Side]]:
-        return name, lambda: side(name, path, shape, donor, more)
 
-    def on(path: Path, shape: tuple[int, ...]) -> str:
-        return f"{path} on {'x'.join(map(str, shape))}"
+def _on(path: Path, shape: tuple[int, ...]) -> _Plan:
+    return _Plan(f"{path} on {'x'.join(map(str, shape))}", path, shape)
 
+
+def _plans(options: argparse.Namespace) -> list[_Plan]:
+    """Return the two sides that are asked for."""
+    files: list[Path] = options.files
+    shapes: list[tuple[int, ...]] = options.mesh_shape
+    other: Path | None = options.with_annotations
+    swapped: dict[str, str] = dict(options.swapped)
     if swapped:
         match files, shapes, other:
             case [path], [] | [_], None:
                 shape = shapes[0] if shapes else ()
+                written = " ".join(f"{name}={value}" for name, value in swapped.items())
+                name = f"{path} with {written}"
                 return [
-                    later(str(path), path, shape),
-                    later(f"{path} with {written}", path, shape, more=swapped),
+                    _Plan(str(path), path, shape),
+                    _Plan(name, path, shape, swapped=swapped),
                 ]
             case _:
                 raise CompileError("--with takes one program, or a folder of them")
     match files, shapes, other:
         case [left, right], [], None:
-            return [later(str(left), left), later(str(right), right)]
+            return [_Plan(str(left), left), _Plan(str(right), right)]
         case [left, right], [shape], None:
-            return [
-                later(on(left, shape), left, shape),
-                later(on(right, shape), right, shape),
-            ]
+            return [_on(left, shape), _on(right, shape)]
         case [path], [first, second], None:
-            return [
-                later(on(path, first), path, first),
-                later(on(path, second), path, second),
-            ]
+            return [_on(path, first), _on(path, second)]
         case [path], [shape], None:
-            return [later(str(path), path), later(on(path, shape), path, shape)]
+            return [_Plan(str(path), path), _on(path, shape)]
         case [path], [], Path() as donor:
-            return [
-                later(str(path), path),
-                later(f"{path} with the annotations of {donor}", path, (), donor),
-            ]
+            name = f"{path} with the annotations of {donor}"
+            return [_Plan(str(path), path), _Plan(name, path, donor=donor)]
         case _:
             parser: argparse.ArgumentParser = options.parser
             parser.error(
@@ -170,7 +149,7 @@ def _of_folder(folder: Path, options: argparse.Namespace) -> int:
         options.files = [path]
         try:
             with doing(f"compiling {path}"):
-                left, right = [make() for _, make in _sides(options)]
+                left, right = [plan.side(options) for plan in _plans(options)]
             differences.append((path.relative_to(folder), difference(left, right)))
         except CompileError as error:
             differences.append(
@@ -181,7 +160,7 @@ def _of_folder(folder: Path, options: argparse.Namespace) -> int:
             str(path): {"error": row} if isinstance(row, str) else difference_data(row)
             for path, row in differences
         }
-        print_json(rows)
+        flags.print_json(rows)
     else:
         written = ", ".join(f"{name}={value}" for name, value in options.swapped)
         console = report_console()
@@ -198,7 +177,7 @@ def _option(text: str) -> tuple[str, str]:
     """`propagation=sdy-op-priority-propagate`."""
     name, mark, value = text.partition("=")
     if not mark or name not in _SWAPPED:
-        raise unknown_name(
+        raise flags.unknown_name(
             "option to swap", text, (f"{name}=PASS" for name in _SWAPPED)
         )
     return name, value
@@ -209,13 +188,13 @@ def execute(options: argparse.Namespace) -> int:
     if len(options.files) == 1 and options.files[0].is_dir():
         return _of_folder(options.files[0], options)
     sides: list[Side] = []
-    for name, make in _sides(options):
-        with doing(f"compiling {name}"):
-            sides.append(make())
+    for plan in _plans(options):
+        with doing(f"compiling {plan.name}"):
+            sides.append(plan.side(options))
     left, right = sides
     answer = difference(left, right)
     if options.json:
-        print_json(difference_data(answer))
+        flags.print_json(difference_data(answer))
     else:
         print_difference(report_console(), answer, everything=options.all)
     return 0 if answer.is_equal else 1
@@ -223,7 +202,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def add_command(commands: Any) -> None:
     """Add `diff` and its options to the command line."""
-    parser: Parser = commands.add_parser(
+    parser: flags.Parser = commands.add_parser(
         "diff",
         help="compare collectives, bytes and memory of two programs or shardings",
         description=(
@@ -246,7 +225,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--mesh-shape",
-        type=sizes,
+        type=flags.sizes,
         action="append",
         default=[],
         metavar="2,4",
@@ -267,9 +246,8 @@ def add_command(commands: Any) -> None:
         help="compare with the same program where propagation=PASS or reshards=PASS",
     )
     parser.flag("--all", "list each collective, those that are the same too")
-    add_stage_options(parser, *_OPTIONS)
-    add_source_options(parser)
+    flags.add_stage_options(parser, *_OPTIONS)
+    flags.add_source_options(parser)
     add_chip_options(parser)
-    add_trip_count_option(parser)
-    add_json_option(parser)
+    parser.shared("--trip-count", "--json")
     parser.set_defaults(parser=parser, error_code=_TROUBLE)

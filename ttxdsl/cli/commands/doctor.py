@@ -8,20 +8,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.usage.device import compiler_on
 from ttxdsl.cli import main
-from ttxdsl.cli.console import print_lines_hint, print_remarks
-from ttxdsl.cli.options import common as flags
-from ttxdsl.cli.options.machines import (
-    add_chip_options,
-    add_machine_options,
-    chip_of_options,
-    machine_of_options,
-    positive,
-    require_axes,
-)
+from ttxdsl.cli.console import print_lines_hint, print_remarks, progress
+from ttxdsl.cli.options import common as flags, machines
 from ttxdsl.cli.programs import read_input, read_module
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import collect_remarks, doing
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.insight.doctor.doctor import (
     Diagnosis,
     default_limit,
@@ -87,7 +79,7 @@ def _prescribe(options: argparse.Namespace) -> int:
     text, source = read_input(options.file, options)
     module = parse_program(text, source)
     answer = _searched(options, module, text, source)
-    require_axes(options, answer.mesh.axes)
+    machines.require_axes(options, answer.mesh.axes)
     if options.patch is not None:
         write_whole(options.patch, patch_of(answer).text)
     if options.json:
@@ -118,26 +110,22 @@ def _seconds_left(options: argparse.Namespace) -> float:
 def _searched(
     options: argparse.Namespace, module: ModuleOp, text: str, source: str
 ) -> Prescriptions:
-    work = "compiling the program"
-
-    def on_step(compiled: int, helping: int) -> None:
-        nonlocal work
-        work = f"compiling changes ({compiled} done, {helping} help)"
-
-    with doing(lambda: work):
+    with progress("compiling the program") as step:
         return prescribe(
             module,
             text=text,
             source=source,
-            machine=machine_of_options(options),
-            chip=chip_of_options(options),
+            machine=machines.machine_of_options(options),
+            chip=machines.chip_of_options(options),
             slices=options.slices,
             keep=options.keep,
             memory=options.memory,
             jobs=options.jobs,
             seconds=_seconds_left(options),
             trip_count=options.trip_count,
-            on_step=on_step,
+            on_step=lambda compiled, helping: step(
+                f"compiling changes ({compiled} done, {helping} help)"
+            ),
         )
 
 
@@ -145,36 +133,33 @@ def _diagnose(options: argparse.Namespace) -> int:
     module = read_module(options.file, options)
     if options.keep:
         require_keepable(module)
-    machine = machine_of_options(options)
-    meshes = "compiling meshes"
-
+    machine = machines.machine_of_options(options)
     goes_on = options.seconds is not None or options.chip is not None
     left = _seconds_left(options)
-
-    def on_step(done: int, total: int) -> None:
-        nonlocal meshes
-        meshes = f"compiling meshes ({done} of {total} done)"
-
-    with doing(lambda: meshes):
+    with progress("compiling meshes") as step:
         diagnosis = diagnose(
             module,
             options.devices,
             machine=machine,
             memory=options.memory,
-            chip=chip_of_options(options),
+            chip=machines.chip_of_options(options),
             slices=options.slices,
             limit=options.candidates,
             ignore_shardings=options.ignore_shardings,
             all_axes=options.all_axes,
             trip_count=options.trip_count,
             jobs=options.jobs,
-            on_step=on_step,
+            on_step=lambda done, total: step(
+                f"compiling meshes ({done} of {total} done)"
+            ),
             until=monotonic() + (_FOR_MESHES * left if goes_on else left),
         )
     candidates = [row.candidate for row in (*diagnosis.rows, *diagnosis.refused)]
     tried = (*candidates, *diagnosis.untried)
     written = (axis for op in written_meshes(module) for axis in op.mesh.data.axes)
-    require_axes(options, (*written, *(axis for c in tried for axis in c.axes)))
+    machines.require_axes(
+        options, (*written, *(axis for c in tried for axis in c.axes))
+    )
     answer: Prescriptions | None = None
     if goes_on and diagnosis.rows and diagnosis.ended != "interrupt":
         best = with_mesh(
@@ -249,7 +234,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--seconds",
-        type=positive,
+        type=machines.positive,
         metavar="S",
         help=(
             f"answer after so many, with the best so far ({SECONDS:g}); with --devices"
@@ -281,12 +266,10 @@ def add_command(commands: Any) -> None:
         "--ignore-shardings",
         "remove the program's own shardings and choose from scratch",
     )
-    flags.add_all_axes_option(
-        parser, "give axes of size one of the program's own mesh other sizes, too"
+    parser.flag(
+        "--all-axes", "give axes of size one of the program's own mesh other sizes, too"
     )
     parser.count("--top", f"rows to print ({MOST_ROWS}, fewer where they are high)")
-    add_chip_options(parser)
-    add_machine_options(parser)
-    flags.add_trip_count_option(parser)
-    flags.add_jobs_option(parser)
-    flags.add_json_option(parser)
+    machines.add_chip_options(parser)
+    machines.add_machine_options(parser)
+    parser.shared("--trip-count", "--jobs", "--json")

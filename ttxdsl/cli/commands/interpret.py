@@ -212,5 +212,4 @@ def add_command(commands: Any) -> None:
         metavar="NPZ",
         help="write result0, result1, … there, print nothing; see docs/reference/cli.md",
     )
-    flags.add_limit_options(parser)
-    flags.add_json_option(parser)
+    parser.shared("--max-memory", "--max-steps", "--json")

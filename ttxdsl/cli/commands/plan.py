@@ -5,15 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ttxdsl.cli.console import doing, print_lines_hint, print_remarks, progress
-from ttxdsl.cli.options import common as flags
-from ttxdsl.cli.options.machines import (
-    add_axis_link_option,
-    add_slices_option,
-    chip_of_options,
-    chip_of_text,
-    require_axes,
-)
+from ttxdsl.cli.console import print_lines_hint, print_remarks, progress
+from ttxdsl.cli.options import common as flags, machines
 from ttxdsl.cli.programs import read_as_program
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.display import report_console
@@ -29,23 +22,21 @@ if TYPE_CHECKING:
 def _chip(options: argparse.Namespace, program: Program) -> Chip:
     """Return the chip with the links along axes, which the program's meshes must have."""
     meshes = mesh_table(program.shared_module).values()
-    require_axes(options, (axis for mesh in meshes for axis in mesh.axes))
-    chip = chip_of_options(options)
+    machines.require_axes(options, (axis for mesh in meshes for axis in mesh.axes))
+    chip = machines.chip_of_options(options)
     assert chip is not None, "the option is required"
     return chip
 
 
 def _search(options: argparse.Namespace) -> int:
     """Compile batches, checkpoints and meshes; 1 if none of them fits."""
-    text = "compiling candidates"
-
-    def on_step(done: int, total: int) -> None:
-        nonlocal text
-        text = f"compiling candidates ({done} of {total} done)"
-
     program = read_as_program(options.file, options)
     chip = _chip(options, program)
-    with doing(lambda: text):
+    with progress("compiling candidates") as step:
+
+        def on_step(done: int, total: int) -> None:
+            step(f"compiling candidates ({done} of {total} done)")
+
         plans = program.plan_search(
             chip,
             flags.partition_options(options),
@@ -123,15 +114,15 @@ def add_command(commands: Any) -> None:
     flags.add_file_option(parser)
     parser.add_argument(
         "--chip",
-        type=chip_of_text,
+        type=machines.chip_of_text,
         metavar="CHIP",
         help=(
             f"what each device is, needed: {', '.join(CHIPS)}; or a file FILE.json as calibrate"
             " writes it"
         ),
     )
-    add_slices_option(parser)
-    add_axis_link_option(parser)
+    machines.add_slices_option(parser)
+    machines.add_axis_link_option(parser)
     parser.count("--tokens", "tokens of all devices in a step (of the integer batch)")
     parser.flag("--all", "measure every change, however long that takes")
     parser.flag(
@@ -142,7 +133,6 @@ def add_command(commands: Any) -> None:
         "--devices", "of the meshes of --search (as many as the program's own)"
     )
     parser.count("--candidates", "what --search compiles at most (40)", 40)
-    flags.add_jobs_option(parser)
-    flags.add_trip_count_option(parser)
+    parser.shared("--jobs", "--trip-count")
     flags.add_compiler_options(parser)
-    flags.add_json_option(parser)
+    parser.shared("--json")

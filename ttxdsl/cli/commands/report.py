@@ -7,15 +7,7 @@ from typing import Any
 
 from ttxdsl.api import Program
 from ttxdsl.cli.console import print_remarks, progress
-from ttxdsl.cli.options import common as flags
-from ttxdsl.cli.options.machines import (
-    add_chip_options,
-    add_machine_options,
-    chip_of_options,
-    machine_of_options,
-    positive,
-    require_axes,
-)
+from ttxdsl.cli.options import common as flags, machines
 from ttxdsl.cli.programs import read_as_program
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
@@ -77,13 +69,13 @@ def execute(options: argparse.Namespace) -> int:
 def _data(source: Path, options: argparse.Namespace) -> tuple[Program, dict[str, Any]]:
     """Return a program and the data of its report; print the compiler's remarks."""
     program = read_as_program(source, options)
-    machine = machine_of_options(options)
+    machine = machines.machine_of_options(options)
     with progress("read") as step, copies() as count:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,
             machine=machine,
-            chip=chip_of_options(options),
+            chip=machines.chip_of_options(options),
             slices=options.slices,
             trip_count=options.trip_count,
             tries=options.tries,
@@ -108,7 +100,7 @@ def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None
     for data in reports:
         shown = dict(axis for mesh in data["meshes"] for axis in mesh["axes"])
         axes += [(name, shown.get(name, 1)) for name in data["axes"]]
-    require_axes(options, axes)
+    machines.require_axes(options, axes)
 
 
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
@@ -184,18 +176,18 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--doctor",
         dest="seconds",
-        type=positive,
+        type=machines.positive,
         metavar="SECONDS",
         help="look so long for what to write instead, and say it on the first page",
     )
-    flags.add_jobs_option(parser)
-    flags.add_all_axes_option(parser, "show the mesh's axes of size one, too")
+    parser.shared("--jobs")
+    parser.flag("--all-axes", "show the mesh's axes of size one, too")
     parser.flag(
         "--all-stages",
         "list what every stage and lowering made of a program above 4,000 ops, too",
     )
-    flags.add_json_option(parser)
+    parser.shared("--json")
     flags.add_compiler_options(parser)
-    add_machine_options(parser)
-    add_chip_options(parser)
-    flags.add_trip_count_option(parser)
+    machines.add_machine_options(parser)
+    machines.add_chip_options(parser)
+    parser.shared("--trip-count")

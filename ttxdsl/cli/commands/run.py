@@ -185,7 +185,7 @@ def add_command(commands: Any) -> None:
         execute=execute,
     )
     flags.add_file_option(parser)
-    flags.add_input_options(parser)
+    parser.shared("--inputs", "--seed")
     parser.add_argument(
         "--emit", choices=flags.FORMS, help="also print the program in a form"
     )
@@ -214,12 +214,10 @@ def add_command(commands: Any) -> None:
         help="of --engine mpi: also run it on one device, in the first process",
     )
     parser.flag("--all", "each stage, collective, result and remark in a row")
-    flags.add_all_axes_option(parser)
+    parser.shared("--all-axes")
     flags.add_by_option(parser)
-    flags.add_devices_option(parser)
+    parser.shared("--devices")
     add_chip_options(parser)
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")
-    flags.add_limit_options(parser)
-    flags.add_trip_count_option(parser)
-    flags.add_json_option(parser)
+    parser.shared("--max-memory", "--max-steps", "--trip-count", "--json")

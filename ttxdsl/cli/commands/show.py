@@ -101,6 +101,6 @@ def add_command(commands: Any) -> None:
         "--all",
         "list arguments and results of alike layers one by one, with their numbers",
     )
-    flags.add_all_axes_option(parser)
+    parser.shared("--all-axes")
     flags.add_compiler_options(parser)
-    flags.add_json_option(parser)
+    parser.shared("--json")

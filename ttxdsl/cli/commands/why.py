@@ -6,14 +6,7 @@ from typing import Any
 
 from ttxdsl.analysis.usage.device import machine_on
 from ttxdsl.cli.console import print_lines_hint, print_remarks
-from ttxdsl.cli.options import common as flags
-from ttxdsl.cli.options.machines import (
-    add_chip_options,
-    add_machine_options,
-    chip_of_options,
-    machine_of_options,
-    require_axes,
-)
+from ttxdsl.cli.options import common as flags, machines
 from ttxdsl.cli.programs import read_input
 from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.display import report_console
@@ -30,7 +23,7 @@ from ttxdsl.loading.program import parse_program
 def _explainer(file: Path, options: argparse.Namespace, machine: Machine) -> Explainer:
     text, source = read_input(file, options)
     module = parse_program(text, source)
-    if (chip := chip_of_options(options)) is not None:
+    if (chip := machines.chip_of_options(options)) is not None:
         machine = machine_on(chip, devices_of(module), options.slices)
     return Explainer(
         module,
@@ -55,14 +48,14 @@ class _Between(argparse.Action):
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    machine = machine_of_options(options)
+    machine = machines.machine_of_options(options)
     asked = options.collective is not None or options.wish is not None
     with doing("compiling changes" if asked else "compiling"):
         file, second = options.file, options.between
         if options.between_first:
             file, second = second, file
         explainer = _explainer(file, options, machine)
-        require_axes(options, explainer.axes)
+        machines.require_axes(options, explainer.axes)
         if second is not None:
             other = _explainer(second, options, machine)
             lines = aligned_lines(explainer.module, other.module)
@@ -156,10 +149,9 @@ def add_command(commands: Any) -> None:
     )
     parser.flag("--all", "each collective in a row, every step of long chains")
     flags.add_by_option(parser)
-    add_machine_options(parser)
-    add_chip_options(parser)
-    flags.add_trip_count_option(parser)
-    flags.add_jobs_option(parser)
+    machines.add_machine_options(parser)
+    machines.add_chip_options(parser)
+    parser.shared("--trip-count", "--jobs")
     flags.add_compiler_options(parser)
-    flags.add_json_option(parser)
+    parser.shared("--json")
     parser.set_defaults(between_first=False)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 from ttxdsl.costs.units import parse_bytes
 from ttxdsl.diagnostics.excerpts import Sources
 from ttxdsl.diagnostics.sanitize import visible
-from ttxdsl.loading.doors import VOCABULARIES
 from ttxdsl.loading.files import require_writable
 
 # commands that run nothing start faster without
@@ -84,7 +83,6 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors quote the argument as typed and suggest close options.
 
     Args:
-        execute: runs the command.
         examples: command lines, one a line, that the help ends with.
     """
 
@@ -105,6 +103,11 @@ class Parser(argparse.ArgumentParser):
     def count(self, name: str, help: str, default: int | None = None) -> None:
         """Add an option that is a whole number from 1 up."""
         self.add_argument(name, type=count_of, default=default, metavar="N", help=help)
+
+    def shared(self, *names: str) -> None:
+        """Add options that several commands have, see `_SHARED`."""
+        for name in names:
+            self.add_argument(name, **_SHARED[name])
 
     def path(self, name: str, metavar: str, help: str, **settings: Any) -> None:
         """Add an argument that is the name of a file or folder."""
@@ -247,43 +250,6 @@ def add_compiler_options(parser: Parser) -> None:
     )
 
 
-def add_jobs_option(parser: Parser) -> None:
-    """Add `--jobs`: processes that compile at once."""
-    parser.count(
-        "--jobs",
-        "processes to compile in when that pays (one a core)",
-        os.cpu_count() or 1,
-    )
-
-
-def add_devices_option(parser: Parser) -> None:
-    """Add `--devices`: how many virtual ones JAX is to have."""
-    parser.count(
-        "--devices", "virtual CPU devices of JAX (what it has, or as many as the mesh)"
-    )
-
-
-def add_input_options(parser: Parser) -> None:
-    """Add the options for a run's inputs."""
-    parser.path(
-        "--inputs",
-        "NPZ",
-        "arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
-
-
-def add_vocabulary_option(parser: Parser) -> None:
-    """Add `--for`, the vocabulary of the output (`options.vocabulary`)."""
-    parser.add_argument(
-        "--for",
-        dest="vocabulary",
-        choices=VOCABULARIES,
-        default="design",
-        help="whom it is written for: the forms of the design, or those of today's tt-mlir (design)",
-    )
-
-
 def add_stage_options(parser: Parser, *names: str) -> None:
     """Add options of the pipeline as flags, as its fields describe them."""
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -329,21 +295,8 @@ def partition_options(options: argparse.Namespace) -> dict[str, Any]:
     return {"mesh": given.pop("mesh_shape"), **given}
 
 
-def add_limit_options(parser: Parser) -> None:
-    """Add how far a run may go."""
-    parser.add_argument(
-        "--max-memory",
-        type=size_of,
-        metavar="SIZE",
-        help="refuse what needs more memory, 8GiB (three quarters of what is free)",
-    )
-    parser.count(
-        "--max-steps", "turns that the loops of a run may take together (any number)"
-    )
-
-
 def limits_of(options: argparse.Namespace) -> Limits:
-    """Return the limits that `add_limit_options` read."""
+    """Return the limits of `--max-memory` and `--max-steps`."""
     from ttxdsl.interpreters.runtime.limits import Limits
 
     return Limits(options.max_memory, options.max_steps)
@@ -385,32 +338,10 @@ def add_by_option(parser: Parser) -> None:
     )
 
 
-def add_all_axes_option(
-    parser: Parser,
-    text: str = "print the mesh's axes of size one, too",
-) -> None:
-    """Let a command speak of all axes of a mesh, not only of those above one."""
-    parser.flag("--all-axes", text)
-
-
-def add_trip_count_option(parser: Parser) -> None:
-    """Add how often loops turn of which the program does not say it."""
-    parser.count(
-        "--trip-count",
-        "turns of loops whose count the program does not say (1, and said)",
-    )
-
-
-def add_json_option(parser: Parser) -> None:
-    """Add `--json`: one JSON object on standard output in place of tables."""
-    parser.flag("--json", "print one JSON object, no tables")
-
-
 def print_json(data: Any, *, indent: int | None = 2) -> None:
     """Write one JSON value on standard output.
 
     Args:
-        data: the value.
         indent: None for one line, which takes a tenth of the time.
 
     Raises:
@@ -420,3 +351,45 @@ def print_json(data: Any, *, indent: int | None = 2) -> None:
     import json  # commands that print tables start faster without
 
     sys.stdout.write(json.dumps(data, indent=indent, allow_nan=False) + "\n")
+
+
+_SHARED: dict[str, dict[str, Any]] = {
+    "--all-axes": {
+        "action": "store_true",
+        "help": "print the mesh's axes of size one, too",
+    },
+    "--devices": {
+        "type": count_of,
+        "metavar": "N",
+        "help": "virtual CPU devices of JAX (what it has, or as many as the mesh)",
+    },
+    "--inputs": {
+        "type": Path,
+        "metavar": "NPZ",
+        "help": "arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
+    },
+    "--jobs": {
+        "type": count_of,
+        "default": os.cpu_count() or 1,
+        "metavar": "N",
+        "help": "processes to compile in when that pays (one a core)",
+    },
+    "--json": {"action": "store_true", "help": "print one JSON object, no tables"},
+    "--max-memory": {
+        "type": size_of,
+        "metavar": "SIZE",
+        "help": "refuse what needs more memory, 8GiB (three quarters of what is free)",
+    },
+    "--max-steps": {
+        "type": count_of,
+        "metavar": "N",
+        "help": "turns that the loops of a run may take together (any number)",
+    },
+    "--seed": {"type": int, "default": 0, "help": "of random inputs (0)"},
+    "--trip-count": {
+        "type": count_of,
+        "metavar": "N",
+        "help": "turns of loops whose count the program does not say (1, and said)",
+    },
+}
+"""Options that several commands have, as argparse takes them."""

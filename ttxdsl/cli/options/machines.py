@@ -160,7 +160,6 @@ def require_axes(options: argparse.Namespace, axes: Iterable[tuple[str, int]]) -
     """Hold the links along axes to the axes that there are.
 
     Args:
-        options: what `add_machine_options` read.
         axes: name and size of all axes of the meshes that times are modelled of.
 
     Raises:

@@ -110,7 +110,6 @@ def evaluate(
         low: gives the values around the computation, and the builder.
         block: the computation; it takes scalars and ends with a return.
         arguments: a tensor of that shape for each scalar argument.
-        shape: the shape of the tensors.
 
     Returns:
         What the computation returns, as tensors of that shape.

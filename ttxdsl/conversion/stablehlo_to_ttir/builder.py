@@ -107,7 +107,6 @@ class TTIRBuilder:
     """Appends ttir ops to a block, on the host or on the devices of a mesh.
 
     Attributes:
-        block: where ops go.
         mesh_name: the mesh that tensors live on, None on the host.
         location: what the ops to come say about their origin.
         vocabulary: whose ttir they are.

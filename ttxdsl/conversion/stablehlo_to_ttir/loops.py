@@ -20,9 +20,6 @@ def counted_loop(
     """`ttir.while` that does a step for each of 0 to `count` - 1.
 
     Args:
-        low: where the loop goes.
-        count: how many steps.
-        carried: values before the first step.
         step: writes the ops of a step and answers with the values after it.
 
     Returns:

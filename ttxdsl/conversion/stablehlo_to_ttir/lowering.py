@@ -228,7 +228,6 @@ class Lowering:
         """Lower all ops of a block; the values that its terminator hands out.
 
         Args:
-            block: the ops.
             once: whether nobody lowers them again, so that of those which are done only
                 what later ones may look back at has to stay.
         """

@@ -321,10 +321,8 @@ def set_func_shardings(
     """Replace the shardings of all arguments, all results, or both.
 
     Args:
-        func: the function.
         arguments: one entry an argument; an entry None removes the sharding. None
             leaves all arguments alone.
-        results: the same for results.
     """
     if arguments is not None:
         changes = enumerate(arguments)

@@ -79,7 +79,6 @@ def verify_sharding(
     """Check a sharding of a value.
 
     Args:
-        sharding: the sharding.
         type: the type of the value, global outside of manual computations.
         mesh: what `sharding.mesh` means; None if nothing.
         bound: the manual axes of all computations around.

@@ -195,9 +195,6 @@ def _expect_elements(
     """Element types relate as the op's typing says.
 
     Args:
-        operands: those of the operands.
-        result: that of the result.
-        typing: what the op demands.
         numbers: whether numbers may stand for truth, as in tt-mlir's ttnn: 0 is false.
             A float result may be rounded to another type there.
     """

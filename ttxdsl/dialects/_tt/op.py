@@ -116,8 +116,6 @@ def op_of(
     Args:
         declaration: what the ops of the table have in common.
         dialect: the dialect's base.
-        name: the op's mnemonic.
-        summary: its docstring.
         fields: what it has beside both.
     """
     members = {"name": name, "__doc__": summary, "__module__": dialect.__module__}

@@ -210,7 +210,6 @@ class PrettyOp(StableHLOOp, ABC):
         """Parse what stands between the operands and the attribute dictionary.
 
         Args:
-            parser: the parser, behind the operands.
             comma: whether the last thing parsed was a comma.
         """
         properties: dict[str, Attribute] = {}

@@ -136,10 +136,8 @@ def check_groups(
     """Replica groups are disjoint, name processes from 0 on, and are of one size.
 
     Args:
-        op: the collective.
         unique, complete: the numbers of the constraints.
         uniform: whether groups must have one size, so that no entry may be -1.
-        size: the size that groups must have.
     """
     groups = op.replica_groups
     if isinstance(groups, ReplicaGroupMeshAxesAttr):

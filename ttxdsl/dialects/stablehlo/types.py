@@ -264,8 +264,6 @@ class TensorOf(FixedConstraint[Tensor]):
     of a module visits it for every operand and result.
 
     Args:
-        kinds: the element types.
-        rank: the rank, if it is fixed.
         static: whether every dimension must be known.
     """
 

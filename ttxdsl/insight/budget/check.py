@@ -77,9 +77,7 @@ class BudgetExceededError(AssertionError):
         )
 
 
-def _communicates_along(
-    collective: CountedCollective, axes: Sequence[str], meshes: Sequence[Mesh]
-) -> bool:
+def _communicates_along(collective: CountedCollective, axes: Sequence[str]) -> bool:
     if collective.axes is None:
         return True
     names = {ref.name for ref in collective.axes}
@@ -104,7 +102,6 @@ def require_counts(
     """Refuse to compare with a guess, or to write one down.
 
     Args:
-        counted: what a limit counts.
         task: what cannot be done, for the message.
         position: of the limit, if it is written.
 
@@ -176,7 +173,7 @@ def check_budget(
                 collective
                 for collective in collectives
                 if limit.kind in (None, collective.kind)
-                and _communicates_along(collective, limit.axes, meshes)
+                and _communicates_along(collective, limit.axes)
             ),
             key=lambda collective: -collective.bytes_per_device,
         )
@@ -198,12 +195,6 @@ def check_text(
     """Hold all programs of a file's text to the budgets written in it.
 
     Programs are separated by lines `// -----`; each has its own lines.
-
-    Args:
-        text: the file's.
-        source: what to call it.
-        trip_count: see `check_budget`.
-        chip: see `check_budget`.
 
     Raises:
         CompileError: there is no `COMM:` line with a limit, one is malformed, or a
@@ -231,8 +222,6 @@ def check_program(
     Args:
         program: in any form; a global one is partitioned.
         limits: each a line as after `// COMM:`.
-        trip_count: see `check_budget`.
-        chip: see `check_budget`.
 
     Raises:
         CompileError: there are none, or see `check_budget`.

@@ -267,10 +267,6 @@ def has_budget(text: str) -> bool:
 def parse_budget(text: str, source: str = "<budget>") -> Budget:
     """The limits of all `COMM:` lines of a program's text.
 
-    Args:
-        text: MLIR text.
-        source: what to call it in messages.
-
     Raises:
         CompileError: a line is malformed, with its line, column and text, or two lines
             give different meshes.

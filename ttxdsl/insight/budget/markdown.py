@@ -31,11 +31,7 @@ def _change(finding: Finding) -> str:
 
 
 def markdown(checked: Sequence[tuple[str, Sequence[Finding]]]) -> str:
-    """A table of all limits, those that are broken first, and what breaks them, folded.
-
-    Args:
-        checked: programs by name with their limits.
-    """
+    """A table of all limits, those that are broken first, and what breaks them, folded."""
     rows = [(name, finding) for name, findings in checked for finding in findings]
     rows.sort(key=lambda row: row[1].ok)
     broken = [row for row in rows if not row[1].ok]

@@ -24,12 +24,7 @@ from ttxdsl.loading.program import make_context, program_text
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A small program that shows a failure.
-
-    Attributes:
-        text: the file, with its RUN line.
-        failure: how the small program fails.
-    """
+    """A small program that shows a failure, with its RUN line."""
 
     text: str
     failure: Failure
@@ -101,8 +96,6 @@ def check_steps(
         seeds: of random inputs; index-tagged inputs are tried besides.
         minimize: whether to look for a small program that shows a failure.
         seconds: how long to look for it.
-        limits: how far each run may go.
-        on_step: called before each step.
 
     Raises:
         CompileError: the program cannot be run as it is, or a step refuses it.

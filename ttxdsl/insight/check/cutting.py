@@ -56,8 +56,6 @@ def cut_ops(
     """A copy of the module without some of its `cuttable_ops`.
 
     Args:
-        module: stays as it is.
-        indices: which ops to cut.
         with_status: whether new arguments need a shard status, which all have from
             stage 3 on.
     """
@@ -68,8 +66,7 @@ def cut_ops(
         for result in op.results:
             if result.uses.get_length():
                 result.replace_all_uses_with(_argument_for(result, with_status))
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
     tidy(module)
     return module
 
@@ -158,8 +155,7 @@ def _remove_unused_ops(body: Block) -> None:
     for op in reversed(list(body.ops)):
         used = any(result.uses.get_length() for result in op.results)
         if op.results and not used:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def _tidy_results(op: sdy.ManualComputationOp) -> None:
@@ -181,8 +177,7 @@ def _tidy_results(op: sdy.ManualComputationOp) -> None:
     Rewriter.insert_op(new, InsertPoint.before(op))
     for at, result in zip(used, new.results, strict=True):
         op.results[at].replace_all_uses_with(result)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
 
 
 def _tidy_operands(op: sdy.ManualComputationOp) -> None:
@@ -228,5 +223,4 @@ def _tidy_functions(module: ModuleOp, entry: FuncOp) -> None:
         if not unused:
             return
         for op in unused:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)

@@ -166,9 +166,6 @@ def place_of(
     """The device that holds an element of a result.
 
     Args:
-        layout: of the result.
-        index: of the element.
-        shape: of the result.
         names: what to call the axes of a mesh that has no names for them.
     """
     if layout is None:

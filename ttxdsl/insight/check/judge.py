@@ -104,9 +104,6 @@ class Judge:
     """Takes steps with one program and tells the first that goes wrong.
 
     Attributes:
-        trials: what the program has to compute.
-        context: the dialects.
-        limits: how far each run may go.
         names: the axes of the mesh, for forms of the program that do not name them.
         reshards: the last stage that put reshards in, to blame if they are not right.
     """

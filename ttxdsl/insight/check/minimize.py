@@ -38,9 +38,7 @@ def take_steps(
 
     Args:
         module: stays as it is.
-        steps: to take in order.
         like: the failure to look for: the same kind at the same step.
-        limits: how far each run may go.
     """
     try:
         module.verify()

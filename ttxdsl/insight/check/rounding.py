@@ -142,8 +142,6 @@ def hold(
     """A result against what it should be: `rounded` if a tolerance is not enough.
 
     Args:
-        actual: a result, or a part of it.
-        expected: the same as it should be.
         summed: how many numbers the program adds up, see `compare`.
         rounded: asked where that does not explain what was found: `expected` of runs
             that round at random.

@@ -110,7 +110,6 @@ def steps_of(text: str, module: ModuleOp) -> list[Step]:
     `tt-stablehlo-pipeline` is taken stage by stage.
 
     Args:
-        text: names and options.
         module: the program, which tells the stages that it can skip.
 
     Raises:

@@ -24,6 +24,7 @@ from ttxdsl.interpreters.inputs import random_inputs, tagged_inputs
 from ttxdsl.interpreters.kernels.elements import is_complex, is_float, tensor_of
 from ttxdsl.interpreters.runtime.limits import NO_LIMITS, Limits, beside_comparison
 from ttxdsl.interpreters.runtime.run import Runner
+from ttxdsl.ir.traversal import ancestors
 
 Array = NDArray[Any]
 
@@ -62,17 +63,8 @@ def _inputs(op: Operation) -> list[SSAValue]:
         value
         for inner in op.walk()
         for value in inner.operands
-        if inner is op or not _is_inside(op, value)
+        if inner is op or op not in ancestors(value.owner)
     ]
-
-
-def _is_inside(op: Operation, value: SSAValue) -> bool:
-    holder = value.owner.parent_op()
-    while holder is not None:
-        if holder is op:
-            return True
-        holder = holder.parent_op()
-    return False
 
 
 class _Exactness:

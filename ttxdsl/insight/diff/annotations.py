@@ -14,8 +14,6 @@ from ttxdsl.insight.doctor.meshes import (
     written_meshes,
 )
 
-_SHARDING = "sdy.sharding"
-
 
 def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
     """Give a program the meshes and the boundary shardings of another one.
@@ -23,7 +21,6 @@ def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
     Its own are replaced, and its sharding constraints are removed.
 
     Args:
-        module: the program that is changed.
         other: one whose entry function has the same argument and result types.
 
     Raises:

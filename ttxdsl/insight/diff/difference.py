@@ -168,8 +168,6 @@ def match(
     """Pair the collectives of two programs; see the module.
 
     Args:
-        left: those of one program.
-        right: those of the other.
         lines: which line of the one is which of the other, see `aligned_lines`.
     """
     partner: dict[int, int] = {}
@@ -228,9 +226,6 @@ def side_of(
     """Return what is compared of a per-device program.
 
     Args:
-        name: what to call it.
-        module: the program.
-        trip_count: how often loops turn of which the program does not say it.
         chip: whose memory and time; without one nothing is fused, and time is left out.
         slices: of chips with a network each.
         original: what it was compiled from, whose lines are compared.

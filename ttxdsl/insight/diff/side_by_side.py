@@ -67,24 +67,22 @@ class CollectiveRow(Generic[T]):
     theirs: tuple[T, ...]
 
     @property
-    def our_bytes(self) -> int:
-        """The bytes that a device sends in ours."""
-        return sum(collective.bytes_per_device for collective in self.ours)
+    def bytes(self) -> tuple[int, int]:
+        """The bytes that a device sends: in ours, in theirs."""
+        ours, theirs = (
+            sum(collective.bytes_per_device for collective in side)
+            for side in (self.ours, self.theirs)
+        )
+        return ours, theirs
 
     @property
-    def their_bytes(self) -> int:
-        """The bytes that a device sends in theirs."""
-        return sum(collective.bytes_per_device for collective in self.theirs)
-
-    @property
-    def our_count(self) -> int:
-        """The number of collectives that run in ours."""
-        return sum(collective.count for collective in self.ours)
-
-    @property
-    def their_count(self) -> int:
-        """The number of collectives that run in theirs."""
-        return sum(collective.count for collective in self.theirs)
+    def counts(self) -> tuple[int, int]:
+        """The number of collectives that run: in ours, in theirs."""
+        ours, theirs = (
+            sum(collective.count for collective in side)
+            for side in (self.ours, self.theirs)
+        )
+        return ours, theirs
 
     @property
     def label(self) -> Label:
@@ -93,22 +91,17 @@ class CollectiveRow(Generic[T]):
             return Label.OURS_ONLY
         if not self.ours:
             return Label.THEIRS_ONLY
-        if self.our_bytes != self.their_bytes:
-            return Label.LESS if self.our_bytes < self.their_bytes else Label.MORE
-        if self.our_count == self.their_count:
+        (ours, theirs), (our_count, their_count) = self.bytes, self.counts
+        if ours != theirs:
+            return Label.LESS if ours < theirs else Label.MORE
+        if our_count == their_count:
             return Label.SAME
-        return Label.JOINED if self.our_count > self.their_count else Label.SPLIT
+        return Label.JOINED if our_count > their_count else Label.SPLIT
 
 
-def bytes_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:
-    """Return the bytes that a device sends in all: ours, theirs."""
-    both = [(row.our_bytes, row.their_bytes) for row in rows]
-    return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
-
-
-def launches_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:
-    """Return how many collectives run: ours, theirs."""
-    both = [(row.our_count, row.their_count) for row in rows]
+def of_both(sides: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return what rows have in all: ours, theirs."""
+    both = list(sides)
     return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
 
 
@@ -130,8 +123,6 @@ def match_collectives(
     Those that move nothing are left out. A permutation is matched by kind alone.
 
     Args:
-        ours: as they are counted.
-        theirs: the other compiler's.
         axes_of: the axes among which one of theirs runs, if its groups are such.
     """
     left: defaultdict[tuple[str, str], list[CountedCollective]] = defaultdict(list)

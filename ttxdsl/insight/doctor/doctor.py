@@ -106,14 +106,10 @@ class Diagnosis(Displayed):
     """The result of `diagnose`.
 
     Attributes:
-        devices: how many there are.
-        machine: what the time is modelled with.
-        analysis: the groups of dimensions.
         keeps_shardings: whether the program has shardings, which are kept.
         shapes: the shapes of meshes, largest axis first.
         operations: of the program on one device.
         rows: compiled, the best first: those that fit, then by time, memory, bytes.
-        refused: what the compiler refuses.
         untried: candidates that were not compiled, in the order of the estimate.
         arguments: the name and the rank of each argument.
         becomes: the result that an argument becomes, which is split as it is.
@@ -384,7 +380,6 @@ def diagnose(
         limit: how many candidates to compile at most; by the program's size if None.
         ignore_shardings: whether to remove the program's own shardings first.
         all_axes: whether axes of size one of the program's own mesh get other sizes, too.
-        trip_count: how often loops turn of which the program does not say it.
         chip: what each device is: then time and memory are a plan's, and its memory is
             the limit.
         slices: of the mesh with a network of chips each.
@@ -423,12 +418,10 @@ def diagnose(
     else:
         UnifyMeshesPass().apply(make_context(), module)
     keeps = has_shardings(module)
-    flat = module.clone()
-    InlinePass().apply(make_context(), flat)
+    _, flat = InlinePass().apply_to_clone(make_context(), module)
     if not keeps:
         module = flat
-    with_rules = flat.clone()
-    SupplyShardingRulesPass().apply(make_context(), with_rules)
+    _, with_rules = SupplyShardingRulesPass().apply_to_clone(make_context(), flat)
     analysis = analyze(entry_function(with_rules), trip_count)
 
     def solved() -> list[Candidate]:

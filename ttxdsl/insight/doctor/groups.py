@@ -24,6 +24,7 @@ from ttxdsl.analysis.usage.memory import argument_name
 from ttxdsl.diagnostics.errors import Frame, source_frame
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of, value_bytes
+from ttxdsl.ir.traversal import enclosing
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.devices.mesh import MOST_DEVICES
 from ttxdsl.sharding.factors import OpShardingRule
@@ -136,11 +137,7 @@ class Analysis:
     """The products that have the batch in their results."""
 
     def estimate(self, parts: dict[int, int]) -> Estimate:
-        """Estimate the work of one device from the rules alone.
-
-        Args:
-            parts: for each family that is split the number of parts.
-        """
+        """Estimate a device's work from the rules and the parts of each split family."""
 
         def share(families: frozenset[int]) -> int:
             return prod(parts.get(family, 1) for family in families)
@@ -407,12 +404,7 @@ class _Counts:
 
 
 def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
-    """The families of dimensions of a function with a body, free of calls.
-
-    Args:
-        function: StableHLO; its shardings are not looked at.
-        trip_count: how often loops turn of which the program does not say it.
-    """
+    """The families of dimensions of a function without calls, shardings aside."""
     module = function.parent_op()
     assert isinstance(module, ModuleOp)
     runs = Runs(module, trip_count)
@@ -468,11 +460,7 @@ def _steps_through(touch: Touch) -> bool:
         op, stablehlo.DynamicSliceOp | stablehlo.DynamicUpdateSliceOp
     ):
         return False
-    while (parent := op.parent_op()) is not None:
-        if isinstance(parent, stablehlo.WhileOp):
-            return True
-        op = parent
-    return False
+    return enclosing(op, stablehlo.WhileOp) is not None
 
 
 def _products(function: FuncOp, family_of: dict[Dim, int]) -> Iterator[Product]:

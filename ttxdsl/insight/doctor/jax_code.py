@@ -73,8 +73,6 @@ def jax_code(
     Paths that differ in numbers only, as those of layers, are one with `*` for each.
 
     Args:
-        candidate: one with splits.
-        arguments: the name and the rank of each argument.
         most: lines for arguments, and for constraints; all if None.
         becomes: the result that an argument becomes, by their indices.
     """

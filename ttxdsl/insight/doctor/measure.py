@@ -58,9 +58,6 @@ def measure(
     """Count a program that is partitioned.
 
     Args:
-        module: the program.
-        machine: for the times.
-        trip_count: how often loops turn of which the program does not say it.
         compiler: whose fusions time and memory have; without one nothing is fused.
 
     Raises:

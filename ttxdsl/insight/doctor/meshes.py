@@ -19,12 +19,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.calls.function_attributes import (
-    argument_attributes,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
@@ -301,8 +295,6 @@ def resized(
     """Return the program's own mesh with other sizes, those nearest to its own first.
 
     Args:
-        module: the program.
-        devices: how many there are.
         all_axes: whether axes of size one get other sizes, too.
 
     Raises:
@@ -327,6 +319,11 @@ def resized(
             meshes[0],
             hint="leave out --all-axes" if all_axes else None,
         )
+    return nearest_first(mesh, names, devices)
+
+
+def nearest_first(mesh: Mesh, names: Sequence[str], devices: int) -> list[Candidate]:
+    """Return a mesh with other sizes of some axes, those nearest to its own first."""
     own = [mesh.axis_size(name) for name in names]
 
     def distance(sizes: tuple[int, ...]) -> float:
@@ -357,26 +354,22 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
         return
     op = sdy.MeshOp(_MESH, Mesh(candidate.axes))
     Rewriter.insert_op(op, InsertPoint.at_start(module.body.block))
-    entries = argument_attributes(function)
-    refs: list[dict[int, list[AxisRef]]] = [{} for _ in entries]
+    types = function.function_type.inputs.data
+    refs: list[dict[int, list[AxisRef]]] = [{} for _ in types]
     for (axis, _), dims in zip(candidate.axes, candidate.splits, strict=True):
         for dim in dims:
             refs[dim.argument].setdefault(dim.dim, []).append(AxisRef(axis))
-    for index, (entry, mine) in enumerate(zip(entries, refs, strict=True)):
-        type_ = function.function_type.inputs.data[index]
+    arguments = sdy.func_argument_shardings(function)
+    for index, (type_, mine) in enumerate(zip(types, refs, strict=True)):
         if isinstance(type_, TensorType):
-            dims = tuple(
-                DimSharding(tuple(mine.get(dim, ())))
-                for dim in range(type_.get_num_dims())
-            )
-            entry[_SHARDING] = sdy.TensorShardingAttr(TensorSharding(_MESH, dims))
-    set_argument_attributes(function, entries)
+            rank = type_.get_num_dims()
+            dims = tuple(DimSharding(tuple(mine.get(dim, ()))) for dim in range(rank))
+            arguments[index] = TensorSharding(_MESH, dims)
     # state is returned with the sharding of its argument
-    results = result_attributes(function)
+    results = sdy.func_result_shardings(function)
     for argument, result in results_of_arguments(function).items():
-        if _SHARDING in entries[argument]:
-            results[result][_SHARDING] = entries[argument][_SHARDING]
-    set_result_attributes(function, results)
+        results[result] = arguments[argument] or results[result]
+    sdy.set_func_shardings(function, arguments, results)
     ops = list(function.body.walk()) if candidate.constraints else []
     for constraint in candidate.constraints:
         _constrain(ops[constraint.op], constraint.dims)

@@ -62,8 +62,6 @@ def schemes(
     only reads its parameters begins with data and tensor parallelism.
 
     Args:
-        analysis: of a program without shardings.
-        devices: how many there are.
         sizes: the bytes of each argument, whole.
         seconds: the estimated time of a mesh.
         trains: whether parameters become results, see `trains_parameters`.
@@ -116,10 +114,8 @@ def trains_parameters(
     """Return whether a program gives parameters back, as a training step does.
 
     Args:
-        analysis: of the program.
         becomes: the arguments that become results; those with the batch, as
             caches, are no parameters.
-        sizes: the bytes of each argument.
     """
     if analysis.batch is None:
         return False

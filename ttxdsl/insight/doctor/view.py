@@ -1,5 +1,6 @@
 """A diagnosis as tables, and as JSON."""
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -270,8 +271,10 @@ def print_diagnosis(
             f"{len(diagnosis.untried)} of {len(diagnosis.untried) + compiled}"
             f" candidates not compiled, {why}"
         )
-    for reason, count in _reasons(diagnosis).items():
-        notes.append(f"{count} refused: {reason}")
+    refused = Counter(
+        f"({refusal.candidate}) {refusal.reason}" for refusal in diagnosis.refused
+    )
+    notes += [f"{count} refused: {reason}" for reason, count in refused.items()]
     for line in notes:
         console.print(f"  {line}", soft_wrap=True)
     if diagnosis.rows and diagnosis.rows[0].candidate.splits is not None:
@@ -286,15 +289,6 @@ def print_diagnosis(
         if peaks:
             text += f": the least that any needs is {bytes_text(min(peaks))}"
         console.print(styled(text, "bold red"))
-
-
-def _reasons(diagnosis: Diagnosis) -> dict[str, int]:
-    """Refusals by reason, the meshes named."""
-    counts: dict[str, int] = {}
-    for refusal in diagnosis.refused:
-        text = f"({refusal.candidate}) {refusal.reason}"
-        counts[text] = counts.get(text, 0) + 1
-    return counts
 
 
 def _specs(diagnosis: Diagnosis, row: Row) -> dict[str, Any] | None:

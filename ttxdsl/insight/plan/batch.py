@@ -55,8 +55,7 @@ def scale_batch(module: ModuleOp, factor: Fraction) -> ModuleOp:
     Raises:
         CompileError: no argument is a batch, or an op counts on the size that it has.
     """
-    changed = module.clone()
-    InlinePass().apply(make_context(), changed)
+    _, changed = InlinePass().apply_to_clone(make_context(), module)
     function = entry_function(changed)
     dims = batch_dims(function)
     if not dims:

@@ -109,15 +109,6 @@ class LineTime:
     bound: str
     seconds: float
 
-    def data(self) -> dict[str, Any]:
-        """The time as JSON."""
-        return {
-            "name": self.name,
-            "position": self.position,
-            "bound": self.bound,
-            "seconds": self.seconds,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class TimePlan:
@@ -175,9 +166,6 @@ class Variant:
         """Return the figures of a changed program.
 
         Args:
-            change: its name.
-            usage: of the program on chips.
-            chip: what each device is.
             tokens: of all devices in a step; by default those of its batch.
             changed: what else is in its memory, as of `DeviceUsage.memory_with`.
         """
@@ -199,14 +187,7 @@ class Variant:
 
     def data(self) -> dict[str, Any]:
         """The variant as JSON."""
-        return {
-            "change": self.change,
-            "fits": self.fits,
-            "peak_bytes": self.peak_bytes,
-            "limit_bytes": self.limit_bytes,
-            "step_s": self.step_s,
-            "tokens_per_second": self.tokens_per_second,
-        }
+        return {"change": self.change, "fits": self.fits, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -290,16 +271,7 @@ class StepPlan(Displayed):
                 "largest": [asdict(buffers) for buffers in memory.largest],
                 "saved": [activation.data() for activation in memory.saved],
             },
-            "time": {
-                "step_s": time.step_s,
-                "bound": time.bound,
-                "compute_s": time.compute_s,
-                "memory_s": time.memory_s,
-                "network_s": time.network_s,
-                "exposed_s": time.exposed_s,
-                "host_s": time.host_s,
-                "lines": [line.data() for line in time.lines],
-            },
+            "time": {"step_s": time.step_s, "bound": time.bound, **asdict(time)},
             "flops": self.flops,
             "hbm_bytes": self.hbm_bytes,
             "model_flops": self.model_flops,
@@ -328,8 +300,6 @@ def plan_step(
     """Plan a per-device program on chips, without variants.
 
     Args:
-        usage: of the program on chips.
-        chip: what each device is.
         slices: parts of the mesh with a network of chips of their own.
         tokens: of all devices in a step; by default those of its batch.
         reasons: of the program, which are among the assumptions.

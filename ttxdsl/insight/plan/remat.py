@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.usage.buffers.narrow import keeps_operand
 from ttxdsl.diagnostics.errors import CompileError
@@ -49,8 +50,7 @@ def with_policy(module: ModuleOp, saves: Callable[[Operation], bool]) -> ModuleO
     Raises:
         CompileError: no loop saves more, or what it saves cannot be made of its input.
     """
-    changed = module.clone()
-    InlinePass().apply(make_context(), changed)
+    _, changed = InlinePass().apply_to_clone(make_context(), module)
     loops: dict[stablehlo.WhileOp, list[_Stack]] = {}
     for loop, index in stacks(changed):
         last = loop.body.block.last_op
@@ -152,10 +152,7 @@ class _Reader:
             elif use.operation is not self.loop.body.block.last_op:
                 raise CompileError("a saved value is not read layer by layer")
         for op in slices:
-            copy = _Copy(self, op).of(stack.update.update)
-            op.results[0].replace_all_uses_with(copy)
-            op.detach()
-            op.erase()
+            Rewriter.replace_op(op, [], [_Copy(self, op).of(stack.update.update)])
 
     def argument_of(self, value: SSAValue) -> BlockArgument:
         """Return the argument of the loop's body that is an outer value, maybe a new one."""
@@ -175,12 +172,10 @@ class _Copy:
 
     def of(self, value: SSAValue) -> SSAValue:
         """Return a value of the source loop's body in the reader's."""
-        order = self._needed(value)
-        for op in order:
+        for op in self._needed(value):
             for operand in op.operands:
                 self._known(operand)
-            copy = op.clone(self.copies)
-            self._insert(copy)
+            self._insert(op.clone(self.copies))
         return self._known(value)
 
     def _needed(self, value: SSAValue) -> list[Operation]:
@@ -247,9 +242,7 @@ class _Copy:
         return (rest * count)[:count] if rest else [self.at.operands[1]] * count
 
     def _insert(self, op: Operation) -> Operation:
-        block = self.at.parent
-        assert block is not None, "a slice is in a loop's body"
-        block.insert_op_before(op, self.at)
+        Rewriter.insert_op(op, InsertPoint.before(self.at))
         return op
 
 
@@ -271,25 +264,20 @@ def _rebuilt(
     last.operands = ends
     for op in stale:
         if isinstance(op, stablehlo.DynamicUpdateSliceOp):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
     for index in sorted(dropped, reverse=True):
         for block in (body, cond):
             block.erase_arg(block.args[index])
     kept = [index for index in range(len(loop.operands)) if index not in dropped]
     operands = [*(loop.operands[index] for index in kept), *added]
-    regions = [loop.detach_region(region) for region in (loop.cond, loop.body)]
     new = stablehlo.WhileOp.create(
         operands=operands,
         result_types=[operand.type for operand in operands],
         attributes=dict(loop.attributes),
-        regions=regions,
+        regions=[loop.detach_region(region) for region in (loop.cond, loop.body)],
     )
-    block = loop.parent
-    assert isinstance(block, Block), "a loop is in a block"
-    block.insert_op_before(new, loop)
+    Rewriter.insert_op(new, InsertPoint.before(loop))
     for index, result in zip(kept, new.results, strict=False):
         loop.results[index].replace_all_uses_with(result)
-    loop.detach()
-    loop.erase()
+    Rewriter.erase_op(loop)
     return new

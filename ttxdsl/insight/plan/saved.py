@@ -86,8 +86,6 @@ def saved_activations(
     """Return what layers save, that of most bytes first.
 
     Args:
-        module: the program of a device.
-        words: in which the author knows it.
         held: the bytes of stacks that a compiler stores as a narrower type.
     """
     words, held = words or Words(), held or {}

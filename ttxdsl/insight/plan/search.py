@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial
-from math import log2
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,7 +23,7 @@ from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, factorizations
+from ttxdsl.insight.doctor.meshes import Candidate, apply_candidate, nearest_first
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import Variant
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
@@ -164,7 +163,6 @@ def search(
 
     Args:
         origin: the program as loaded, and its pipeline.
-        chip: what each device is.
         devices: of each mesh; as many as the program's own if None.
         slices: with a network of chips each.
         trip_count: how often loops turn of which the program does not say it.
@@ -176,8 +174,7 @@ def search(
     Raises:
         CompileError: the program has no mesh, or no candidate compiles.
     """
-    module = origin.module.clone()
-    UnifyMeshesPass().apply(make_context(), module)
+    _, module = UnifyMeshesPass().apply_to_clone(make_context(), origin.module)
     meshes = sdy.mesh_table(module).values()
     count = devices or max((mesh.total_size for mesh in meshes), default=1)
     programs = _with_remats(module)
@@ -255,16 +252,7 @@ def _meshes(module: ModuleOp, devices: int) -> list[Candidate]:
     )
     most = {name for name, _ in named.most_common(_MOST_AXES)}
     names = [name for name, size in mesh.axes if size > 1 or name in most]
-    own = [mesh.axis_size(name) for name in names]
-
-    def distance(sizes: Sequence[int]) -> float:
-        pairs = zip(sizes, own, strict=True)
-        return sum(abs(log2(size / written)) for size, written in pairs)
-
-    return [
-        Candidate(tuple(zip(names, sizes, strict=True)))
-        for sizes in sorted(factorizations(devices, len(names)), key=distance)
-    ]
+    return nearest_first(mesh, names, devices)
 
 
 def _shardings(module: ModuleOp) -> Iterator[TensorSharding]:

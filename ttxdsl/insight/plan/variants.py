@@ -103,7 +103,6 @@ def with_variants(
 
     Args:
         plan: of the per-device program.
-        usage: of that program.
         origin: what it was made of; without it nothing is compiled anew.
         on_step: called with the name of each change before it is made.
         most_ops: that are compiled and planned for all of them, the likeliest gain first;

@@ -18,9 +18,7 @@ def advice(
     Empty for a program that nothing can be prescribed for.
 
     Args:
-        program: as it was loaded.
         seconds: after so many no further change is compiled.
-        machine: for times.
     """
     with suppress(CompileError):
         answer = prescribe(

@@ -37,7 +37,6 @@ def changes(
 
     Args:
         left: see `ttxdsl.insight.report.trace.data`.
-        right: the other one.
         lines: which line of the one is which of the other, see `aligned_lines`.
     """
     sides = left["collectives"], right["collectives"]

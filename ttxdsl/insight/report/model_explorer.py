@@ -23,11 +23,7 @@ _TAG = "__tensor_tag"
 
 
 def graph_collection(data: dict[str, Any]) -> dict[str, Any]:
-    """A `GraphCollection`.
-
-    Args:
-        data: of a report, see `ttxdsl.insight.report.trace.data`.
-    """
+    """A `GraphCollection` of a report's data (`ttxdsl.insight.report.trace.data`)."""
     sent = _sent(data)
     namespaces = _namespaces(data)
     reasons: dict[int, list[str]] = {}
@@ -49,11 +45,7 @@ def graph_collection(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def node_data(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Three `ModelNodeData` by name: `bytes`, `sent` and `shardings`.
-
-    Args:
-        data: of a report, see `ttxdsl.insight.report.trace.data`.
-    """
+    """Three `ModelNodeData` by name: `bytes`, `sent` and `shardings`."""
     shardings: dict[str, Any] = {}
     held: dict[str, Any] = {}
     colors: dict[str, str] = {}

@@ -15,11 +15,7 @@ _WIDTH = 84
 def reasons_of(
     explainer: Explainer, machine: Machine, jobs: int
 ) -> tuple[list[str], list[int]]:
-    """Return the reasons of a program's collectives; those of several layers share one.
-
-    Returns:
-        The reasons, as texts, and for each collective the number of its reason.
-    """
+    """Return the reasons of collectives, one for several layers, and which is whose."""
     whys: list[str] = []
     listed = explainer.collectives()
     numbers = [-1] * len(listed)

@@ -59,8 +59,6 @@ def rewritten(
     """Return the annotations that differ; an argument of one program alone is none.
 
     Args:
-        left: as it was read.
-        right: the other one.
         lines: which line of the one is which of the other, see `aligned_lines`.
     """
     before, after = _at_the_border(left), _at_the_border(right)

@@ -26,11 +26,8 @@ class RunSettings:
     """The settings of a run for its engine.
 
     Attributes:
-        source: what the program is called.
-        limits: how far the run may go.
         devices: how many virtual devices to make, if the engine can.
         inputs: an archive or a folder of input arrays; None for random ones.
-        seed: of random inputs.
         results: the folder where processes write their parts of the results.
         compare: whether the results are gathered and compared.
         explain: gives the text of an error in a process that no other reports on.
@@ -51,12 +48,9 @@ class ProcessUse:
     """The bytes and the time that one process took.
 
     Attributes:
-        process: its number.
         shards: bytes of its parts of the inputs and of whatever else was split.
         results: bytes of the parts of the results that it answers for.
         peak: bytes of memory that the run added at most, mapped files included.
-        sent: bytes that it sent.
-        seconds: of the run.
         waited: how many of these it waited.
     """
 

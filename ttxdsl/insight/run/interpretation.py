@@ -28,7 +28,6 @@ def interpret(
     """Run a program as it is.
 
     Args:
-        program: in any form.
         arrays: one an argument.
         seed: of random ones instead.
 

@@ -44,13 +44,10 @@ class RunOutcome(Displayed):
     """The outcome of a run.
 
     Attributes:
-        engine: what ran the program.
         lowered: the program that was run, in ttnn.
         results: with their comparisons; none if nothing was compared.
         reference_seconds: of the run on one device.
         simulation_seconds: of the engine.
-        trip_count: iterations of loops of which the program does not say it.
-        processes: what each process took.
         purposes: what is sent, by what for.
         peak_bytes: memory that a device needs; None where a value has no size.
         chip: with whose fusions; None: nothing is fused.
@@ -90,15 +87,7 @@ def _peak_bytes(usage: DeviceUsage) -> int | None:
 
 @dataclass
 class Run:
-    """A program on one device, and then per device on an engine.
-
-    Attributes:
-        program: as it was read.
-        inputs: one array an argument.
-        runner: runs it on one device.
-        engine: runs it per device.
-        seconds: of both runs, as far as they are done.
-    """
+    """A program on one device, and then per device on an engine."""
 
     program: ProgramForm
     inputs: Sequence[ArrayLike]
@@ -133,11 +122,7 @@ class Run:
             device: the per-device program in StableHLO.
             lowered: the same in ttnn.
             call: runs one of them.
-            trip_count: see `RunOutcome`.
             team: the processes that `call` had run it.
-            by: see `RunOutcome`.
-            chip: see `RunOutcome`.
-            slices: of chips with a network each.
         """
         start = time.perf_counter()
         results = call()
@@ -196,9 +181,6 @@ def run_program(
         arrays: one an argument; random ones if there are none.
         seed: of these.
         by: what makes one row of collectives.
-        trip_count: see `RunOutcome`.
-        limits: how far each run may go.
-        chip: see `RunOutcome`.
         slices: of chips with a network each.
 
     Raises:

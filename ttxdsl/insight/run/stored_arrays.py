@@ -77,11 +77,7 @@ class _Opened:
 
 
 class Archive(ABC):
-    """Arrays with names, in one file or several.
-
-    Attributes:
-        path: of the file or folder.
-    """
+    """Arrays with names, in one file or several."""
 
     path: Path
 

@@ -169,15 +169,7 @@ def print_outcome(
     whole: bool = False,
     all_axes: bool = False,
 ) -> None:
-    """Print an outcome.
-
-    Args:
-        console: where to.
-        source: the program's name.
-        outcome: what to print.
-        whole: whether to print all rows.
-        all_axes: whether to print the mesh's axes of size one, too.
-    """
+    """Print an outcome."""
     lowered = outcome.lowered
     meshes = mesh_heading(mesh_titles(lowered.meshes, all_axes=all_axes))
     head = heading(source, f"  {visible(meshes)}")

@@ -56,10 +56,6 @@ def _slice(size: int, parts: int, at: int) -> tuple[int, int]:
 def shards_of(layout: TensorLayout, shape: Sequence[int]) -> list[TensorPart]:
     """The shards of a tensor in order.
 
-    Args:
-        layout: how it is split.
-        shape: of the whole tensor.
-
     Raises:
         ValueError: if the ranks differ.
     """
@@ -170,12 +166,7 @@ def _grids(layout: TensorLayout, shape: Sequence[int]) -> Iterator[RenderableTyp
 
 
 def sharding_grid(layout: TensorLayout, shape: Sequence[int]) -> RenderableType:
-    """The picture of a tensor's shards for a `rich` console.
-
-    Args:
-        layout: how it is split.
-        shape: of the whole tensor.
-    """
+    """The picture of a tensor's shards for a `rich` console."""
     return Group(*_grids(layout, shape))
 
 

@@ -108,7 +108,6 @@ class Picture(Displayed):
 
     Attributes:
         of: what the program is called.
-        program: as it is shown.
         value: the one that is shown; None for arguments and results.
         title: of arguments and results.
         unknown: words for a value without a sharding.
@@ -165,8 +164,6 @@ def picture_of(
     Args:
         program: in any form.
         value: the name of a value in the text.
-        argument: the number of an argument, if it is that.
-        result: the same of a result.
         text: what the program was read from, if not as it prints.
         after: the number of the stage that left it so.
 

@@ -214,14 +214,11 @@ class WhySharding(Displayed):
     Attributes:
         name: of the value, `%42`, or `result 0` for a result of the function.
         place: the op that makes it.
-        type: its global type.
         sharding: Shardy's text after propagation; None is replicated.
         final: the sharding in which the op really makes it, where stage 8 or uneven
             sizes changed it; else the same.
-        dims: one entry a dimension.
         copies: how often the function that it stands in was inlined; the answer is
             about the first.
-        notes: what else is to be said.
     """
 
     name: str
@@ -398,7 +395,6 @@ class Necessity:
     without all of them.
 
     Attributes:
-        axis: which axis it is about.
         annotations: whose they are: `params['up']`.
         changes: that take them away.
         outcome: the program without them; None where only propagation and stage 8 were
@@ -538,7 +534,6 @@ class LineCost:
         where: the line and its function, or the op where these are unknown.
         position: of the first of them in the source.
         kinds: how many of each kind.
-        axes: along which axes.
         bytes: that a device sends for them.
         seconds: that they take, each alone.
         share: of the time of all collectives.
@@ -575,8 +570,6 @@ class WhyNot(Displayed):
     """A program in which a value is sharded otherwise, beside the program as it is.
 
     Attributes:
-        wish: what was asked.
-        change: what was done for it.
         outcome: what it costs; None where it does not compile.
         now: how the value is sharded, and why.
         against: what stands against the wish, of the dimensions that are otherwise.

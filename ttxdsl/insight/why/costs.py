@@ -28,10 +28,7 @@ def measure(
     """The figures of a program of one device, as stage 13 leaves it.
 
     Args:
-        module: the program.
         whole: what it was made of.
-        machine: what it runs on.
-        trip_count: how often loops turn of which the program does not say it.
         compiler: whose fusions time and memory have, as in a plan; that of a chip if the
             machine is one, else nothing is fused.
     """

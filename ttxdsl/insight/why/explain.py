@@ -1,7 +1,7 @@
 """Asking a program why: one object that compiles it once and answers.
 
 explainer = Explainer(module, text)
-explainer.value("%42")
+explainer.answer("%42")
 explainer.collective(3)
 explainer.program()
 """
@@ -29,9 +29,7 @@ from ttxdsl.insight.why.answers import (
     Counterfactual,
     Necessity,
     WhyCollective,
-    WhyNot,
     WhyProgram,
-    WhySharding,
 )
 from ttxdsl.insight.why.causes.collectives import TracedCollective, WhyCollectives
 from ttxdsl.insight.why.causes.lines import line_costs
@@ -63,14 +61,9 @@ class Explainer:
     Args:
         module: the program before stage 1; it is not changed.
         text: what it was read from, for the names of values; None: as it prints.
-        source: what to call it.
-        pipeline: options of the thirteen stages.
-        machine: what it runs on, for times.
         tries: how many changes to compile for one collective, 0 for none; by the
             program's size, and of a large one its time, if None.
         keep: how many of those that help to tell.
-        trip_count: how often loops turn of which the program does not say it.
-        watch: sees the program at every stage.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -138,10 +131,8 @@ class Explainer:
     @cached_property
     def _counterfactuals(self) -> Counterfactuals:
         return Counterfactuals(
-            self._recorded,
             self._collectives,
             self._pipeline,
-            self.machine,
             self._tries,
             self._trip_count,
             self._budget,
@@ -149,14 +140,8 @@ class Explainer:
 
     @cached_property
     def _necessities(self) -> Necessities:
-        return Necessities(
-            self._recorded,
-            self._counterfactuals.annotations,
-            self._pipeline,
-            2 * self._tries if self._tries > FEWEST else FEWEST,
-            self._counterfactuals.demands,
-            self._budget,
-        )
+        tries = 2 * self._tries if self._tries > FEWEST else FEWEST
+        return Necessities(self._counterfactuals, tries)
 
     def _necessary(
         self, traced: TracedCollective, *, measured: bool = False, others: bool = True
@@ -193,11 +178,13 @@ class Explainer:
     ) -> Answer:
         """Return the answer to the one question asked, else on all collectives.
 
-        `wish` is that of `why_not`, `jobs` and `executor` are those of `collective`, `by`
-        is that of `program`.
+        Args:
+            value: `%42`, `%5#1`, or `@callee:%42` of a function that is inlined.
+            wish: `x=P("data", None)`; x is an argument's path, or a value.
+            by: that of `program`; `jobs` and `executor` are those of `collective`.
 
         Raises:
-            CompileError: there is no such thing.
+            CompileError: there is no such thing, or none when shardings are decided.
         """
         asked = value, argument, result, collective, wish
         if by is not None and any(subject is not None for subject in asked):
@@ -205,43 +192,16 @@ class Explainer:
                 f"by='{by}' is of all collectives: ask for no single thing"
             )
         if wish is not None:
-            return self.why_not(wish)
+            return why_not(wish, self._places, self._shardings, self._counterfactuals)
         if value is not None:
-            return self.value(value)
+            return self._shardings.of(self._names.find(value))
         if argument is not None:
-            return self.argument(argument)
+            return self._shardings.argument(argument)
         if result is not None:
-            return self.result(result)
+            return self._shardings.result(result)
         if collective is None:
             return self.program(by)
         return self.collective(collective, jobs=jobs, executor=executor)
-
-    def value(self, name: str) -> WhySharding:
-        """Why a value is sharded as it is.
-
-        Args:
-            name: `%42`, `%5#1`, or `@callee:%42` of a function that is inlined.
-
-        Raises:
-            CompileError: there is no such value, or none when shardings are decided.
-        """
-        return self._shardings.of(self._names.find(name))
-
-    def argument(self, index: int) -> WhySharding:
-        """The same of an argument of the program.
-
-        Raises:
-            CompileError: there is no such argument.
-        """
-        return self._shardings.argument(index)
-
-    def result(self, index: int) -> WhySharding:
-        """The same of the value that the program returns as a result.
-
-        Raises:
-            CompileError: there is no such result.
-        """
-        return self._shardings.result(index)
 
     def collective(
         self, number: int, *, jobs: int = 1, executor: Executor | None = None
@@ -250,7 +210,6 @@ class Explainer:
 
         Args:
             number: in the order of `Program.collectives()`, from 0.
-            jobs: processes to compile changes in when that pays.
             executor: compiles them instead; the answer is the same.
 
         Raises:
@@ -350,17 +309,6 @@ class Explainer:
             rows=rows,
             causes=line_costs([traced.answer for traced in collectives])[:MOST_CAUSES],
         )
-
-    def why_not(self, wish: str) -> WhyNot:
-        """Return what the program costs if a value is sharded otherwise, and what is against it.
-
-        Args:
-            wish: `x=P("data", None)`; x is an argument's path, or a value as in `value`.
-
-        Raises:
-            CompileError: there is no such value or axis, or it cannot be split so.
-        """
-        return why_not(wish, self._places, self._shardings, self._counterfactuals)
 
 
 MOST_CAUSES = 5

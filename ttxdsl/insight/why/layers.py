@@ -122,7 +122,6 @@ class AlikeBuffers:
     Attributes:
         name: in the words of the program's author.
         type: of each, on a device.
-        count: how many there are.
         bytes: of all of them.
         position: in the source; None where the program does not say it.
     """

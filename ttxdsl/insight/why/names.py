@@ -66,10 +66,8 @@ class Names:
     """The names of the values of one module.
 
     Args:
-        module: the module.
         text: what it was parsed from, or anything that reads as the same program; None
             if it is to be called as it is printed.
-        source: what to call the text.
     """
 
     def __init__(

@@ -116,12 +116,7 @@ def _lines(frames: Sequence[Frame]) -> tuple[str, ...]:
 
 
 class Places:
-    """Names ops and values of any stage as the program that was given does.
-
-    Args:
-        recorded: the compiled program.
-        names: of the values of `recorded.original`.
-    """
+    """Names ops and values of any stage as the program that was given does."""
 
     def __init__(self, recorded: Recorded, names: Names):
         self.recorded = recorded
@@ -271,7 +266,6 @@ class Places:
         """An operand or result of an op, by number and name.
 
         Args:
-            op: the op.
             count: how many operands its rule has.
             index: into operands, then results.
             value: which holds the sharding.

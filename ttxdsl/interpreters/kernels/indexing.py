@@ -47,10 +47,8 @@ def _take(
     """Slices of `x`: [lead…, batch…, sizes…].
 
     Args:
-        x: with `lead` leading dimensions.
         starts: for tensor dimensions where slices start, [lead…, batch…], in bounds;
             0 for the others.
-        sizes: of the slices.
         lead: how many leading dimensions there are.
         batch: how many batch dimensions the starts have.
     """

@@ -47,7 +47,6 @@ class Call:
     """One custom call: its options, and LAPACK for its element type.
 
     Attributes:
-        op: the call.
         dtype: of the matrices, as they are computed with.
         results: the shape of each, without batches, and its elements.
     """

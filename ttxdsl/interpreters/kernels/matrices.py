@@ -59,9 +59,6 @@ def product(x: Array, y: Array, dtype: elements.DType, count: int) -> Array:
     """Products […, M, K] x […, K, N] in the type that `dtype` computes in.
 
     Args:
-        x: the left sides.
-        y: the right sides.
-        dtype: of the result.
         count: how many of the products are those of one device.
 
     Raises:
@@ -254,7 +251,6 @@ class Summands:
         y: the right sides […, K, N], of the same type.
         sizes: dimensions of the products […, M, N], those that are merged apart again.
         order: of these in the result, the mesh's in front.
-        shape: of the result.
     """
 
     x: Array

@@ -128,8 +128,6 @@ def bit_generator(
     Args:
         algorithm: THREE_FRY or PHILOX; DEFAULT is PHILOX, as on XLA's CPU backend.
         state: [lead…, 2 or 3] of ui64: a key, then a counter.
-        shape: of the bits.
-        dtype: whose bits are filled.
     """
     count = prod(shape)
     wide = dtype.itemsize == 8

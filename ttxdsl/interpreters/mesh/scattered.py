@@ -21,8 +21,6 @@ class Scattered:
     """A value of which every element is in one part, of one process.
 
     Args:
-        shape: of the whole value.
-        dtype: of its elements.
         parts: those that this process answers for.
         gather: every process calls it together: the whole value on process `root`, on
             all of them for None; None elsewhere.

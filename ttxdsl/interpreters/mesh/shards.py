@@ -84,7 +84,6 @@ class _Split:
     Attributes:
         atoms: the axes of the mesh, cut.
         used: for each dimension the atoms that split it, major first.
-        splitting: all of these.
         summed: those along which devices hold partial values, in order.
     """
 
@@ -109,7 +108,6 @@ class _ShardViews:
     """The devices' parts of values of one shape, as views of these.
 
     Attributes:
-        split: how they are split.
         shape: the shape with every dimension cut in its parts; without the atoms that
             take one of the parts, unless devices already hold values of their own.
         diagonals: pairs of such an atom and the parts that it takes.
@@ -215,7 +213,6 @@ class MeshShards(MeshAxes):
         """Return the whole value whose parts the devices hold, extent 1 along `axes`.
 
         Args:
-            x: local values.
             dims: how they split the whole one.
             unreduced: axes whose partial values are to be combined.
             axes: the axes to leave (all of the mesh unless given). Along those that
@@ -298,7 +295,6 @@ class MeshShards(MeshAxes):
         """Return every device's part of `x`, which a table says.
 
         Args:
-            x: the whole value.
             counts: how many parts each dimension is split in, evenly.
             part_of: for each position the number of its part, row-major over `counts`.
         """
@@ -339,7 +335,6 @@ class MeshShards(MeshAxes):
         """Return the whole value of which devices hold the parts that `place` gave them.
 
         Args:
-            x: local values.
             counts: how many parts each dimension is split in, evenly.
             part_of: for each position the number of its part, row-major over `counts`.
             summand_of: for each position the number of the summand of its part that

@@ -58,8 +58,6 @@ def run_body(
     """Return a body of scalars on whole arrays of one shape.
 
     Args:
-        interpreter: runs it.
-        region: the body.
         arrays: its arguments, with `lead` leading (mesh) dimensions.
         lead: their number. They are put last, so that values from outside of the
             body, which have just these, line up.

@@ -56,7 +56,6 @@ def implements(
     """Decorate a function that runs ops of these classes.
 
     Args:
-        op_classes: the classes.
         combines: whether it takes products that are not computed yet (`Summands`).
     """
 
@@ -81,7 +80,6 @@ def compiles(
     """Decorate a function that compiles ops of these classes, which have one result.
 
     Args:
-        op_classes: the classes.
         otherwise: runs the ops for which the function returns None.
     """
 

@@ -319,7 +319,6 @@ def computed_on_devices(
 
     Args:
         op: the call, or that op.
-        target: of the call.
         places: the number of each operand by its name.
         args: the operands; dimensions before those of their types are devices.
 

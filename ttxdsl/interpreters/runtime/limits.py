@@ -110,8 +110,6 @@ def beside_comparison(needs: Footprint, function: FuncOp, inputs: int = 1) -> Fo
     """Return the footprint where several inputs and their results are kept and compared.
 
     Args:
-        needs: the footprint of a run.
-        function: the function that is run.
         inputs: how many inputs there are, at least one.
     """
     types = function.function_type

@@ -59,7 +59,6 @@ class RowStep:
     """An op of a group, computed for some of the rows.
 
     Attributes:
-        op: the op.
         uses, makes, frees: places of operands, of the result, and of what dies here.
         kernel: the kernel of rows.
         dtype: of the result.
@@ -83,7 +82,6 @@ class OpGroup:
     """Ops that work row by row on the same rows, or one op of another kind.
 
     Attributes:
-        steps: the ops.
         row_steps: what they do with some of the rows; none of another kind.
         keeps: leading dimensions that all their tensors have in common: what is computed
             at one place of them follows from what is there.
@@ -355,7 +353,6 @@ class RegionPlan:
     """The plan of the one block of a region.
 
     Attributes:
-        steps: its ops.
         captured: values from outside that it uses; in the frame they are before its
             arguments.
         arguments: how many it takes.

@@ -299,10 +299,6 @@ def run_region(
     silently of a wrong shape.
 
     Args:
-        interpreter: runs it.
-        region: the region.
-        args: its arguments.
-        name: the interpreter's name for it.
         handed: `args` is a list and is emptied, so that values which nobody else has
             die in the region; results may take their memory.
 

@@ -155,7 +155,6 @@ def run_module(
         module: the program, at any stage of the pipeline.
         inputs: one array an argument, of its shape and type; None for a token.
         entry: the function; `main` or the only public one unless given.
-        limits: how far the run may go.
 
     Raises:
         CompileError: the inputs do not fit, an op cannot be run, or (`LimitError`) the

@@ -29,8 +29,6 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
     """Return the text of a program that is bytes; None for other files.
 
     Args:
-        data: the file.
-        source: what to call it in messages.
         sizes: of the symbolic dimensions of an exported program, by name.
 
     Raises:

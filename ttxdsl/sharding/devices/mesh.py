@@ -115,12 +115,7 @@ _MOST_IDS = 16
 
 
 def mesh_words(mesh: Mesh, *, all_axes: bool = False) -> str:
-    """Return a mesh in words: `data=2 x model=4`.
-
-    Args:
-        mesh: the mesh.
-        all_axes: whether to name axes of size one, too.
-    """
+    """Return a mesh in words, `data=2 x model=4`; `all_axes` has those of size one."""
     axes = [(name, size) for name, size in mesh.axes if all_axes or size > 1]
     ids = [str(device) for device in mesh.device_ids[:_MOST_IDS]]
     if len(mesh.device_ids) > _MOST_IDS:

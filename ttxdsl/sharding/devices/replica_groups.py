@@ -46,7 +46,6 @@ def expand_groups(
     Args:
         groups: ids as they are listed, without the -1 that fill a group up.
         strategy: what the ids are.
-        devices: how many there are.
         partitions: how many of them make a replica.
     """
     replicas = devices // partitions

@@ -27,7 +27,6 @@ def digits_of(sharding: HloSharding, order: Sequence[int]) -> Digits | None:
     Devices that hold the same are in any order, so that they are put in the mesh's.
 
     Args:
-        sharding: a tiled one.
         order: the devices in the mesh's order.
     """
     if len(order) != len(sharding.devices):

@@ -83,9 +83,7 @@ def common_factor_axes(
 
     Args:
         projection: the factor shardings as they are.
-        rule: the op's rule.
         tensor_sizes: the number of elements of each operand, then of each result.
-        mesh: the mesh of the axes.
     """
     compatible = compatible_axes(projection, rule)
     if compatible is not None:
@@ -459,11 +457,8 @@ def agree(
     longer listed as replicated.
 
     Args:
-        rule: the op's rule.
         shardings: of all operands, then all results; None is replicated.
-        tensor_sizes: their numbers of elements.
         mesh_ref: how new shardings shall name their mesh.
-        mesh: that mesh.
         foreign: which of them are sharded over a mesh with another order of devices,
             so must change mesh in any case.
         is_reshape: whether axes that do not fall on factor borders may be handed out

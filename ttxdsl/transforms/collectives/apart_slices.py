@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
@@ -41,9 +42,7 @@ def _take_apart(op: Slice, dim: int) -> None:
         return
     others = _written(op, op.operand, [place for place in cut if place != dim])
     both = _written(op, others, [dim])
-    op.result.replace_all_uses_with(both)
-    op.detach()
-    op.erase()
+    Rewriter.replace_op(op, [], [both])
 
 
 def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:
@@ -71,6 +70,5 @@ def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:
         properties=properties,
         location=op.location,
     )
-    assert op.parent is not None
-    op.parent.insert_op_before(new, op)
+    Rewriter.insert_op(new, InsertPoint.before(op))
     return new.results[0]

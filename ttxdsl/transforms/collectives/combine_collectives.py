@@ -16,6 +16,7 @@ bytes.
 from collections.abc import Hashable, Sequence
 
 from xdsl.ir import Attribute, Block, Operation
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.attribution.origins import joined, optimized
 from ttxdsl.costs.machines import GENERIC
@@ -128,14 +129,11 @@ def _join(ops: Sequence[Operation]) -> Operation:
         regions=[region.clone() for region in first.regions],
         location=optimized(joined(op.location for op in ops), NAME),
     )
-    block = last.parent
-    assert block is not None, "in a body that is"
-    block.insert_op_before(joint, last)
+    Rewriter.insert_op(joint, InsertPoint.before(last))
     results = iter(joint.results)
     for op in ops:
         for old, new in zip(op.results, results, strict=False):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
     return joint

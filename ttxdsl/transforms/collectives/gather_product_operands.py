@@ -55,9 +55,7 @@ class _Move:
     """An operand that is put together along a dimension that products sum over.
 
     Attributes:
-        value: the operand.
         axes: of the group.
-        summed: the dimension.
         place: the one that is split instead; None if none is.
     """
 
@@ -72,7 +70,6 @@ class _Candidate:
     """A sum of products that need not be sent.
 
     Attributes:
-        op: the sum.
         product: what makes the products.
         moves: of its operands.
         sends: the bytes of the sum.

@@ -41,8 +41,6 @@ class _Parts:
     """The parts along one axis of the values of a block.
 
     Attributes:
-        program: the program.
-        axis: the axis of the slices.
         slices: the slices along it, with their dimension.
         wanted: the dimension that all users of a value want split.
         parts: parts that are there instead of values, with their dimension.

@@ -35,7 +35,6 @@ class _Merged:
     """A dimension that is two in one.
 
     Attributes:
-        dim: the dimension.
         outer: the elements of the first.
         inner: the elements of the second.
     """

@@ -74,7 +74,6 @@ class _Vertex:
         dims: its dimensions that the move is about.
         above: whether it lies ahead of the moves.
         like: a move nearby.
-        inputs: the vertices that it is made of.
         is_source: whether devices have it in the first form and nothing else.
         other: the second form, where it is there already.
     """

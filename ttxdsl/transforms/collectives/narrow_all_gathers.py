@@ -144,10 +144,7 @@ def _cut_again(
     """Let slices cut what they read out of less.
 
     Args:
-        program: the program.
         less: what all devices have now.
-        dim: the dimension that was gathered.
-        read: what slices read.
         starts: for each owner, where in `less` the first place of its part would be.
     """
     replaced: list[SSAValue] = []

@@ -33,8 +33,6 @@ class _Product:
     """A product of which one operand is gathered along a contracted dimension.
 
     Attributes:
-        op: the product.
-        gather: the all_gather.
         side: which operand that is.
         axis: the devices among which it is.
         summed: the dimension of the other operand that is contracted with it.

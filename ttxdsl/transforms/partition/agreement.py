@@ -42,12 +42,8 @@ def agree(
     """Return how operands and results lie so that all that have a factor split it alike.
 
     Args:
-        rule: the factors of each dimension.
-        operands: how operands lie.
-        results: how results shall lie.
         local: the factors that devices can share out.
         values: operands, then results: what is moved.
-        mesh: that of everything that is split.
     """
     layouts = (*operands, *results)
     result_factors = {

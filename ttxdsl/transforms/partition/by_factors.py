@@ -48,9 +48,7 @@ class Plan(NamedTuple):
 
     Attributes:
         mesh: the mesh of everything that is split; None if nothing is.
-        operands: one layout an operand.
         results: one layout a result, before it is sliced.
-        axes: the axes of each local factor.
         partial: the axes along which results are partial.
         complete: axes of reduced factors along which operands are gathered instead.
     """
@@ -366,8 +364,6 @@ def localize_by_factors(
     """Write the local form of an op that works on any part of its operands.
 
     Args:
-        ctx: the localizer.
-        op: the op.
         division: how devices share it out, if not as the tables of rules say.
         whole: factors that cannot be shared out here although others like it can.
         operands: what the op works on, if not its operands as they lie.

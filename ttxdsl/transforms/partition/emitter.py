@@ -83,12 +83,7 @@ def _sorted(entries: Mapping[str, Attribute]) -> Mapping[str, Attribute]:
 
 
 class Emitter:
-    """Appends StableHLO ops to a block, all at one source location.
-
-    Attributes:
-        block: where ops go.
-        location: the location of the ops to come.
-    """
+    """Appends StableHLO ops to a block, all at one source `location`."""
 
     def __init__(self, block: Block, location: LocationAttr):
         self.block = block
@@ -406,7 +401,6 @@ class Emitter:
             mesh: the mesh of the axes. Where its devices are not in natural order,
                 the index is looked up in a constant.
             axes: the axes; along none of them every device has index 0.
-            device: the id of the device.
         """
         if not axes:
             return self.position(0)

@@ -52,7 +52,6 @@ class Layout:
 
         Args:
             sharding: one dimension sharding a dimension of `shape`.
-            mesh: the mesh that the sharding names.
             shape: the global shape, or, inside a manual computation, the shape
                 that is already local to the axes in `without`.
             without: manual axes, which say nothing about the values inside.
@@ -146,9 +145,7 @@ def cut(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[tuple[Axes, ...],
     left of it. A minor factor gets axes only when the major ones are used up.
 
     Args:
-        axes: the axes that split the dimension.
         sizes: the sizes of its factors; their product is the size of the dimension.
-        mesh: the mesh of the axes.
 
     Returns:
         The axes of each factor, and those that fit nowhere.

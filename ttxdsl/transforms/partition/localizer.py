@@ -198,9 +198,7 @@ class Localizer:
         """Return the layout on the mesh of a value with a global type and a sharding.
 
         Args:
-            type_: the global type.
             sharding: None is replicated.
-            where: the op to blame.
             what: the value to blame, for example `argument 0`.
 
         Raises:
@@ -349,8 +347,6 @@ class Localizer:
         """Write `op` again with local operands and local result types.
 
         Args:
-            op: the old op.
-            operands: what it works on now.
             layouts: how its results lie then; one a result.
             properties: properties that differ from those of `op`.
             regions: its regions; if left out, copies of those of `op`.
@@ -433,12 +429,7 @@ class Localizer:
         return self.emitter.scaled(index, layout.local_shape[dim])
 
     def step(self, local: Local, step: Collective) -> Local:
-        """One collective that only moves data.
-
-        Args:
-            local: a whole result.
-            step: its axes follow from the layout of `local`.
-        """
+        """One collective that only moves data, along axes that its layout implies."""
         before = local.placed
         writer = self.collectives
         if isinstance(step, CollectivePermute):
@@ -608,15 +599,7 @@ def scaled_error(where: Operation, name: str = "") -> UnsupportedError:
 def uneven_error(
     layout: Layout, dim: int, where: Operation, name: str = "", otherwise: str = ""
 ) -> UnsupportedError:
-    """Return the refusal of a dimension that its axes do not divide.
-
-    Args:
-        layout: how the value lies.
-        dim: the dimension.
-        where: the op to blame.
-        what: the value's name in the message.
-        otherwise: more that would help.
-    """
+    """Return the refusal of a dimension that its axes do not divide."""
     size, shards = layout.shape[dim], layout.shards(dim)
     axes = ", ".join(f"{axis}={axis.size_in(layout.mesh)}" for axis in layout.axes[dim])
     below, above = size // shards * shards, -(-size // shards) * shards

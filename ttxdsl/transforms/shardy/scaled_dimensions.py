@@ -274,9 +274,6 @@ class ScaledDimensions:
     def rewrite(self, function: FuncOp) -> None:
         """Give values, and what ops are written with, their new sizes.
 
-        Args:
-            function: that has all of them.
-
         Raises:
             CompileError: an op counts on a size, as one that drops a batch of one.
         """

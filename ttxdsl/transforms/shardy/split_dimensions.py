@@ -52,12 +52,7 @@ _HANDS_ON = (
 
 
 class SharedDimensions:
-    """The dimensions of a program that become several together.
-
-    Args:
-        module: the program, its functions inlined.
-        entry: the function that it starts with.
-    """
+    """The dimensions of a program, all inlined, that become several together."""
 
     def __init__(self, module: ModuleOp, entry: FuncOp):
         self._module, self._entry = module, entry
@@ -452,10 +447,7 @@ def split_sharding(
 
     Args:
         given: the sharding of the value as it is.
-        dims: the dimensions that become several.
-        parts: their sizes.
         at: the part that gets the axes of a dimension.
-        meshes: by name.
 
     Returns:
         The sharding; None if axes do not divide that part.

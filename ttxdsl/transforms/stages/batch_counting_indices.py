@@ -31,7 +31,6 @@ class _Batch(NamedTuple):
     """A dimension of the operand that an entry of index vectors counts through.
 
     Attributes:
-        entry: the entry.
         dim: the dimension of the operand.
         of_indices: that of the indices whose places are counted.
     """

@@ -70,9 +70,7 @@ class ConstantPlacesPass(ModulePass):
                 constant.attributes.update(placed_op.attributes)
                 value.name_hint = result.name_hint
             Rewriter.inline_block(emit.block, InsertPoint.before(placed_op))
-            result.replace_all_uses_with(value)
-            placed_op.detach()
-            placed_op.erase()
+            Rewriter.replace_op(placed_op, [], [value])
 
 
 def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None:

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.graph_state import is_manual, leaves_axes_free
 from ttxdsl.dialects import sdy
@@ -107,15 +107,9 @@ def inline_computation(computation: sdy.ManualComputationOp) -> None:
     block = computation.body.block
     returned = block.last_op
     assert returned is not None
-    for argument, tensor in zip(block.args, computation.tensors, strict=True):
-        argument.replace_all_uses_with(tensor)
     results = [*returned.operands]
     Rewriter.erase_op(returned)
-    block_of = computation.parent
-    assert block_of is not None
-    for inner in list(block.ops):
-        inner.detach()
-        block_of.insert_op_before(inner, computation)
+    Rewriter.inline_block(block, InsertPoint.before(computation), computation.tensors)
     Rewriter.replace_op(computation, [], results)
 
 

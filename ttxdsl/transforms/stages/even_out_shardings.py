@@ -110,11 +110,7 @@ class _Whole:
 
     Attributes:
         where: the op that said so, later maybe one of the finished program.
-        location: of that op.
-        dim: the dimension.
-        rank: the value's.
         size: what every device has of the dimension.
-        more_bytes: that this takes.
     """
 
     where: Operation
@@ -201,7 +197,6 @@ class _Evener:
     """Changes the shardings of one module and remembers which.
 
     Attributes:
-        module: the module.
         findings: what was changed, by the size, kind, axes and mesh of the dimension.
         changed: the ops of other dialects whose shardings have fewer axes than before.
     """

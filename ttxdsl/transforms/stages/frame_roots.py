@@ -25,7 +25,6 @@ class Root(NamedTuple):
 
     Attributes:
         op: of which the result, or an operand, is made.
-        dim: the dimension.
         operands: the indices of the operands that are reduced along it, with their
             dimensions; none where it is the result.
         read: the operand, and its dimension, that a convolution's kernel reads, if its

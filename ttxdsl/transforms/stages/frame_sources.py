@@ -40,7 +40,6 @@ class Piece(NamedTuple):
     """Places of a dimension that come from an operand, moved by a constant.
 
     Attributes:
-        value: the operand.
         shift: how much further they are in the result.
         low: the first place in the result.
         high: the one behind the last.
@@ -72,12 +71,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Reversed:
-    """A value whose places are those of an operand in the opposite order.
-
-    Attributes:
-        value: the operand.
-        dims: all dimensions that are reversed.
-    """
+    """A value whose places are an operand's in the opposite order along all `dims`."""
 
     value: SSAValue
     dims: tuple[int, ...]
@@ -112,8 +106,6 @@ class Windowed:
     """A value whose places are windows of an operand's dimension.
 
     Attributes:
-        value: the operand.
-        dim: its dimension.
         at: the index of the dimension among those that the op pads.
         window: how many places each reaches over.
         stride: from the start of one to that of the next.

@@ -92,13 +92,7 @@ _WINDOWED = (stablehlo.ConvolutionOp, stablehlo.ReduceWindowOp)
 
 
 class _Choice(NamedTuple):
-    """Roots that are made of frames.
-
-    Attributes:
-        gained: the bytes that this spares.
-        roots: which.
-        planned: the frames of each.
-    """
+    """Roots that are made of frames, and the bytes that this spares (`gained`)."""
 
     gained: int
     roots: list[Root]
@@ -458,8 +452,7 @@ class _Block:
             result.replace_all_uses_with(frame)
         for op in sorted(dead, key=lambda dead_op: order[dead_op], reverse=True):
             if all(result.first_use is None for result in op.results):
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
         return bool(roots)
 
 

@@ -45,8 +45,6 @@ class Frames:
     """The frames that are split by some axes.
 
     Attributes:
-        mesh_of: finds the mesh of a sharding.
-        mesh: the mesh.
         axes: of the dimension.
         replaced: what stands for values that were made of frames.
         is_deep: whether even values are looked into, too: 48 rows between values of 56

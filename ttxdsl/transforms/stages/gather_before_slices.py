@@ -28,13 +28,7 @@ from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
 class _Gathered(NamedTuple):
-    """A slice along one split dimension whose users all gather it along that.
-
-    Attributes:
-        op: the slice.
-        reshards: what makes it whole.
-        sharding: what they make.
-    """
+    """A slice along a split dimension whose users all gather it by `reshards`."""
 
     op: stablehlo.SliceOp
     reshards: Sequence[sdy.ReshardOp]
@@ -129,6 +123,4 @@ def _gather(
         op.operands[0] = whole
         sdy.set_sharding(op.result, wanted)
         for reshard in reshards:
-            reshard.result.replace_all_uses_with(op.result)
-            reshard.detach()
-            reshard.erase()
+            Rewriter.replace_op(reshard, [], [op.result])

@@ -72,8 +72,6 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Ope
     """Replace one call by the body of its callee.
 
     Args:
-        call: the call.
-        callee: what it calls.
         move: take the body away from the callee, which nobody else needs, instead of
             copying it.
 

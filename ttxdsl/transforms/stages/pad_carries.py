@@ -37,14 +37,7 @@ stage 8."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Carry:
-    """A carry that grows.
-
-    Attributes:
-        loop: the loop.
-        index: of the carry.
-        type: the type that it gets.
-        sharding: how it is split.
-    """
+    """A carry that grows."""
 
     loop: stablehlo.WhileOp
     index: int

@@ -49,7 +49,6 @@ class _Outline:
     """A group of ops that can become a composite again.
 
     Attributes:
-        ops: in the order of the block.
         operands: what comes from outside, one an operand of the composite.
         results: what goes there, one a result.
         constants: what is used besides, of which the body gets copies.

@@ -69,11 +69,7 @@ def share_reshards(module: ModuleOp) -> None:
 
 @dataclass
 class CheapestReshape(RewritePattern):
-    """A reshape split so that the reshards around it send least.
-
-    Attributes:
-        mesh_of: finds the mesh of a sharding.
-    """
+    """A reshape split so that the reshards around it send least."""
 
     mesh_of: MeshOf
 
@@ -134,9 +130,6 @@ class WholeMove(RewritePattern):
 
     Stage 8 slices the operands by what the result is split by, often along another
     dimension, and sends the result on.
-
-    Attributes:
-        mesh_of: finds the mesh of a sharding.
     """
 
     mesh_of: MeshOf

@@ -37,8 +37,6 @@ class _Slice(NamedTuple):
     """A slice at a computed start along one split dimension.
 
     Attributes:
-        op: the slice.
-        dim: the dimension.
         operand: how the operand lies.
         result: how the result shall lie.
     """

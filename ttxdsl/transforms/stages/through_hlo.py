@@ -143,8 +143,7 @@ def _multiply(product: stablehlo.DotGeneralOp) -> None:
         sides.append(emit.broadcast(value, shape_of(product.result), places))
     result = emit.binary(stablehlo.MulOp, *sides)
     Rewriter.inline_block(emit.block, InsertPoint.before(product))
-    product.result.replace_all_uses_with(result)
-    Rewriter.erase_op(product)
+    Rewriter.replace_op(product, [], [result])
 
 
 def _exchange_operands(transpose: stablehlo.TransposeOp) -> None:
@@ -211,8 +210,7 @@ def _compare(scatter: stablehlo.ScatterOp) -> None:
     is_place = emit.compare(places, indices, ComparisonDirection.EQ)
     result = emit.select(is_place, updates, whole)
     Rewriter.inline_block(emit.block, InsertPoint.before(scatter))
-    scatter.results[0].replace_all_uses_with(result)
-    Rewriter.erase_op(scatter)
+    Rewriter.replace_op(scatter, [], [result])
 
 
 def _free_kept(loop: stablehlo.WhileOp) -> None:
@@ -302,6 +300,5 @@ def _replace(
         loop.results[at].replace_all_uses_with(new.results[place])
         if sharding is not None:
             sdy.set_sharding(new.results[place], sharding)
-    loop.detach()
-    loop.erase()
+    Rewriter.erase_op(loop)
     return new

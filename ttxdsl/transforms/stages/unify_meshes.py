@@ -51,7 +51,6 @@ class _Named:
     """The meshes that a module declares, and the axes that it names.
 
     Attributes:
-        declared: by name.
         axes: of the meshes that shardings are over, the axes that they name.
         manual: the mesh of each manual computation, if it names one with axes.
     """
@@ -224,7 +223,6 @@ class _Rewrite:
     """A rewrite of the shardings of a module to one mesh.
 
     Attributes:
-        mesh: that one.
         name: of it; None until it is declared.
         common: where the axes of others are in it; None if none are needed.
         apart: meshes that stay.

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import (
     change_attributes,
@@ -99,8 +99,6 @@ def localize_wrapper(
     """Make the body of a wrapping computation local, in place.
 
     Args:
-        wrapper: what stage 9 made.
-        meshes: the meshes of the module by name.
         slices: collects the functions that are needed to slice by device.
         first_channel: the number of the first channel to use.
         strict: whether computing an op replicated, for want of knowledge, is an error.
@@ -161,11 +159,7 @@ def localize_wrapper(
     emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
 
     ctx.erase_unused_moves()
-    first = new.first_op
-    assert first is not None, "the terminator was just written"
-    for op in list(prefix.ops):
-        op.detach()
-        new.insert_op_before(op, first)
+    Rewriter.inline_block(prefix, InsertPoint.at_start(new))
     wrapper.body.detach_block(old)
     discard_block(old)
     writer.write_bodies()

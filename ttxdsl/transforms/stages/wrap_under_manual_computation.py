@@ -18,9 +18,9 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_function_solved
-from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_one_block, require_tensors
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
@@ -99,12 +99,7 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
         CompileError: there is no mesh to run on.
     """
     require_tensors([function])
-    if len(function.body.blocks) != 1:
-        raise UnsupportedError(
-            f"function '@{function.sym_name.data}' has more than one block",
-            function,
-            hint="only structured control flow (stablehlo.while, case, if) is supported",
-        )
+    require_one_block(function)
     mesh = wrapping_mesh(function, meshes)
     types = function.function_type
     arguments = sdy.func_argument_shardings(function)

@@ -25,7 +25,7 @@ def only_conflict(answer: WhySharding, dim: int) -> Conflict:
 
 
 def test_missing_annotation():
-    answer = ask(programs.MISSING).value("%w")
+    answer = ask(programs.MISSING).answer("%w")
     obstacle = obstacles(answer, 1)["no op reached it"]
     assert "dot %out (p.mlir:3:3)" in obstacle.text
 
@@ -35,17 +35,17 @@ def test_an_axis_that_was_lost_upstream():
         "return %out",
         "%neg = stablehlo.negate %out : tensor<8x32xf32>\n  %exp = stablehlo.exponential %neg : tensor<8x32xf32>\n  return %exp",
     )
-    answer = ask(text).value("%exp")
+    answer = ask(text).answer("%exp")
     (obstacle,) = answer.dims[0].obstacles
     assert obstacle.kind == "conflict" and obstacle.axis == "a"
     assert obstacle.upstream == "dimension 0 of %out"
-    assert obstacle.conflict == only_conflict(ask(text).value("%out"), 0)
+    assert obstacle.conflict == only_conflict(ask(text).answer("%out"), 0)
     # nobody ever had the other one
-    assert "no op reached it" in obstacles(ask(programs.MISSING).value("%out"), 1)
+    assert "no op reached it" in obstacles(ask(programs.MISSING).answer("%out"), 1)
 
 
 def test_closed_dimension():
-    answer = ask(programs.CLOSED).value("%y")
+    answer = ask(programs.CLOSED).answer("%y")
     texts = [one.text for one in answer.dims[0].obstacles]
     assert len(texts) == 2
     assert "operand 0 (%x) has {a}" in texts[0]
@@ -55,13 +55,13 @@ def test_closed_dimension():
 
 
 def test_uneven_dimension():
-    answer = ask(programs.UNEVEN).value("%part")
+    answer = ask(programs.UNEVEN).answer("%part")
     obstacle = obstacles(answer, 0)["uneven"]
     assert "4 does not divide 6: it is kept whole" in obstacle.text
 
 
 def test_op_without_a_rule():
-    answer = ask(programs.NO_RULE).value("%same")
+    answer = ask(programs.NO_RULE).answer("%same")
     assert "custom_call %same" in obstacles(answer, 0)["no rule"].text
 
 
@@ -76,22 +76,22 @@ def test_what_has_no_operands_or_is_dead_is_not_to_blame():
   return %kept : tensor<8xf32>""",
     )
     for name in ("%c", "%sum", "%x"):
-        assert set(obstacles(ask(text).value(name), 0)) == {"no op reached it"}
+        assert set(obstacles(ask(text).answer(name), 0)) == {"no op reached it"}
 
 
 def test_reshape_would_be_strided():
-    answer = ask(programs.RESHAPE).value("%flat")
+    answer = ask(programs.RESHAPE).answer("%flat")
     obstacle = obstacles(answer, 0)["not divisible"]
     assert "factor j=8 stands behind factor i=2" in obstacle.text
 
 
 def test_blocked_factor():
-    answer = ask(programs.SORT).value("%sorted")
+    answer = ask(programs.SORT).answer("%sorted")
     assert "blocks factor i=16" in obstacles(answer, 0)["blocked factor"].text
 
 
 def test_replicated_axis():
-    answer = ask(programs.REPLICATED).value("%y")
+    answer = ask(programs.REPLICATED).answer("%y")
     assert "%y lists a as replicated" in obstacles(answer, 0)["replicated axis"].text
 
 
@@ -99,7 +99,7 @@ def test_replicated_axis():
 
 
 def test_the_larger_tensor_wins():
-    answer = ask(programs.LARGER).value("%out")
+    answer = ask(programs.LARGER).answer("%out")
     conflict = only_conflict(answer, 0)
     assert "(argument 1 (%w) is annotated" in conflict.winner
     assert "(argument 0 (%x) is annotated" in conflict.loser
@@ -112,7 +112,7 @@ def test_the_larger_tensor_wins():
 
 
 def test_the_user_priority_wins():
-    answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").value("%out")
+    answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").answer("%out")
     conflict = only_conflict(answer, 0)
     assert "%w" in conflict.winner and "%x" in conflict.loser
     assert "user priority p0" in conflict.rule
@@ -120,26 +120,26 @@ def test_the_user_priority_wins():
 
 
 def test_without_priorities_the_larger_tensor_wins():
-    answer = ask(programs.PRIORITY, "sdy-aggressive-propagate").value("%out")
+    answer = ask(programs.PRIORITY, "sdy-aggressive-propagate").answer("%out")
     conflict = only_conflict(answer, 0)
     assert "larger tensor" in conflict.rule
 
 
 def test_annotated_axes_stay():
-    conflict = only_conflict(ask(programs.CONSTRAINT).value("%neg"), 0)
+    conflict = only_conflict(ask(programs.CONSTRAINT).answer("%neg"), 0)
     assert "sharding constraint on %neg" in conflict.winner
     assert "argument 0 (%x)" in conflict.loser
     assert "it was annotated there" in conflict.rule
 
 
 def test_the_earlier_step_wins():
-    answer = ask(programs.ORDER).value("%sum")
+    answer = ask(programs.ORDER).answer("%sum")
     rules = [c.rule for c in answer.conflicts]
     assert any("the order of steps: it came here in step 2" in rule for rule in rules)
 
 
 def test_only_the_common_prefix_goes_on():
-    conflict = only_conflict(ask(programs.CONFLICTING).value("%sum"), 0)
+    conflict = only_conflict(ask(programs.CONFLICTING).answer("%sum"), 0)
     assert not conflict.decided
     assert "%x" in conflict.winner and "%y" in conflict.loser
     assert "only the compatible prefix {} of {a} and {b}" in conflict.rule
@@ -149,7 +149,7 @@ def test_only_the_common_prefix_goes_on():
 def test_the_more_split_factor_wins_in_elementwise_ops():
     (conflict,) = {
         step
-        for cause in ask(programs.PREFIX).value("%sum").dims[0].causes
+        for cause in ask(programs.PREFIX).answer("%sum").dims[0].causes
         for one in cause.steps
         for step in one.conflicts
     }
@@ -209,11 +209,11 @@ CURES = {
 @pytest.mark.parametrize("kind", CURES)
 def test_without_the_obstacle_the_axis_arrives(kind: str):
     text, (old, new), (value, dim, axis) = CURES[kind]
-    before = ask(text).value(value)
+    before = ask(text).answer(value)
     named = {one.kind for one in before.dims[dim].obstacles}
     assert kind.partition(" with ")[0].partition(" of ")[0] in named
     assert old in text
-    after = ask(text.replace(old, new)).value(value)
+    after = ask(text.replace(old, new)).answer(value)
     assert axis in after.dims[dim].axes
     assert "uneven" not in {one.kind for one in after.dims[dim].obstacles}
     if kind != "uneven":  # which propagation sees too late

@@ -108,7 +108,6 @@ class Fusion:
     """The fused results of a program; each op is settled once, after its operands.
 
     Args:
-        compiler: which fuses them.
         saves_memory: whether it takes the order of ops that needs least, as compilers do
             when the order that hides most messages does not fit.
         together: microbatches at most whose loops run together.

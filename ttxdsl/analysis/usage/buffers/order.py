@@ -465,7 +465,6 @@ def begin_windows(
     four partial sums (v5p, 8 layers in Python).
 
     Args:
-        steps: of a block.
         windows: of a product, how many it has.
     """
     ops = [step.op for step in steps]
@@ -503,9 +502,6 @@ def hold_peeled(steps: Sequence[BufferStep]) -> None:
     run, and then computes nothing of that turn again: what its layers gather and make, and their
     gradients read, is held between the two (libtpu 0.0.52: Gemma 3 12B, Llama and Qwen 3). Where that
     does not fit it is taken to be made again: a pod ran Gemma 3 12B with 32,768 tokens a device so.
-
-    Args:
-        steps: of a block.
     """
     place = {step.op: at for at, step in enumerate(steps)}
     for loop, makers in _saving_loops([step.op for step in steps]).items():
@@ -540,7 +536,6 @@ def _beside_head(steps: Sequence[BufferStep], loops: Sequence[int]) -> int | Non
     0.0.52: Whisper, both of whose sides have 12 layers in Python).
 
     Args:
-        steps: of a block.
         loops: the places of products in windows, which that layer has.
     """
     gathered = {

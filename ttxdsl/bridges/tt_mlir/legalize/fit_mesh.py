@@ -14,22 +14,21 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
     TensorType,
     UnitAttr,
-    i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import computes_nothing, is_solved
+from ttxdsl.bridges.tt_mlir.legalize.exchanging import groups_matrix
 from ttxdsl.bridges.tt_mlir.legalize.renumbering import renumber_devices
 from ttxdsl.conversion.writing import Writer
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError
@@ -269,7 +268,7 @@ class _Fitting:
                 )
             ]
             value = w.dynamic_slice(value, starts, local)
-        _insert(w, InsertPoint.before(first))
+        Rewriter.inline_block(w.block, InsertPoint.before(first))
         argument.replace_all_uses_with(value)
         block.erase_arg(argument)
         return self._in_new_axes(settled)
@@ -297,18 +296,11 @@ class _Fitting:
         )
         if before.axes != after.axes:
             value = _sent(w, value, before, after)
-        _insert(w, InsertPoint.before(last))
+        Rewriter.inline_block(w.block, InsertPoint.before(last))
         return self._in_new_axes(settled), value
 
 
 _CHANNEL = ChannelHandleAttr.of(1, DEVICE_TO_DEVICE)
-
-
-def _matrix(groups: Groups) -> Attribute:
-    return DenseIntOrFPElementsAttr.from_list(
-        TensorType(i64, [len(groups), len(groups[0])]),
-        [process for group in groups for process in group],
-    )
 
 
 def _sent(w: Writer, value: SSAValue, before: Layout, after: Layout) -> SSAValue:
@@ -317,7 +309,7 @@ def _sent(w: Writer, value: SSAValue, before: Layout, after: Layout) -> SSAValue
         stablehlo.CollectivePermuteOp,
         [value],
         value.type,
-        {"source_target_pairs": _matrix(pairs), "channel_handle": _CHANNEL},
+        {"source_target_pairs": groups_matrix(pairs), "channel_handle": _CHANNEL},
     )
 
 
@@ -332,7 +324,7 @@ def _gathered(w: Writer, value: SSAValue, dim: int, groups: Groups) -> SSAValue:
         TensorType(element_of(value), shape),
         {
             "all_gather_dim": int_attr(dim),
-            "replica_groups": _matrix(groups),
+            "replica_groups": groups_matrix(groups),
             "use_global_device_ids": UnitAttr(),
             "channel_handle": _CHANNEL,
         },
@@ -350,13 +342,6 @@ def _warn(op: Operation, value_name: str, sharding: TensorSharding) -> None:
 def _axes_of_several(op: sdy.MeshOp) -> int:
     """Return the number of a mesh's axes that have more than one device."""
     return sum(size > 1 for size in op.mesh.data.axis_sizes)
-
-
-def _insert(w: Writer, point: InsertPoint) -> None:
-    new_ops = list(w.block.ops)
-    for new_op in new_ops:
-        new_op.detach()
-    Rewriter.insert_op(new_ops, point)
 
 
 @dataclass(frozen=True)
@@ -418,6 +403,5 @@ class FitMeshPass(ModulePass):
         for function in ops_of_type(op, FuncOp):
             fitting.name_axes(function)
         for mesh_op in meshes[1:]:
-            mesh_op.detach()
-            mesh_op.erase()
+            Rewriter.erase_op(mesh_op)
         first.properties["mesh"] = sdy.MeshAttr(fit.new)

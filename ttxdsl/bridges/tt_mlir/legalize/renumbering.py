@@ -27,10 +27,6 @@ def renumber_devices(module: ModuleOp, renumbered: Mapping[int, int]) -> None:
     """Replace all device numbers by new ones; the meshes are not changed.
 
     Groups that are given by axes are listed, so that other meshes may come instead.
-
-    Args:
-        module: a per-device program, changed in place.
-        renumbered: the new number of each device.
     """
     moved = any(old != new for old, new in renumbered.items())
     count = len(renumbered)

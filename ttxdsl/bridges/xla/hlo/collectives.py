@@ -172,10 +172,6 @@ def parse_groups(line: str, devices: int) -> Groups:
     They are listed (`{{0,1},{2,3}}`), a reshaped iota (`[4,2]<=[8]T(0)`), or along axes
     of a mesh; `{}` is all devices. Pairs of a permutation count as groups of two, but
     those of a device with itself.
-
-    Args:
-        line: the HLO line.
-        devices: how many there are in all.
     """
     if pairs := re.search(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*)\}", line):
         moved = re.findall(r"(\d+),(\d+)", pairs[1])
@@ -272,13 +268,7 @@ def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | 
 def list_hlo_collectives(
     hlo: str, devices: int, trip_count: int | None = None
 ) -> list[HloCollective]:
-    """Return the collectives of a compiled program in order, async ones by their start.
-
-    Args:
-        hlo: the text of the partitioned module.
-        devices: of the whole mesh.
-        trip_count: how often loops turn of which XLA does not say it.
-    """
+    """Return the collectives of a partitioned module's text, async by their start."""
     frames = _frames(hlo)
     collectives: list[HloCollective] = []
     computations, places = computations_of(hlo)

@@ -111,7 +111,6 @@ def times_of(
     Args:
         computations: as `computations_of` gives them, the entry last.
         sent: the bytes that each sends itself, for branches.
-        trip_count: how often loops turn of which XLA does not say it.
     """
     weights: dict[str, int] = {}
     for computation in computations:

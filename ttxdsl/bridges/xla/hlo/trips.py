@@ -174,13 +174,7 @@ def _integer(text: str) -> int:
 
 
 def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int | None:
-    """Return how often the loop of a line turns; None if the text does not say it.
-
-    Args:
-        computations: by name.
-        place: the computation that the line stands in.
-        line: the `while`.
-    """
+    """Return how often the loop of a line in `place` turns; None if nothing says it."""
     match = _OP.match(line)
     if match is None or match["kind"] != "while":
         return None

@@ -16,9 +16,7 @@ class Prescription:
     """Something to write, and what it changes.
 
     Attributes:
-        kind: of change.
         write: the code; for arguments a line for each.
-        places: where.
         before: what the program costs without it.
         after: what it costs with it, compiled.
         on_top_of: numbers, from 1, of the prescriptions that are in both; it does not
@@ -61,8 +59,6 @@ class Prescriptions(Displayed):
     """The result of `prescribe`.
 
     Attributes:
-        mesh: the program's own.
-        machine: what times are modelled with.
         before: what the program costs as it is.
         prescriptions: what helps, the best first.
         together: numbers, from 1, of those that were compiled together.

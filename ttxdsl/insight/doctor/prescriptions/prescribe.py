@@ -139,8 +139,6 @@ def prescribe(
         machine: speeds for the modelled time.
         memory: bytes that a device has; what fits comes before what does not.
         seconds: after so many no further change is compiled.
-        trip_count: iterations of loops of which the program does not say it.
-        pipeline: options of the thirteen stages.
         chip: what each device is: then time and memory are a plan's, and its memory is
             the limit.
         slices: of the mesh with a network of chips each.
@@ -156,8 +154,7 @@ def prescribe(
     require_structured(module)
     require_tensors(entry_functions(module))
     require_sizes(module)
-    module = module.clone()
-    UnifyMeshesPass().apply(make_context(), module)
+    _, module = UnifyMeshesPass().apply_to_clone(make_context(), module)
     mesh_name, mesh = own_mesh(module)
     if keep:
         require_keepable(module)

@@ -61,8 +61,6 @@ class TrialRunner:
     """A runner that estimates and compiles changed programs, in one process or several.
 
     Args:
-        module: the program.
-        meter: what they are measured with.
         end: when no further one is begun.
         jobs: processes to start if a compilation takes long enough.
         executor: does all of it instead.
@@ -160,9 +158,6 @@ class Search:
     """A search among candidates, which keeps all that it measured.
 
     Args:
-        runner: measures them.
-        ranking: says which is better.
-        before: what the program costs.
         ops: of the program, which say how many candidates a round has.
         on_step: called with the number of changes that were compiled, and that help.
     """

@@ -44,9 +44,6 @@ class Meter:
     """The settings that programs are compiled and measured with.
 
     Attributes:
-        pipeline: options of the thirteen stages.
-        machine: speeds for times.
-        trip_count: iterations of loops of which the program does not say it.
         compiler: whose fusions time and memory have; without one nothing is fused.
     """
 

@@ -58,10 +58,7 @@ def _where(places: Sequence[SourcePlace]) -> str:
 def _table(answer: Prescriptions) -> Table:
     table = Table(title="Prescriptions, each compiled", title_justify="left")
     table.add_column("", no_wrap=True)
-    table.add_column("what")
-    table.add_column("where", overflow="fold")
-    for column in ("sent", "launches", "time", "memory"):
-        table.add_column(column, justify="right", no_wrap=True)
+    _add_columns(table)
     for number, prescription in enumerate(answer.prescriptions, 1):
         note = (
             f", on top of {_numbers(prescription.on_top_of)}"
@@ -82,6 +79,13 @@ def _table(answer: Prescriptions) -> Table:
             *_cells(answer.before, answer.after),
         )
     return table
+
+
+def _add_columns(table: Table) -> None:
+    table.add_column("what")
+    table.add_column("where", overflow="fold")
+    for column in ("sent", "launches", "time", "memory"):
+        table.add_column(column, justify="right", no_wrap=True)
 
 
 def _numbers(numbers: Sequence[int]) -> str:
@@ -140,10 +144,7 @@ def _listed(places: Sequence[SourcePlace]) -> str:
 
 def _tried_table(tried: Sequence[Trial], answer: Prescriptions) -> Table:
     table = Table(title="Tried, and no better", title_justify="left")
-    table.add_column("what")
-    table.add_column("where", overflow="fold")
-    for column in ("sent", "launches", "time", "memory"):
-        table.add_column(column, justify="right", no_wrap=True)
+    _add_columns(table)
     for trial in tried:
         text, _, more = trial.write.partition("\n")
         text = shortened(text, _LONGEST) + (" …" if more else "")
@@ -162,15 +163,7 @@ def print_prescriptions(
     whole: bool = False,
     all_axes: bool = False,
 ) -> None:
-    """Print prescriptions and their code.
-
-    Args:
-        console: where to.
-        answer: what was found.
-        source: what the program is called.
-        whole: whether to list what was tried, too.
-        all_axes: whether to show axes of size one.
-    """
+    """Print prescriptions and their code."""
     before = answer.before
     mesh = mesh_words(answer.mesh, all_axes=all_axes)
     head = heading(

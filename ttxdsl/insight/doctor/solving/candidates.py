@@ -62,9 +62,7 @@ def solved_candidates(
     Args:
         function: without calls and shardings; its ops are numbered as candidates' are.
         shapes: of meshes, largest axis first.
-        machine: for the prices.
         memory: bytes that a device has.
-        trip_count: how often loops turn of which the program does not say it.
         seconds: for all shapes at most.
     """
     end = monotonic() + seconds

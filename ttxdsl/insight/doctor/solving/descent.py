@@ -67,7 +67,6 @@ class _Level:
         entries: the places of their prices.
         behind: of each the slot of the child's strategy.
         rows: where the prices of each of the parents' strategies begin.
-        slots: the slots of these.
     """
 
     edges: Ints
@@ -82,7 +81,6 @@ class _Forest:
     """A forest.
 
     Attributes:
-        roots: of its trees.
         levels: from the roots on.
         outside: edges from other nodes, these first.
         slots: where the prices of these are added.
@@ -129,12 +127,7 @@ class _Messages:
 
 
 class Descent:
-    """A search for one problem.
-
-    Args:
-        problem: what is to be solved.
-        seed: of the random order of nodes.
-    """
+    """A search for one problem."""
 
     def __init__(self, problem: Problem, seed: int = 0):
         self._problem, self._random = problem, Random(seed)

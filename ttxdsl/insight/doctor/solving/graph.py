@@ -124,13 +124,7 @@ class Graph:
     def problem(
         self, axes: Axes, machine: Machine, limit: float | None = None
     ) -> "ShardingProblem":
-        """Return the problem on a mesh.
-
-        Args:
-            axes: the mesh.
-            machine: for the seconds of ops.
-            limit: bytes of a device, any if None.
-        """
+        """Return the problem on a mesh of devices with `limit` bytes, any if None."""
         return _problem(self, axes, machine, limit)
 
 
@@ -331,9 +325,6 @@ class ShardingProblem:
     """A problem of shardings, and what its strategies mean.
 
     Attributes:
-        graph: the program.
-        axes: the mesh.
-        problem: for the solver.
         layouts: the layouts of each class of values.
     """
 

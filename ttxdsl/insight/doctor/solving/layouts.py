@@ -82,13 +82,7 @@ class Axes:
         return self.links[axis].seconds(kind, round(local_bytes), self.sizes[axis])
 
     def reshard(self, whole: int, old: Layout, new: Layout) -> float:
-        """Return the seconds from one layout to another: cut, exchange, then gather.
-
-        Args:
-            whole: the bytes of the value.
-            old: the layout that is there.
-            new: the layout that is needed.
-        """
+        """Return the seconds to cut, exchange, then gather a value of `whole` bytes."""
         if old == new:
             return 0.0
         key = whole, old, new

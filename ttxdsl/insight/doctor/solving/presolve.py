@@ -37,11 +37,7 @@ class _Node:
 
 
 class Presolve:
-    """A problem made smaller.
-
-    Attributes:
-        problem: the smaller one.
-    """
+    """A `problem` made smaller."""
 
     def __init__(self, problem: Problem, is_over: Callable[[], bool]):
         self._count = len(problem.costs)

@@ -25,8 +25,6 @@ class Holding:
     """Memory that a node takes for a time.
 
     Attributes:
-        node: its place.
-        begin: the first time.
         end: the first time after the last.
         usages: the memory of each strategy.
     """
@@ -64,11 +62,9 @@ class Problem:
         """Build a problem whose edges may repeat, or have one end only.
 
         Args:
-            costs: see the attributes.
             usages: nothing if None.
             intervals: all the same time if None.
             edges: the ends, and prices in row-major order of their strategies.
-            limit: see the attributes.
 
         Raises:
             ValueError: an edge's prices are not as many as its ends have strategies.

@@ -88,7 +88,6 @@ def beside_page(
 
     Args:
         left: see `ttxdsl.insight.report.trace.data`.
-        right: the other one.
         lines: which line of the one is which of the other, see `aligned_lines`.
         annotations: that are other ones in the second, see `rewritten`.
     """

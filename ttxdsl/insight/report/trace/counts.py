@@ -57,15 +57,7 @@ def count_program(
     trip_count: int | None,
     words: Words,
 ) -> Counts:
-    """Count the program of one device.
-
-    Args:
-        module: the program.
-        machine: what it runs on, for times.
-        chip: whose compiler's memory is counted, None for what the text says.
-        trip_count: iterations of loops of which the program does not say it.
-        words: in which the author knows the program.
-    """
+    """Count the program of one device, its memory as the chip's compiler, if given."""
     usage = DeviceUsage(module, machine, compiler_on(chip, machine), trip_count)
     collectives = usage.collectives
     roles = collective_roles(module)

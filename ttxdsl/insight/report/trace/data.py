@@ -3,10 +3,10 @@
 Whoever compiles hands over the module after each step; it is read at once, since the
 next step changes it in place.
 
-    recorder = Trace(module, "step.mlir")
-    recorder.step(1, "inline", module, seconds=0.1)
+    trace.start(module)
+    trace.step(stage)
     ...
-    data = recorder.data(version, remarks)
+    data = trace.data(version, remarks)
 
 The keys of the data:
 
@@ -43,11 +43,13 @@ from xdsl.ir import Operation
 from ttxdsl.analysis.attribution.nodes import TraceNode
 from ttxdsl.analysis.attribution.stacks import Stacks
 from ttxdsl.analysis.attribution.words import Words
+from ttxdsl.analysis.calls.call_graph import MAIN
+from ttxdsl.analysis.calls.function_attributes import entry_functions
 from ttxdsl.analysis.usage.device import known_chip, machine_on
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.conversion.driver import lowerings, run_passes
 from ttxdsl.costs.chips import Chip
-from ttxdsl.costs.machines import GENERIC, Machine
+from ttxdsl.costs.machines import Machine
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy
@@ -84,51 +86,67 @@ asked for all: the others and both lowerings take half as long again, and nobody
 
 @dataclass(slots=True)
 class Trace:
-    """Follows one module through its compilation."""
+    """Follows a program through its compilation, from `start` on.
 
-    module: ModuleOp
+    `every` is whether all stages are listed; None: of a program of at most `LARGE` ops.
+    """
+
     title: str
-    machine: Machine = GENERIC
-    trip_count: int | None = None
-    chip: Chip | None = None
-    layouts: LayoutTable = field(default_factory=LayoutTable)
-    all_stages: bool = True
-    graph: Graph | None = None
-    graph_stage: int | None = None
-    axes: list[str] = field(default_factory=list[str])
-    start: Start = at_once
+    machine: Machine
+    trip_count: int | None
+    chip: Chip | None
+    on_step: Callable[[str], None] | None
+    all_axes: bool
+    every: bool | None
+    count: Start | None
+    module: ModuleOp = field(init=False)
+    layouts: LayoutTable = field(init=False)
+    all_stages: bool = field(init=False)
+    graph: Graph | None = field(init=False)
+    graph_stage: int | None = field(init=False)
+    axes: list[str] = field(init=False)
     _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
     _wholes: Wholes = field(init=False)
     _words: Words = field(init=False)
-    _unlisted_seconds: float = 0.0
-    _counting: Callable[[], Counts] | None = None
-    _places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    _unlisted_seconds: float = field(init=False)
+    _counting: Callable[[], Counts] | None = field(init=False)
+    _places: list[tuple[int, int]] = field(init=False)
     """The node and the key of each op of the program that is counted, in its order."""
 
-    def __post_init__(self) -> None:
-        self._stacks = Stacks(self.module)
-        self._wholes = Wholes()
-        self._words = Words(self.trip_count)
-        self._log = StageLog(self._stacks.origins)
+    def start(self, module: ModuleOp) -> None:
+        """Begin with the module as it was read; a compilation may begin anew."""
+        self.module, self.layouts = module, LayoutTable(self.all_axes)
+        self.all_stages = (
+            len(all_ops(module)) <= LARGE if self.every is None else self.every
+        )
+        self.graph = self.graph_stage = self._counting = None
+        self.axes, self._places, self._unlisted_seconds = [], [], 0.0
+        self._stacks, self._words = Stacks(module), Words(self.trip_count)
+        self._log, self._wholes = StageLog(self._stacks.origins), Wholes()
         if self.all_stages:
-            self._log.record(0, "as read", self.module)
+            self._log.record(0, "as read", module)
 
-    def step(
-        self, number: int | None, name: str, seconds: float, skipped: bool
-    ) -> None:
+    def before(self, number: int | None, name: str) -> None:
+        """Tell which step starts."""
+        if self.on_step is not None:
+            self.on_step(name if number is None else f"{number} {name}")
+
+    def step(self, stage: Stage) -> None:
         """Note what a stage (by number) or a lowering (None) made of the module."""
+        number, seconds = stage.number, stage.seconds + self._unlisted_seconds
         if number == DEVICE_STAGE:
             self._count()
-        seconds += self._unlisted_seconds
         self._unlisted_seconds = 0.0
         if self.all_stages or number == DEVICE_STAGE:
             self._log.record(
-                number, name, self.module, seconds=seconds, skipped=skipped
+                *(number, stage.name, self.module),
+                seconds=seconds,
+                skipped=stage.skipped,
             )
         else:
             self._unlisted_seconds = seconds
-        if number == LAYOUT_STAGE and not skipped:
+        if number == LAYOUT_STAGE and not stage.skipped:
             self._read_wholes()
         if number == DEVICE_STAGE:
             self._draw(number)
@@ -211,7 +229,9 @@ class Trace:
     def _count(self) -> None:
         """Begin to count the program of one device."""
         given = self.machine, self.chip, self.trip_count, self._words
-        self._counting = self.start(partial(count_program, self.module, *given))
+        # a lowering changes the program while it is counted
+        begin = at_once if self.all_stages or self.count is None else self.count
+        self._counting = begin(partial(count_program, self.module, *given))
 
     def _place(self, counts: Counts, graph: Graph) -> None:
         """Say for what was counted which nodes and rows of the listing it is about."""
@@ -292,43 +312,6 @@ class Trace:
         }
 
 
-@dataclass(slots=True)
-class _Watch:
-    """Traces a program while it is compiled."""
-
-    program: ProgramForm
-    machine: Machine
-    trip_count: int | None
-    chip: Chip | None
-    on_step: Callable[[str], None] | None
-    all_axes: bool
-    all_stages: bool | None
-    count: Start | None
-    trace: Trace = field(init=False)
-
-    def start(self, module: ModuleOp) -> None:
-        """Begin with the module as it was read."""
-        source = self.program.source
-        layouts = LayoutTable(self.all_axes)
-        every = self.all_stages
-        if every is None:
-            every = len(all_ops(module)) <= LARGE
-        self.trace = Trace(
-            *(module, source, self.machine, self.trip_count, self.chip, layouts, every),
-            # a lowering changes the program while it is counted
-            start=at_once if every or self.count is None else self.count,
-        )
-
-    def before(self, number: int | None, name: str) -> None:
-        """Tell which step starts."""
-        if self.on_step is not None:
-            self.on_step(name if number is None else f"{number} {name}")
-
-    def step(self, stage: Stage) -> None:
-        """Note what a step made of the module."""
-        self.trace.step(stage.number, stage.name, stage.seconds, stage.skipped)
-
-
 @without_collections()
 def trace_program(
     program: ProgramForm,
@@ -353,16 +336,10 @@ def trace_program(
     partitioned has no annotations, and so no reasons.
 
     Args:
-        program: as it was loaded.
-        pipeline: the options of the stages.
-        num_links: of ttnn collectives.
-        machine: what it runs on, for times.
-        trip_count: iterations of loops of which the program does not say it.
         on_step: called with the name of each step before it starts.
         chip: instead of the machine; times and memory are then those of a plan.
         slices: of chips with a network each.
         tries: changes to compile for the reason of a collective; None: no reasons.
-        jobs: processes to compile these in.
         all_axes: whether to show axes of size one, too.
         all_stages: whether to list what every stage and lowering made of it; None: of a
             program of at most `LARGE` ops.
@@ -379,11 +356,11 @@ def trace_program(
         devices = prod(shape) if shape else devices_of(program.shared_module)
         machine = machine_on(known, devices, slices)
     shown = on_step, all_axes, all_stages, count
-    watch = _Watch(program, machine, trip_count, known, *shown)
-    context, hooks = make_context(), Hooks(watch.before)
+    trace = Trace(program.source, machine, trip_count, known, *shown)
+    context, hooks = make_context(), Hooks(trace.before)
     remarks: list[Remark] = []
 
-    def explain(module: ModuleOp, watching: _Watch | None) -> Explainer:
+    def explain(module: ModuleOp, watch: Trace | None) -> Explainer:
         return Explainer(
             module,
             source=program.source,
@@ -391,16 +368,16 @@ def trace_program(
             machine=machine,
             tries=tries,
             trip_count=trip_count,
-            watch=watching,
+            watch=watch,
         )
 
     def compile_plainly() -> None:
-        watch.start(module := program.module)
+        trace.start(module := program.module)
         if program.form == "stablehlo":
             stages = replace(pipeline, dump_dir=None)
             with collect_remarks() as own:
                 for stage in run_passes(context, module, [stages], hooks):
-                    watch.step(stage)
+                    trace.step(stage)
             remarks.extend(own)
 
     explainer: Explainer | None = None
@@ -409,7 +386,7 @@ def trace_program(
     )
     if has_reasons and sdy.mesh_table(original := program.shared_module):
         try:
-            explainer = explain(original, watch)
+            explainer = explain(original, trace)
             remarks.extend(explainer.remarks)
         except CompileError:
             compile_plainly()  # which says why, if it is no fault of the reasons
@@ -420,7 +397,6 @@ def trace_program(
         compile_plainly()
     whys: list[str] = []
     numbers: list[int] = []
-    trace = watch.trace
     if explainer is not None:
         if on_step is not None:
             on_step("reasons")
@@ -432,7 +408,7 @@ def trace_program(
                 for stage in run_passes(
                     context, trace.module, [each], hooks, verify_each=True
                 ):
-                    watch.step(stage)
+                    trace.step(stage)
             except CompileError as error:
                 form = each.name.rpartition("-")[2]
                 text = f"it does not lower to {form}: {error.message}"
@@ -472,17 +448,10 @@ def _entry(module: ModuleOp) -> FuncOp:
     functions = [
         op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration
     ]
-    public = [
-        f
-        for f in functions
-        if f.sym_visibility is None or f.sym_visibility.data != "private"
-    ]
-    for function in functions:
-        if function.sym_name.data == "main":
-            return function
-    if not (public or functions):
+    if not functions:
         raise CompileError("the module has no function to show", module)
-    return (public or functions)[0]
+    main = [function for function in functions if function.sym_name.data == MAIN]
+    return [*main, *entry_functions(module), *functions][0]
 
 
 def _node_data(node: TraceNode) -> dict[str, Any]:

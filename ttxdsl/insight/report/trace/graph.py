@@ -6,7 +6,7 @@ before (`wholes.py`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -55,12 +55,7 @@ class Graph:
 
 
 class _Path:
-    """The scopes around ops, each known by the one around it.
-
-    Args:
-        around: the path without the last scope; None of the whole program.
-        name: the last scope.
-    """
+    """The scopes around ops, each known by the one around it."""
 
     def __init__(self, around: "_Path | None" = None, name: ScopeName = _PROGRAM):
         self.around = around
@@ -86,51 +81,38 @@ class _Path:
         return tuple(scope.name for scope in self.scopes[:MAX_DEPTH])
 
 
+@dataclass
 class GraphBuilder:
     """Reads the entry function of a module."""
 
-    def __init__(
-        self,
-        function: FuncOp,
-        stacks: Stacks,
-        names: dict[SSAValue, str],
-        layouts: LayoutTable,
-        keys: dict[Operation, int],
-        wholes: Wholes,
-        words: Words,
-    ):
-        """Take what is known of the module.
+    function: FuncOp
+    stacks: Stacks
+    names: dict[SSAValue, str]
+    layouts: LayoutTable
+    keys: dict[Operation, int]
+    wholes: Wholes
+    words: Words
+    scopes: Scopes = field(default_factory=Scopes)
+    nodes: list[TraceNode] = field(default_factory=list[TraceNode])
+    operations: list[Operation | None] = field(default_factory=list[Operation | None])
+    sources: dict[SSAValue, tuple[int, int]] = field(
+        default_factory=dict[SSAValue, tuple[int, int]]
+    )
+    _alike: IdentityMemo[Value] = field(default_factory=IdentityMemo[Value])
+    """Values by their types and shardings, of which layers share most."""
+    _equal: dict[tuple[object, ...], Value] = field(
+        default_factory=dict[tuple[object, ...], Value]
+    )
+    _regions: set[str] = field(default_factory=set[str])
+    """The names of the scopes that stand for regions."""
 
-        Args:
-            function: the entry function.
-            stacks: of its ops.
-            names: of values as they are printed.
-            layouts: where the layouts of values go.
-            keys: of ops in the listings.
-            wholes: of a program of one device, what its values are parts of.
-            words: in which its author knows it.
-        """
-        self.function = function
-        self.stacks = stacks
-        self.names = names
-        self.layouts = layouts
-        self.keys = keys
-        self.wholes = wholes
-        self.wrapped = any(
-            isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data
-            for op in function.body.block.ops
-        )
+    @cached_property
+    def wrapped(self) -> bool:
         """Whether the program is global, so that no sharding means whole."""
-        self.scopes = Scopes()
-        self.nodes: list[TraceNode] = []
-        self.operations: list[Operation | None] = []
-        self.sources: dict[SSAValue, tuple[int, int]] = {}
-        self._alike = IdentityMemo[Value]()
-        """Values by their types and shardings, of which layers share most."""
-        self._equal: dict[tuple[object, ...], Value] = {}
-        self.words = words
-        self._regions: set[str] = set()
-        """The names of the scopes that stand for regions."""
+        return any(
+            isinstance(op, sdy.ManualComputationOp) and not op.manual_axes.data
+            for op in self.function.body.block.ops
+        )
 
     def build(self) -> Graph:
         """The graph of the function."""

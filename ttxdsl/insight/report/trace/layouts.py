@@ -73,8 +73,6 @@ class LayoutTable:
         """The number of a layout.
 
         Args:
-            mesh: the mesh that the sharding names.
-            sharding: of the tensor.
             manual: mesh axes along which the program is written per device, so that
                 the tensor is another one for each position along them.
         """

@@ -63,7 +63,6 @@ def verdict(
         profile: what it holds, None where that is not known.
         order: the place of each op in the program, which stands for its node.
         chip: the chip that is asked about; all that are known if None.
-        words: in which the author knows the program.
     """
     time, seconds = usage.timeline, usage.seconds_by_bound
     costs: defaultdict[tuple[str, str], _Cost] = defaultdict(lambda: _Cost(""))

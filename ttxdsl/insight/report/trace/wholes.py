@@ -16,7 +16,7 @@ from ttxdsl.analysis.attribution.nodes import Value
 from ttxdsl.analysis.attribution.origins import Origins, joined_parts
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ancestors
 
 
 @dataclass(slots=True)
@@ -45,7 +45,6 @@ class Wholes:
 
         Args:
             function: of a global program with its shardings.
-            origins: of its ops.
             value_of: reads a value in regions that are manual on some axes.
         """
         ops = [op for op in all_ops(function) if op is not function]
@@ -100,11 +99,9 @@ class Wholes:
 
 def _manual_around(op: Operation) -> tuple[str, ...]:
     axes: list[str] = []
-    around = op.parent_op()
-    while around is not None:
+    for around in ancestors(op):
         if isinstance(around, sdy.ManualComputationOp):
             axes[:0] = around.manual_axes.data
-        around = around.parent_op()
     return tuple(axes)
 
 

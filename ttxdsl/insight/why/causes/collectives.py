@@ -38,6 +38,7 @@ from ttxdsl.insight.why.causes.shardings import Shardings
 from ttxdsl.insight.why.places import (
     Places,
     axes_text,
+    dimension_of,
     factor_kind,
     factor_text,
     sharding_text,
@@ -150,20 +151,18 @@ class WhyCollectives:
 
     def _part(self, number: int, sources: list[Operation]) -> TracedCollective:
         """A collective as that which some ops became."""
-        collective, op = self.listed[number]
         inserted = next((s for s in sources if s in self.recorded.insertions), None)
         constrained = next((s for s in sources if s in self.recorded.constraints), None)
         step = sources[0] if sources else None
         if inserted is not None:
-            return self._inserted(number, collective, op, step, inserted)
+            return self._inserted(number, step, inserted)
         if constrained is not None:
-            return self._constrained(number, collective, op, step, constrained)
-        return self._other(number, collective, op, sources)
+            return self._constrained(number, step, constrained)
+        return self._other(number, step)
 
     def _answer(
         self,
         number: int,
-        collective: CountedCollective,
         story: _Story,
         reshard: tuple[TensorSharding | None, TensorSharding | None] | None = None,
         plan: tuple[str, ...] = (),
@@ -172,6 +171,7 @@ class WhyCollectives:
         if reshard is not None:
             before, after = map(sharding_text, reshard)
             texts = (before or "replicated", after or "replicated")
+        collective, op = self.listed[number]
         return WhyCollective(
             number=number,
             kind=collective.kind,
@@ -185,7 +185,7 @@ class WhyCollectives:
             dims=story.dims,
             summary=story.summary,
             reason=story.reason,
-            details=story.details + optimized_text(self.listed[number][1]),
+            details=story.details + optimized_text(op),
             reshard=texts,
             plan=plan,
             sides=story.sides,
@@ -201,18 +201,14 @@ class WhyCollectives:
     # Inserted by stage 8
 
     def _inserted(
-        self,
-        number: int,
-        collective: CountedCollective,
-        op: Operation,
-        step: Operation | None,
-        inserted: Operation,
+        self, number: int, step: Operation | None, inserted: Operation
     ) -> TracedCollective:
         note = self.recorded.insertions[inserted]
         target: TensorSharding | None = None
+        reshard: tuple[TensorSharding | None, TensorSharding | None] | None = None
         if isinstance(inserted, sdy.ReshardOp):
             target = inserted.sharding.data
-            dims = _moved_dims(collective, op, step, note.before, target)
+            dims = _moved_dims(*self.listed[number], step, note.before, target)
             if note.demand is not None:
                 story = self._disagreement(note, note.demand, dims)
             else:
@@ -221,12 +217,9 @@ class WhyCollectives:
             if note.side == "result" and note.demand is not None:
                 index = len(note.user.operands) + note.index
                 reshard = (note.demand.wanted[index] or note.before, target)
-            answer = self._answer(
-                number, collective, story, reshard, self._plan(inserted)
-            )
         else:
-            story = self._reduction(note, collective)
-            answer = self._answer(number, collective, story, None, self._plan(inserted))
+            story = self._reduction(note, self.listed[number][0])
+        answer = self._answer(number, story, reshard, self._plan(inserted))
         return TracedCollective(answer, note, None, note.user, target)
 
     def _reduction(self, note: Insertion, collective: CountedCollective) -> _Story:
@@ -433,12 +426,7 @@ class WhyCollectives:
     # Made of a constraint by stage 7
 
     def _constrained(
-        self,
-        number: int,
-        collective: CountedCollective,
-        op: Operation,
-        step: Operation | None,
-        reshard: Operation,
+        self, number: int, step: Operation | None, reshard: Operation
     ) -> TracedCollective:
         constraint = self.recorded.constraints[reshard]
         assert isinstance(constraint, sdy.ShardingConstraintOp)
@@ -446,7 +434,7 @@ class WhyCollectives:
         value = self._constrained_value(reshard)
         before = self.recorded.evened(value)
         target = reshard.sharding.data
-        dims = _moved_dims(collective, op, step, before, target)
+        dims = _moved_dims(*self.listed[number], step, before, target)
         called = self.places.called(value)
         place = self.places.op(constraint)
         reason = f"a constraint asks for {called} as {sharding_text(target)}"
@@ -459,9 +447,7 @@ class WhyCollectives:
             (),
             (self._value_side(called, value, dims),),
         )
-        answer = self._answer(
-            number, collective, story, (before, target), self._plan(reshard)
-        )
+        answer = self._answer(number, story, (before, target), self._plan(reshard))
         return TracedCollective(answer, None, constraint, constraint, target)
 
     def _constrained_value(self, reshard: sdy.ReshardOp) -> SSAValue:
@@ -477,14 +463,9 @@ class WhyCollectives:
 
     # Everything else
 
-    def _other(
-        self,
-        number: int,
-        collective: CountedCollective,
-        op: Operation,
-        sources: list[Operation],
-    ) -> TracedCollective:
-        step = sources[0] if sources else op
+    def _other(self, number: int, source: Operation | None) -> TracedCollective:
+        collective, op = self.listed[number]
+        step = source or op
         place = self.places.op(step)
         told = reason_of(with_arguments_of([(collective, op)]))
         is_call = isinstance(op, stablehlo.CustomCallOp)
@@ -493,7 +474,7 @@ class WhyCollectives:
             use = told.removeprefix(f"{WRITTEN}: ")
             summary = f"{WRITTEN}: {use}"
             story = _Story("written", place, summary, reason, details=(use,))
-            return TracedCollective(self._answer(number, collective, story), op=step)
+            return TracedCollective(self._answer(number, story), op=step)
         dims = _own_dims(op)
         summary = "computed whole: it has no sharding rule"
         if isinstance(step, sdy.CollectiveOp):  # moved away from the op that needs it
@@ -532,7 +513,7 @@ class WhyCollectives:
                     sides.append(self._axes_side(label, stage_6, dim, axes))
         dims = tuple(sorted({dim for side in sides for dim in side.dims})) or dims
         story = _Story("local", place, summary, reason, dims, details, tuple(sides))
-        return TracedCollective(self._answer(number, collective, story), op=step)
+        return TracedCollective(self._answer(number, story), op=step)
 
     # Sides
 
@@ -572,17 +553,7 @@ class WhyCollectives:
         note = None
         if axes and not causes:
             note = f"resharded for this op, to be split by {axes_text(axes)} here"
-        return Party(
-            note=note,
-            label=label,
-            dims=(dim,),
-            value=self.places.name(value),
-            place=self.places.value(value),
-            sharding=sharding_text(known),
-            causes=causes,
-            obstacles=obstacles,
-            known=self.places.known(value),
-        )
+        return self._party(label, value, (dim,), causes, obstacles, note)
 
     def _value_side(self, label: str, value: SSAValue, dims: Sequence[int]) -> Party:
         known = self.recorded.sharding(value)
@@ -593,15 +564,27 @@ class WhyCollectives:
             causes.extend(self.shardings.chains.causes(value, dim, axes))
             if value in self.recorded.holders:
                 obstacles.extend(self.shardings.obstacles.of(value, dim))
+        return self._party(label, value, dims, causes, obstacles)
+
+    def _party(
+        self,
+        label: str,
+        value: SSAValue,
+        dims: Sequence[int],
+        causes: Sequence[AxisCause],
+        obstacles: Sequence[Obstacle],
+        note: str | None = None,
+    ) -> Party:
         return Party(
             label,
             tuple(dims),
             self.places.name(value),
             self.places.value(value),
-            sharding_text(known),
+            sharding_text(self.recorded.sharding(value)),
             tuple(causes),
             tuple(obstacles),
-            known=self.places.known(value),
+            note,
+            self.places.known(value),
         )
 
 
@@ -610,36 +593,27 @@ _NAMED = 4
 
 
 def _clash(place: Site, side: str, dim: int, label: str, had: Axes, gets: Axes) -> str:
+    has, wants = (f"split by {axes_text(a)}" if a else "whole" for a in (had, gets))
     if side == "operand":
-        wants = f"split by {axes_text(gets)}" if gets else "whole"
-        has = f"split by {axes_text(had)}" if had else "whole"
         return f"{place} needs dimension {dim} of {label} {wants}, and it is {has}"
-    makes = f"split by {axes_text(gets)}" if gets else "whole"
-    shall = f"split by {axes_text(had)}" if had else "whole"
-    return f"{place} makes dimension {dim} of {label} {makes}, and it shall be {shall}"
+    return f"{place} makes dimension {dim} of {label} {wants}, and it shall be {has}"
 
 
 def _clash_in_short(side: str, dim: int, name: str, had: Axes, gets: Axes) -> str:
-    has = axes_text(had) if had else "whole"
-    wants = axes_text(gets) if gets else "whole"
-    if side == "operand":
-        return f"needs dimension {dim} of {name} {wants}, not {has}"
-    return f"makes dimension {dim} of {name} {wants}, not {has}"
+    has, wants = (axes_text(axes) if axes else "whole" for axes in (had, gets))
+    verb = "needs" if side == "operand" else "makes"
+    return f"{verb} dimension {dim} of {name} {wants}, not {has}"
 
 
 def _projection_after(demand: Demand) -> Projection:
     """The factor shardings under which the op runs."""
-    effective = [
-        old if new is None else new
-        for old, new in zip(demand.shardings, demand.wanted, strict=True)
-    ]
-    return project(demand.mesh, demand.rule, effective, closed_if_missing=True)
+    return project(demand.mesh, demand.rule, demand.after, closed_if_missing=True)
 
 
 def _dimension(demand: Demand, tensor: int, factor: int) -> int:
-    return next(
-        index for index, dim in enumerate(demand.rule.tensors[tensor]) if factor in dim
-    )
+    dim = dimension_of(demand.rule, tensor, factor)
+    assert dim is not None, "only asked for factors of the tensor"
+    return dim
 
 
 def _moved_dims(

@@ -17,11 +17,7 @@ _MOST = 5
 
 
 def line_costs(collectives: Sequence[WhyCollective]) -> tuple[LineCost, ...]:
-    """Return what each line costs, the dearest first.
-
-    Args:
-        collectives: of a program, with what they hang on.
-    """
+    """Return what each line costs, the dearest first."""
     lines: dict[str, list[WhyCollective]] = {}
     for collective in collectives:
         where = collective.line or collective.op.shown or str(collective.op)
@@ -79,8 +75,6 @@ def between(
     """Return what two programs cost and which lines make the difference, those first.
 
     Args:
-        left: of the program before.
-        right: of the program after.
         lines: which line of the one is which of the other, see `aligned_lines`; others
             are the same where they are called the same.
     """

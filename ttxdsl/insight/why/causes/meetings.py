@@ -1,8 +1,9 @@
 """Ops at the fixed point of propagation, as each of their operands and results sees them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -11,7 +12,7 @@ from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.projection import Projection, project
+from ttxdsl.sharding.projection import TensorFactors, project
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.propagation.graph import Node
 
@@ -20,23 +21,27 @@ from ttxdsl.transforms.shardy.propagation.graph import Node
 class Situation:
     """An op at the fixed point, with the shardings of all its operands and results.
 
-    `mesh` and `projection` are None where its tensors are on several meshes, or none
-    of them is sharded.
+    Where its tensors are on several meshes, or none of them is sharded, `mesh` is None
+    and `tensors`, the factor shardings of each, are empty.
     """
 
     node: Node
     rule: OpShardingRule
     mesh: Mesh | None
-    projection: Projection | None
+    tensors: Sequence[TensorFactors]
     values: tuple[SSAValue | None, ...]
     several_meshes: bool
+
+    @property
+    def op(self) -> Operation:
+        """The op."""
+        return self.node.op
 
     @cached_property
     def holders(self) -> list[dict[Axes, list[int]]]:
         """For each factor: the tensors that it splits, by its axes there."""
         holders: list[dict[Axes, list[int]]] = [{} for _ in self.rule.factor_sizes]
-        tensors = self.projection.tensors if self.projection is not None else ()
-        for index, tensor in enumerate(tensors):
+        for index, tensor in enumerate(self.tensors):
             for factor, sharding in tensor.factors.items():
                 if sharding.axes:
                     holders[factor].setdefault(sharding.axes, []).append(index)
@@ -53,42 +58,11 @@ class Situation:
         return dimensions
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """A situation, as one of the operands or results sees it."""
+class Meeting(NamedTuple):
+    """An op as one of its operands or results sees it, counted in this order."""
 
-    situation: Situation
+    at: Situation
     tensor: int
-
-    @property
-    def node(self) -> Node:
-        """The node of the op."""
-        return self.situation.node
-
-    @property
-    def rule(self) -> OpShardingRule:
-        """The rule of the op."""
-        return self.situation.rule
-
-    @property
-    def mesh(self) -> Mesh | None:
-        """The mesh of all tensors."""
-        return self.situation.mesh
-
-    @property
-    def projection(self) -> Projection | None:
-        """The factor shardings of all tensors."""
-        return self.situation.projection
-
-    @property
-    def values(self) -> tuple[SSAValue | None, ...]:
-        """The operands, then the results."""
-        return self.situation.values
-
-    @property
-    def op(self) -> Operation:
-        """The op."""
-        return self.node.op
 
 
 class Meetings:
@@ -130,9 +104,9 @@ class Meetings:
             rule = OpShardingRule.identity(shape, len(node.places) - 1)
         shardings = [memo.sharding(number) for number in present]
         mesh = self._mesh(shardings)
-        projection = None if mesh is None else project(mesh, rule, shardings)
+        tensors = () if mesh is None else project(mesh, rule, shardings).tensors
         several = mesh is None and self._several_meshes(values)
-        return Situation(node, rule, mesh, projection, values, several)
+        return Situation(node, rule, mesh, tensors, values, several)
 
     def _mesh(self, shardings: list[TensorSharding | None]) -> Mesh | None:
         assert self.recorded.propagated is not None

@@ -75,21 +75,18 @@ class Obstacles:
     # One op
 
     def _at(self, meeting: Meeting, value: SSAValue, dim: int) -> Iterator[Obstacle]:
-        rule, projection = meeting.rule, meeting.projection
-        if projection is None or meeting.mesh is None:
-            if meeting.situation.several_meshes:
-                text = (
-                    f"{self.places.op(meeting.op)}: its tensors are on several meshes"
-                )
-                place = self.places.op(meeting.op)
+        if meeting.at.mesh is None:
+            if meeting.at.several_meshes:
+                place = self.places.op(meeting.at.op)
+                text = f"{place}: its tensors are on several meshes"
                 yield Obstacle("different meshes", dim, text, None, place)
             return
-        mine = projection.tensors[meeting.tensor]
-        for factor in rule.tensors[meeting.tensor][dim]:
+        mine = meeting.at.tensors[meeting.tensor]
+        for factor in meeting.at.rule.tensors[meeting.tensor][dim]:
             own = mine.factors.get(factor)
             if own is None:
                 continue
-            held = meeting.situation.holders[factor].items()
+            held = meeting.at.holders[factor].items()
             more = [them for axes, them in held if not is_prefix(axes, own.axes)]
             for other in merge(*more):
                 if other != meeting.tensor:
@@ -99,11 +96,10 @@ class Obstacles:
         self, meeting: Meeting, value: SSAValue, dim: int, factor: int, other: int
     ) -> Obstacle:
         """Why the axes that another tensor has on a factor did not come here."""
-        rule, projection, mesh = meeting.rule, meeting.projection, meeting.mesh
-        assert projection is not None and mesh is not None
-        mine, theirs = projection.tensors[meeting.tensor], projection.tensors[other]
+        rule, tensors = meeting.at.rule, meeting.at.tensors
+        mine, theirs = tensors[meeting.tensor], tensors[other]
         own, axes = mine.factors[factor], theirs.factors[factor].axes
-        place = self.places.op(meeting.op)
+        place = self.places.op(meeting.at.op)
         from_ = self._end(meeting, other, factor)
         here = f"dimension {dim} of {self.places.called(value)}"
         if not is_prefix(own.axes, axes):
@@ -158,7 +154,7 @@ class Obstacles:
             where, conflict = objector
             text = f"{head} {where} cannot follow: {conflict.rule}"
             return Obstacle("conflict", dim, text, name, place, conflict)
-        if meeting.node.allowed not in (None, PropagationDirection.BOTH):
+        if meeting.at.node.allowed not in (None, PropagationDirection.BOTH):
             text = f"{head} shardings pass {place} in one direction only"
             return Obstacle("direction", dim, text, name, place)
         if self.recorded.recorder is None:
@@ -171,12 +167,12 @@ class Obstacles:
         return Obstacle("not divisible", dim, text, name, place)
 
     def _end(self, meeting: Meeting, tensor: int, factor: int) -> str:
-        value = meeting.values[tensor]
-        count = len(meeting.rule.operands)
+        value = meeting.at.values[tensor]
+        count = len(meeting.at.rule.operands)
         if value is None:
             return "the result of the function"
-        text = self.places.tensor(meeting.op, count, tensor, value)
-        dim = dimension_of(meeting.rule, tensor, factor)
+        text = self.places.tensor(meeting.at.op, count, tensor, value)
+        dim = dimension_of(meeting.at.rule, tensor, factor)
         return f"dimension {dim} of {text}"
 
     def _taken(self, tensor: TensorFactors, factor: int, axis: AxisRef) -> int | None:
@@ -192,32 +188,33 @@ class Obstacles:
         self, meeting: Meeting, mine: TensorFactors, factor: int, axis: AxisRef
     ) -> str | None:
         """Return why sizes rule out an axis on a factor, None if they do not."""
-        assert meeting.mesh is not None
-        own, size = mine.factors[factor], meeting.rule.factor_sizes[factor]
-        ways = axis.size_in(meeting.mesh)
-        split = total_size(own.axes, meeting.mesh)
+        rule, mesh = meeting.at.rule, meeting.at.mesh
+        assert mesh is not None
+        own, size = mine.factors[factor], rule.factor_sizes[factor]
+        ways = axis.size_in(mesh)
+        split = total_size(own.axes, mesh)
         if own.overflow:
             return (
                 f"{axes_text(own.overflow)} of this dimension fits none of its factors,"
                 " and nothing may follow it"
             )
-        for dim in meeting.rule.tensors[meeting.tensor]:
+        for dim in rule.tensors[meeting.tensor]:
             for major in dim[: dim.index(factor)] if factor in dim else ():
-                axes, parts = mine.factors[major].axes, meeting.rule.factor_sizes[major]
-                if total_size(axes, meeting.mesh) < parts:
+                axes = mine.factors[major].axes
+                if total_size(axes, mesh) < rule.factor_sizes[major]:
                     return (
-                        f"factor {factor_text(meeting.rule, factor)} stands behind"
-                        f" factor {factor_text(meeting.rule, major)} in one dimension,"
+                        f"factor {factor_text(rule, factor)} stands behind"
+                        f" factor {factor_text(rule, major)} in one dimension,"
                         f" which {axes_text(axes)} does not split up: shards would be"
                         " strided"
                     )
         if own.minor_most:
             return None
         if size % split or gcd(size // split, ways) != ways:
-            text = factor_text(meeting.rule, factor)
+            text = factor_text(rule, factor)
             return (
                 f"{axis_text(axis)}={ways} does not divide factor {text} of"
-                f" {self.places.op(meeting.op)}, which other factors follow"
+                f" {self.places.op(meeting.at.op)}, which other factors follow"
             )
         return None
 
@@ -225,8 +222,7 @@ class Obstacles:
         self, meeting: Meeting, factor: int, axis: AxisRef, position: int
     ) -> int | None:
         """A further tensor whose axes on the factor go on otherwise."""
-        assert meeting.projection is not None
-        for index, tensor in enumerate(meeting.projection.tensors):
+        for index, tensor in enumerate(meeting.at.tensors):
             sharding = tensor.factors.get(factor)
             if index == meeting.tensor or sharding is None:
                 continue
@@ -238,8 +234,7 @@ class Obstacles:
         self, meeting: Meeting, factor: int, axis: AxisRef
     ) -> tuple[str, Conflict] | None:
         """A further tensor that cannot take the axis, which elementwise ops respect."""
-        assert meeting.projection is not None
-        for index, tensor in enumerate(meeting.projection.tensors):
+        for index, tensor in enumerate(meeting.at.tensors):
             if index == meeting.tensor or factor not in tensor.factors:
                 continue
             taken = self._taken(tensor, factor, axis)
@@ -254,8 +249,7 @@ class Obstacles:
         return None
 
     def _holder_of(self, meeting: Meeting, factor: int, axis: AxisRef) -> int | None:
-        assert meeting.projection is not None
-        for index, tensor in enumerate(meeting.projection.tensors):
+        for index, tensor in enumerate(meeting.at.tensors):
             own = tensor.factors.get(factor)
             if own is not None and any(held.overlaps(axis) for held in own.axes):
                 return index
@@ -265,9 +259,8 @@ class Obstacles:
 
     def _claim(self, meeting: Meeting, tensor: int, factor: int) -> str:
         """Axes on a dimension, and the annotation that they come from."""
-        assert meeting.projection is not None
-        axes = meeting.projection.tensors[tensor].factors[factor].axes
-        value = meeting.values[tensor]
+        axes = meeting.at.tensors[tensor].factors[factor].axes
+        value = meeting.at.values[tensor]
         where = self._end(meeting, tensor, factor)
         if value is None or not axes:
             return f"{axes_text(axes)} on {where}"
@@ -278,8 +271,7 @@ class Obstacles:
         self, meeting: Meeting, factor: int, winner: int, loser: int
     ) -> Conflict:
         """Two tensors shard one factor by axes that part after a common prefix."""
-        assert meeting.projection is not None
-        tensors = meeting.projection.tensors
+        tensors = meeting.at.tensors
         first = tensors[winner].factors[factor].axes
         second = tensors[loser].factors[factor].axes
         shared: list[AxisRef] = []
@@ -290,11 +282,11 @@ class Obstacles:
         rule = (
             f"only the compatible prefix {axes_text(tuple(shared))} of"
             f" {axes_text(first)} and {axes_text(second)} goes on along factor"
-            f" {factor_text(meeting.rule, factor)}"
+            f" {factor_text(meeting.at.rule, factor)}"
         )
         rule += self._who_came_first(meeting, winner, first, loser, second)
         return Conflict(
-            self.places.op(meeting.op),
+            self.places.op(meeting.at.op),
             f"{axes_text(first)} or {axes_text(second)}",
             self._claim(meeting, winner, factor),
             self._claim(meeting, loser, factor),
@@ -305,7 +297,7 @@ class Obstacles:
     def _who_came_first(
         self, meeting: Meeting, winner: int, first: Axes, loser: int, second: Axes
     ) -> str:
-        mine, theirs = meeting.values[winner], meeting.values[loser]
+        mine, theirs = meeting.at.values[winner], meeting.at.values[loser]
         if mine is None or theirs is None or not first or not second:
             return ""
         early, late = self._arrival(mine, first[-1]), self._arrival(theirs, second[-1])
@@ -338,7 +330,7 @@ class Obstacles:
         """An axis splits one dimension of a tensor and was wanted for another."""
         tensor = meeting.tensor if at is None else at
         return Conflict(
-            self.places.op(meeting.op),
+            self.places.op(meeting.at.op),
             axis_text(axis),
             self._claim(meeting, tensor, taken),
             self._claim(meeting, source, factor),
@@ -355,7 +347,7 @@ class Obstacles:
         axis: AxisRef,
     ) -> str:
         """The rule by which the axis went to the factor that has it."""
-        mine, theirs = meeting.values[tensor], meeting.values[source]
+        mine, theirs = meeting.at.values[tensor], meeting.at.values[source]
         head = f"{axis_text(axis)} can split one dimension only"
         if mine is None:
             return head
@@ -363,7 +355,7 @@ class Obstacles:
         if step is None:
             return f"{head}, and it was annotated there"
         other = None if theirs is None else self._arrival(theirs, axis)
-        if step.op is meeting.op and (other is None or other.number < step.number):
+        if step.op is meeting.at.op and (other is None or other.number < step.number):
             before = project(step.signature.mesh, step.signature.rule, step.shardings)
             both = all(
                 any(
@@ -475,15 +467,15 @@ class Obstacles:
         """The dimensions that the ops at a value split with one of its own."""
         seen: set[tuple[int, int]] = set()
         for meeting in meetings:
-            rule = meeting.rule
+            rule = meeting.at.rule
             for factor in rule.tensors[meeting.tensor][dim]:
                 if factor in rule.blocked or factor in rule.need_replication:
                     continue
-                if (key := (id(meeting.situation), factor)) in seen:
+                if (key := (id(meeting.at), factor)) in seen:
                     continue
                 seen.add(key)
-                for other, there in meeting.situation.dimensions[factor].items():
-                    held = meeting.values[other]
+                for other, there in meeting.at.dimensions[factor].items():
+                    held = meeting.at.values[other]
                     if held is not None:
                         yield held, there
 
@@ -510,19 +502,19 @@ class Obstacles:
         asked: list[Site] = []
         others = 0
         for meeting in meetings:
-            if meeting.node.behaviour is None or isinstance(meeting.op, FuncOp):
+            if meeting.at.node.behaviour is None or isinstance(meeting.at.op, FuncOp):
                 continue
             others += 1
-            mapping = meeting.rule.tensors[meeting.tensor][dim]
-            place = self.places.op(meeting.op)
+            mapping = meeting.at.rule.tensors[meeting.tensor][dim]
+            place = self.places.op(meeting.at.op)
             alone = [f for f in mapping if not self._is_shared(meeting, f)]
-            needs = [f for f in alone if f in meeting.rule.need_replication]
+            needs = [f for f in alone if f in meeting.at.rule.need_replication]
             if needs:
-                factor = factor_text(meeting.rule, needs[0])
+                factor = factor_text(meeting.at.rule, needs[0])
                 text = f"factor {factor} of {place} needs replication"
                 yield Obstacle("need-replication factor", dim, text, None, place)
             elif mapping and len(alone) == len(mapping):
-                factor = factor_text(meeting.rule, alone[0])
+                factor = factor_text(meeting.at.rule, alone[0])
                 text = (
                     f"dimension {dim} of {called} is factor {factor} of {place}, which"
                     " no other operand or result of it has"
@@ -548,7 +540,7 @@ class Obstacles:
 
     def _is_shared(self, meeting: Meeting, factor: int) -> bool:
         """Whether another operand or result has the factor."""
-        having = meeting.situation.dimensions[factor]
+        having = meeting.at.dimensions[factor]
         return len(having) > (meeting.tensor in having)
 
     def _without_rule(self, value: SSAValue, dim: int) -> Iterator[Obstacle]:

@@ -17,12 +17,7 @@ from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropa
 
 
 class Shardings:
-    """Answers about values of one compiled program.
-
-    Attributes:
-        chains: where axes come from.
-        obstacles: why there are no others.
-    """
+    """Answers about values of one compiled program."""
 
     def __init__(self, recorded: Recorded, places: Places):
         self.recorded = recorded

@@ -9,7 +9,6 @@ class TimeBudget:
     """Seconds of processor time to compile changes in.
 
     Args:
-        seconds: how many there are.
         expected: how many the first compilation is expected to take, later ones as many
             as the one before.
     """

@@ -71,10 +71,7 @@ def compile_and_record(
     """Compile a copy of a program through the thirteen stages and take notes.
 
     Args:
-        original: the program; it is not changed.
-        pipeline: the options; all thirteen stages are run.
         invented: whether its annotations are those that stage 4 found.
-        watch: sees the module before the first stage and after each.
         last_stage: after which to stop; notes of later ones are then not there.
 
     Raises:
@@ -164,8 +161,6 @@ def compile_plainly(
     """Compile a program without notes: what a change is judged by.
 
     Args:
-        original: the program; it is not changed.
-        pipeline: its options.
         moves: takes note of what is moved; its stage 8 is then run.
 
     Raises:
@@ -185,9 +180,6 @@ def compile_plainly(
 
 class Moves:
     """Notes of what stages 7 and 8 move in copies of a program, for which of its ops.
-
-    Args:
-        original: the program whose ops are meant.
 
     Attributes:
         chosen: what the copy moves that was compiled to its end.

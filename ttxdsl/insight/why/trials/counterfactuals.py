@@ -32,7 +32,7 @@ from ttxdsl.insight.why.trials.compiling import (
     compile_plainly,
 )
 from ttxdsl.insight.why.trials.edits import Edit, changed
-from ttxdsl.insight.why.trials.recording import Demand, Recorded
+from ttxdsl.insight.why.trials.recording import Demand
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.processes import spread
@@ -100,31 +100,23 @@ class Counterfactuals:
     """Compiles changes of one program and remembers what came of them.
 
     Args:
-        recorded: the compiled program.
-        collectives: its collectives.
-        pipeline: the options it was compiled with.
-        machine: for the time of collectives.
-        tries: how many changes to compile for one collective, at most.
-        trip_count: how often loops turn of which the program does not say it.
         budget: the time for `of`; None: as much as it takes.
     """
 
     def __init__(
         self,
-        recorded: Recorded,
         collectives: WhyCollectives,
         pipeline: TTStableHLOPipelinePass,
-        machine: Machine,
-        tries: int = 16,
-        trip_count: int | None = None,
-        budget: TimeBudget | None = None,
+        tries: int,
+        trip_count: int | None,
+        budget: TimeBudget | None,
     ):
-        self.recorded = recorded
+        self.recorded = collectives.recorded
         self.collectives = collectives
         self.places: Places = collectives.places
-        self.annotations = Annotations(recorded, collectives.places)
+        self.annotations = Annotations(self.recorded, self.places)
         self.pipeline = pipeline
-        self.machine = machine
+        self.machine = collectives.machine
         self.tries = tries
         self.trip_count = trip_count
         self.budget = budget
@@ -153,10 +145,7 @@ class Counterfactuals:
         takes long. With a budget they are compiled here, one by one, while there is time.
 
         Args:
-            traced: the collective.
-            jobs: processes to compile changes in when that pays.
             executor: compiles them instead; what is found is the same.
-
         """
         edits: dict[Change, Edit] = {}
         for edit in self._candidates(traced):
@@ -268,7 +257,7 @@ class Counterfactuals:
         note = traced.inserted
         if note is not None and note.demand is not None:
             if traced.target is None:
-                yield from self._reductions(note.demand, traced)
+                yield from self._reductions(note.demand)
             else:
                 count = len(note.user.operands)
                 tensor = note.index + (count if note.side == "result" else 0)
@@ -338,24 +327,14 @@ class Counterfactuals:
                     at_stage_6(value), _following(demand, tensor, given, other)
                 )
 
-    def _reductions(self, demand: Demand, traced: TracedCollective) -> Iterator[Edit]:
+    def _reductions(self, demand: Demand) -> Iterator[Edit]:
         """Operands whole along the reduced axes; results split by them."""
         count = len(demand.rule.operands)
         at_stage_6 = self.collectives.at_stage_6
-        effective = [
-            old if new is None else new
-            for old, new in zip(demand.shardings, demand.wanted, strict=True)
-        ]
+        effective = demand.after
         for tensor in range(count, len(demand.values)):
             value, sharding = demand.values[tensor], effective[tensor]
-            known = next(
-                (
-                    sharding_of_other
-                    for sharding_of_other in effective
-                    if sharding_of_other is not None
-                ),
-                None,
-            )
+            known = next((other for other in effective if other is not None), None)
             if sharding is None and known is not None:
                 rank = len(demand.rule.tensors[tensor])
                 sharding = TensorSharding.fully_closed(known.mesh, rank)

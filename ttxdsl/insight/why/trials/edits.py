@@ -48,12 +48,7 @@ class Edit:
     """Those dimensions, one for each argument."""
 
     def make(self, module: ModuleOp, mapped: dict[SSAValue, SSAValue]) -> None:
-        """Change a copy of the program.
-
-        Args:
-            module: the copy.
-            mapped: its values, by those of the program.
-        """
+        """Change a copy of the program, whose values are `mapped` to its own."""
         value = None if self.value is None else mapped[self.value]
         function = entry_function(module)
         match self.change.kind:
@@ -111,13 +106,7 @@ def changed(
     edits: Sequence[Edit],
     prepare: Callable[[ModuleOp], None] | None = None,
 ) -> ModuleOp:
-    """A copy of a program with changes.
-
-    Args:
-        original: the program.
-        edits: what is made, in order.
-        prepare: is given the copy before it is changed.
-    """
+    """A copy of a program with changes; `prepare` is given it before."""
     mapped: dict[SSAValue, SSAValue] = {}
     module = original.clone(mapped)
     if prepare is not None:

@@ -7,7 +7,7 @@ program is compiled as far as stage 8, which decides what is sent.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +15,12 @@ from functools import cached_property
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.insight.why.answers import Change
-from ttxdsl.insight.why.causes.annotations import Annotations
 from ttxdsl.insight.why.causes.collectives import TracedCollective
-from ttxdsl.insight.why.trials.budget import TimeBudget
 from ttxdsl.insight.why.trials.compiling import Demands, demands_of
+from ttxdsl.insight.why.trials.counterfactuals import Counterfactuals
 from ttxdsl.insight.why.trials.edits import Edit
-from ttxdsl.insight.why.trials.recording import Moved, Recorded
+from ttxdsl.insight.why.trials.recording import Moved
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +36,15 @@ class Necessities:
     """Takes annotations of one program away and remembers what came of it.
 
     Args:
-        recorded: the compiled program.
-        annotations: what is written in it.
-        pipeline: the options it was compiled with.
+        trials: compile changes for their costs; what is moved with those is known.
         tries: how often to compile it with changes, at most.
-        known: what is moved with changes that were compiled for their costs.
-        budget: the time for it; None: as much as it takes.
     """
 
-    def __init__(
-        self,
-        recorded: Recorded,
-        annotations: Annotations,
-        pipeline: TTStableHLOPipelinePass,
-        tries: int,
-        known: Mapping[tuple[Change, ...], Demands],
-        budget: TimeBudget | None = None,
-    ):
-        self.recorded = recorded
-        self.annotations = annotations
-        self.pipeline = pipeline
-        self.left, self.budget = tries, budget
-        self._ops = len(all_ops(recorded.original))
-        self._measured = known
+    def __init__(self, trials: Counterfactuals, tries: int):
+        self.recorded, self.annotations = trials.recorded, trials.annotations
+        self.pipeline, self._measured = trials.pipeline, trials.demands
+        self.left, self.budget = tries, trials.budget
+        self._ops = len(all_ops(self.recorded.original))
         self._known: dict[frozenset[Change], Demands | None] = {}
         self._proven: dict[Change, Annotation] = {}
 
@@ -70,7 +54,6 @@ class Necessities:
         """The annotations without which a collective is not there.
 
         Args:
-            traced: the collective.
             others: whether to look through hundreds of parameters too, and not only at
                 what chains lead to, what other collectives hang on, and small trees.
 
@@ -89,22 +72,15 @@ class Necessities:
                 for annotation in self._proven.values()
                 if annotation not in blamed
             ]
-            alone = [
-                annotation
-                for annotation in blamed
-                if self._gone(traced, axes, [annotation])
-            ]
-            if not alone:
+            for candidates in (blamed, fitting):
                 alone = [
                     annotation
-                    for annotation in fitting
+                    for annotation in candidates
                     if self._gone(traced, axes, [annotation])
                 ]
-            if alone:
-                self._proven.update(
-                    (annotation.edit.change, annotation) for annotation in alone
-                )
-                return tuple((annotation,) for annotation in alone)
+                if alone:
+                    self._proven.update((each.edit.change, each) for each in alone)
+                    return tuple((annotation,) for annotation in alone)
             least = self._least(traced, axes, blamed, others=others)
         except _Enough:
             return None

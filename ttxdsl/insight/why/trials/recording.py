@@ -147,6 +147,12 @@ class Demand:
     wanted: tuple[TensorSharding | None, ...]
     reduction: Axes = ()
 
+    @property
+    def after(self) -> list[TensorSharding | None]:
+        """The shardings with which the op runs."""
+        pairs = zip(self.shardings, self.wanted, strict=True)
+        return [old if new is None else new for old, new in pairs]
+
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
@@ -481,11 +487,8 @@ class Recorded:
         self.propagated, self.recorder = propagation, recorder
         graph = propagation.graph
         for value in values:
-            owner = sdy.owning_op(value)
-            if owner is None or (
-                owner.parent is None and not isinstance(owner, FuncOp)
-            ):
-                continue  # erased as dead
+            if _is_erased(sdy.owning_op(value)):
+                continue
             holder = sdy.shardable_value(value)
             if holder is None:
                 continue
@@ -511,11 +514,7 @@ class Recorded:
         """Stage 8 with notes."""
         for value, holder in self.holders.items():
             owner = sdy.owning_op(value)
-            if owner is None or (
-                owner.parent is None and not isinstance(owner, FuncOp)
-            ):
-                continue
-            if isinstance(owner, sdy.DataFlowEdgeOp):
+            if _is_erased(owner) or isinstance(owner, sdy.DataFlowEdgeOp):
                 continue
             now, then = sdy.get_sharding(value), self.sharding(value)
             if now and then and now.axes_per_dim != then.axes_per_dim:
@@ -538,3 +537,8 @@ class Recorded:
                     self.moved[op.result] = self.constraints[source].results[0]
                     break
         self.numbered.mark(all_ops(module))
+
+
+def _is_erased(op: Operation | None) -> bool:
+    """Whether an op was dead: no function has it any more."""
+    return op is None or (op.parent is None and not isinstance(op, FuncOp))

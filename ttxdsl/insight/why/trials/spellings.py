@@ -6,8 +6,7 @@ of elements and rows are only moved, the same bits.
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import stablehlo
@@ -19,8 +18,9 @@ from ttxdsl.insight.why.trials.rewrites.row_loops import (
     row_loop,
     row_predicate,
 )
-from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.partition.emitter import Emitter
 
 _SLICED_PRODUCT = "sliced product"
 _ROWS = "constant rows"
@@ -54,8 +54,6 @@ def respell(op: Operation, name: str, sharding: TensorSharding | None = None) ->
     """Replace an op by another spelling, which `spellings` names.
 
     Args:
-        op: to replace.
-        name: of the spelling.
         sharding: of the value that it depends on (`split_by`).
 
     Raises:
@@ -170,32 +168,11 @@ def _product_of_slice(
     at: int,
 ) -> None:
     """Replace a part of a product by the product of a part."""
-    whole = op.operands[operand]
-    shape = shape_of(whole)
-    ranges = [(0, size) for size in shape]
-    ranges[dim] = _ranges(part)[at]
-    element = element_of(whole)
-    sliced = stablehlo.SliceOp(
-        operands=[whole],
-        properties={
-            "start_indices": DenseArrayBase.from_list(
-                i64, [start for start, _ in ranges]
-            ),
-            "limit_indices": DenseArrayBase.from_list(
-                i64, [limit for _, limit in ranges]
-            ),
-            "strides": DenseArrayBase.from_list(i64, [1] * len(ranges)),
-        },
-        result_types=[TensorType(element, [stop - start for start, stop in ranges])],
-    )
-    operands = list(op.operands)
-    operands[operand] = sliced.result
-    product = stablehlo.DotGeneralOp(
-        operands=operands,
-        properties=op.properties.copy(),
-        result_types=[part.result.type],
-    )
-    for new in (sliced, product):
-        new.location = op.location
-    Rewriter.insert_op([sliced, product], InsertPoint.before(op))
-    Rewriter.replace_op(part, [], [product.result])
+    emit, operands = Emitter(Block(), op.location), list(op.operands)
+    limits = list(shape_of(operands[operand]))
+    starts = [0] * len(limits)
+    starts[dim], limits[dim] = _ranges(part)[at]
+    operands[operand] = emit.slice(operands[operand], starts, limits)
+    product = emit.one(type(op), operands, part.result.type, op.properties)
+    Rewriter.inline_block(emit.block, InsertPoint.before(op))
+    Rewriter.replace_op(part, [], [product])

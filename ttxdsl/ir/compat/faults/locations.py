@@ -239,12 +239,7 @@ def source_position(location: Attribute) -> str | None:
 
 
 class OpError(VerifyException):
-    """An op breaks a rule that a whole module is held to.
-
-    Args:
-        message: which rule, and how.
-        op: the op.
-    """
+    """An op breaks a rule that a whole module is held to."""
 
     def __init__(self, message: str, op: Operation):
         self.message = message

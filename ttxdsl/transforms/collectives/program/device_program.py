@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from ttxdsl.analysis.attribution.origins import optimized
@@ -79,14 +80,7 @@ class NumberedDevices:
 
 
 class DeviceProgram:
-    """One wrapped function body with local shapes.
-
-    Attributes:
-        block: the ops that every device runs.
-        nesting: its loops and branches.
-        mesh: the devices.
-        every_axis: all axes of the mesh.
-    """
+    """One wrapped function body with local shapes, and the `nesting` of its loops."""
 
     def __init__(
         self,
@@ -364,14 +358,7 @@ class DeviceProgram:
         source = op.operands[0]
         op.detach()
         self._sending.clear()
-        if isinstance(source, OpResult):
-            block = source.op.parent
-            assert block is not None
-            block.insert_op_after(op, source.op)
-        else:
-            block = source.owner
-            assert isinstance(block, Block) and block.first_op is not None
-            block.insert_op_before(op, block.first_op)
+        Rewriter.insert_op(op, _behind(source))
 
     def all_slice(
         self,
@@ -464,8 +451,6 @@ class DeviceProgram:
         """Copy an op of one result onto other operands, ahead of itself.
 
         Args:
-            op: the op.
-            operands: what it works on now.
             sizes: the dimensions of the result that now have another size.
             before: where to write it instead.
         """
@@ -499,11 +484,7 @@ class DeviceProgram:
 
     def finish(self) -> None:
         """Write what devices know of their place at the start of the body."""
-        first = self.block.first_op
-        assert first is not None
-        for op in list(self._prefix.block.ops):
-            op.detach()
-            self.block.insert_op_before(op, first)
+        Rewriter.inline_block(self._prefix.block, InsertPoint.at_start(self.block))
 
 
 class _Writing:
@@ -526,16 +507,17 @@ class _Writing:
 
     def __exit__(self, *_: object) -> None:
         place = self._place
-        if isinstance(place, Operation):
-            before, block = place, place.parent
-        elif isinstance(place, OpResult):
-            before, block = place.op.next_op, place.op.parent
-        else:
-            block = place.owner
-            assert isinstance(block, Block)
-            before = block.first_op
-        assert block is not None and before is not None
+        is_op = isinstance(place, Operation)
+        point = InsertPoint.before(place) if is_op else _behind(place)
         for op in list(self._emitter.block.ops):
             op.detach()
-            block.insert_op_before(op, before)
-        self._program.has_new_ops(block)
+            Rewriter.insert_op(op, point)
+        self._program.has_new_ops(point.block)
+
+
+def _behind(value: SSAValue) -> InsertPoint:
+    """Return the place right behind what makes a value."""
+    if isinstance(value, OpResult):
+        return InsertPoint.after(value.op)
+    assert isinstance(value.owner, Block), "values are results or arguments"
+    return InsertPoint.at_start(value.owner)

@@ -34,11 +34,7 @@ class Snapshot:
         self._regions = {op: _regions_of(op) for op in ops if type(op) in PROGRAMS}
 
     def write(self, values: dict[SSAValue, SSAValue] | None = None) -> Block:
-        """Write the block anew.
-
-        Args:
-            values: what stands for values from outside; themselves unless given.
-        """
+        """Write the block anew, with `values` for those from outside, if given."""
         values = {} if values is None else values
         block = Block(arg_types=[argument.type for argument in self._arguments])
         for old, new in zip(self._arguments, block.args, strict=True):

@@ -46,11 +46,7 @@ DEVICE_TO_DEVICE = 1
 
 
 class SliceFunctions:
-    """Decompositions of `sdy.all_slice`, one private function a kind of slice.
-
-    Attributes:
-        functions: those that were needed, in order.
-    """
+    """Decompositions of `sdy.all_slice`, a private function a kind that is needed."""
 
     def __init__(self, taken_names: set[str]):
         self.functions: list[FuncOp] = []

@@ -66,7 +66,6 @@ class Halo(NamedTuple):
         high: how many from those behind.
         start: where the stretch of shard 0 begins, from the start of the shard.
         drift: how much later it begins with each shard.
-        size: its length.
         padding: what the op still pads with, before and behind.
     """
 
@@ -146,9 +145,6 @@ def _from_shards(
     """Write the stretches from other shards, and filler where nobody reads any.
 
     Args:
-        ctx: the localizer.
-        local: the shard.
-        halo: the stretches.
         hops: from which shards, in the order of the dimension.
         filler: a scalar that stands outside of the dimension; None is zero, which a
             permute gives devices that are no target.
@@ -302,7 +298,6 @@ def serve(
     that both begin with.
 
     Args:
-        ctx: the localizer.
         operands: one a result, all looked at through the same windows.
         results: how the results shall lie.
         windows: of the dimensions that are not just taken element by element.

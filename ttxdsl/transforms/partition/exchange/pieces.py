@@ -35,7 +35,6 @@ class Cut(NamedTuple):
     """The stretches of a value that were cut along one dimension and put together.
 
     Attributes:
-        source: the value.
         stretches: places of its dimension, in the order of the result.
     """
 

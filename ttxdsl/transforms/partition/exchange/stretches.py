@@ -227,11 +227,7 @@ def stretches(
     """Return the places that each device reads of a split dimension.
 
     Args:
-        ctx: the localizer.
-        local: what is split.
-        dim: the dimension.
         starts: the place that each device reads first, in order of the shards.
-        length: how many it reads.
         filler: a scalar that stands outside of the dimension; None is zero, or any element
             where they are quantized (with one scale).
     """

@@ -44,15 +44,7 @@ def on_first(
 def counted_once(
     ctx: Localizer, local: Local, mesh: Mesh | None, axes: Axes, combine: Combiner
 ) -> Local:
-    """Return a start value on all devices that counts once when parts are combined.
-
-    Args:
-        ctx: the localizer.
-        local: the value.
-        mesh: that of the axes; None without any.
-        axes: those along which results are partial.
-        combine: how they join.
-    """
+    """Return a start value that counts once when results partial along `axes` join."""
     if mesh is None or not axes or combine.is_idempotent or combine.neutral is None:
         return local
     value = on_first(ctx, local.value, mesh, axes, combine.neutral)

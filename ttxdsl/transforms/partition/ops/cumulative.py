@@ -31,7 +31,6 @@ class Running(NamedTuple):
     """A running combination along one dimension.
 
     Attributes:
-        dim: the dimension.
         combine: how elements join.
         backwards: whether it begins at the end.
     """
@@ -69,11 +68,7 @@ def running_of(op: stablehlo.ReduceWindowOp) -> Running | None:
 def localize_running(
     ctx: Localizer, op: stablehlo.ReduceWindowOp, running: Running
 ) -> bool:
-    """Write the local form of a running combination along a split dimension.
-
-    Returns:
-        Whether operand and result are split alike there, so that it could be done.
-    """
+    """Write a running combination locally if both sides are split alike; whether so."""
     dim = running.dim
     operand, initial = ctx.operands(op)
     met = meeting(operand.placed, dim, ctx.target(op.results[0]), dim)

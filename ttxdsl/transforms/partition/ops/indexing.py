@@ -149,7 +149,6 @@ def local_indices(
     """Index vectors counted from where this device's shard starts.
 
     Args:
-        ctx: the localizer.
         indices: index vectors along `vector_dim`, as signed integers.
         vector_dim: may be one past the last dimension: indices are then scalars.
         positioned: the operand dimension of each component.

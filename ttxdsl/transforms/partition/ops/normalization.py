@@ -30,11 +30,7 @@ BatchNorm = stablehlo.BatchNormTrainingOp | stablehlo.BatchNormGradOp
 
 
 class _Features:
-    """Arithmetic on shards of a tensor and on vectors of one number a feature.
-
-    Attributes:
-        element: the element type that is computed in.
-    """
+    """Arithmetic of one type on shards and on vectors of one number a feature."""
 
     def __init__(self, ctx: Localizer, op: BatchNorm, mesh: Mesh, axes: Axes):
         self._ctx, self._emit, self._mesh, self._axes = ctx, ctx.emitter, mesh, axes

@@ -31,11 +31,6 @@ def replicated(
 ) -> None:
     """Gather everything, compute the op whole everywhere, and cut the results.
 
-    Args:
-        ctx: the localizer.
-        op: the op.
-        reason: why, as the warning says it.
-
     Raises:
         UnsupportedError: if something has to be gathered or cut and `strict` is set;
             in the pipeline at its end.

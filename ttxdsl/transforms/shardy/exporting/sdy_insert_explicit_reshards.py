@@ -387,7 +387,6 @@ class ReshardInserter:
         """Reshard operands and results so that all factors agree, then all-reduce.
 
         Args:
-            op: the op.
             shardings: of its operands, then its results, seen through barriers.
         """
         if not any(shardings) or has_no_rule(op):

@@ -64,7 +64,6 @@ class ReshardToCollectives(RewritePattern):
     """The collectives of a reshard, or its operand if none is needed.
 
     Attributes:
-        mesh_of: the mesh of a sharding.
         cheapest: whether to take those that send least, where Shardy has others.
     """
 

@@ -33,6 +33,7 @@ from ttxdsl.analysis.calls.call_graph import (
 from ttxdsl.analysis.calls.symbols import Symbols
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.sdy import NamedComputationOp, ShardingGroupOp
+from ttxdsl.ir.traversal import enclosing
 from ttxdsl.transforms.shardy.propagation.op_properties import is_elementwise
 
 
@@ -120,10 +121,7 @@ class Splitter:
     ) -> None:
         """Note that the ops around `op` compute more than constants."""
         self._impure_functions.add(original_name(function))
-        parent = op.parent_op()
-        while parent is not None and not isinstance(parent, NamedComputationOp):
-            parent = parent.parent_op()
-        if parent is not None:
+        if (parent := enclosing(op, NamedComputationOp)) is not None:
             self._impure_computations.add(parent.computation_name.data)
 
 

@@ -40,8 +40,6 @@ def replicate_unused(
     Args:
         sharding: the sharding of an operand or a result.
         said: how a sharding that changes refers to the mesh.
-        mesh: the mesh.
-        manual: the names of the manual axes.
     """
     whole = tuple(AxisRef(name) for name in manual)
     unused = subtract(whole, sharding.all_axes, mesh)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import transform_shardings
@@ -52,9 +53,7 @@ def _change_collective(op: sdy.CollectiveOp, mesh: Mesh) -> None:
             case _:
                 continue
         if new != old and not left:
-            op.result.replace_all_uses_with(op.tensor)
-            op.detach()
-            op.erase()
+            Rewriter.replace_op(op, [], [op.tensor])
             return
         op.properties[name] = new
 

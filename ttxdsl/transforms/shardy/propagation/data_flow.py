@@ -53,7 +53,6 @@ def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
     """Return the edge op of the edge that a use is a source of, if there is one.
 
     Args:
-        use: a use of a value.
         ends_region: whether the user is a terminator.
     """
     op = use.operation.parent_op() if ends_region else use.operation

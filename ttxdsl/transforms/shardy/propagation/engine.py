@@ -79,7 +79,6 @@ class Propagation:
     other strategies and directions; `finish` puts the outcome into the IR.
 
     Args:
-        module: the module; changed in place.
         conservative: forbid sub-axes and uneven shardings that are not there yet.
         history: takes note of where each axis comes from. Without it nothing is
             recorded and nothing is slower.
@@ -134,7 +133,6 @@ class Propagation:
         one, and no value is split more often than the devices' number has factors.
 
         Args:
-            strategy: how steps treat conflicts.
             ways: where shardings may travel; everywhere if None.
         """
         self._propagate_function_results(strategy)

@@ -127,7 +127,6 @@ class PropagationGraph:
     """The places and nodes of a module.
 
     Args:
-        module: the module.
         conservative: whether rules must only offer factors that divide evenly.
     """
 

@@ -206,7 +206,6 @@ class History:
         Args:
             op: the op, or the function whose result is meant.
             values: the holders of the operands' and results' shardings.
-            signature: what else the step depends on.
             shardings: of operands, then results.
         """
         key = id(signature), id(shardings)
@@ -237,9 +236,6 @@ class History:
         Args:
             op: the op that says that `target` is in the group.
             source: holds the sharding of the other member.
-            target: holds the sharding of the member.
-            before: the member's sharding until now.
-            after: its sharding from now on.
         """
         old = () if before is None else before.sharding_axes
         member = sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, 0)

@@ -181,7 +181,6 @@ class LessTrafficPropagatePass(UserPriorityPropagatePass):
         """Propagate, and where both ways are tried, take the cheaper one to its end.
 
         Args:
-            ctx: the dialects.
             module: the program, which is changed.
             go_on: takes a program from behind stage 6 to its end.
 
@@ -291,9 +290,7 @@ def finished_copy(
     """Return a copy of a module with its shardings propagated; the module keeps its own.
 
     Args:
-        module: the module that is propagated in.
         propagation: the outcome, which is put into the IR this once.
-        way: says whether rules are kept.
     """
     written = _Written(module)
     propagation.finish(keep_rules=way.keep_sharding_rules)

@@ -17,9 +17,6 @@ class Candidate:
     """A change to try.
 
     Attributes:
-        kind: of change.
-        write: the code of it.
-        places: where.
         edits: what is made to a copy of the program.
         target: what no two candidates of one answer may both change.
     """

@@ -16,13 +16,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult, SSAValue
 
-from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import argument_attributes
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.analysis.values.state import DONATED, results_of_arguments
 from ttxdsl.costs.machines import GENERIC, Machine
-from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     CONSTRAINT_CODE,
@@ -60,11 +58,6 @@ class Candidates:
 
     Args:
         module: the program before stage 1, on one mesh; it is not changed.
-        text: what it was read from, for the names of values.
-        source: what to call it.
-        pipeline: options of the thirteen stages.
-        mesh: its own, with its name.
-        machine: that it shall run on.
         keep: whether the mesh and all shardings that are written stay.
 
     Raises:
@@ -165,15 +158,7 @@ class Candidates:
             yield from self._with_one_more(batch, axes, shape)
         if self._machine.axes or links_differ(self._machine, self._mesh):
             yield from self._exchanged(own, axes)
-        for at, dim in enumerate(own):
-            for axis in dim:
-                rest = [[a for a in d if a != axis] for d in own]
-                yield self._sharding(rest)
-                for other in range(len(shape)):
-                    if other != at:
-                        moved = [[*d] for d in rest]
-                        moved[other].append(axis)
-                        yield self._sharding(moved)
+        yield from map(self._sharding, _with_one_elsewhere(own))
         yield from self._with_one_more(own, axes, shape)
         yield from self._exchanged(own, axes)
 
@@ -446,15 +431,7 @@ class Candidates:
     def _near(self, index: int) -> Iterator[list[list[AxisRef]]]:
         """Yield an argument's axes with one taken away, moved, or added."""
         dims = self._argument_dims(index)
-        for at, dim in enumerate(dims):
-            for axis in dim:
-                rest = [[a for a in d if a != axis] for d in dims]
-                yield rest
-                for other in range(len(dims)):
-                    if other != at:
-                        moved = [[*d] for d in rest]
-                        moved[other].append(axis)
-                        yield moved
+        yield from _with_one_elsewhere(dims)
         for axis, _ in self._axes():
             for dim in range(len(dims)):
                 if (more := self._along(index, axis, dim)) is not None:
@@ -477,18 +454,29 @@ class Candidates:
             sharding = self._sharding(dims)
             if not self._fits(self._argument_shape(index), sharding):
                 return
-            argument = self._function.body.block.args[index]
-            name = argument_name(self._function, index)
-            frame = source_frame(unmarked(argument.location))
-            places.append(SourcePlace(name, None, frame.position if frame else None))
+            places.append(SourcePlace.of_argument(self._function, index))
             edits.append(next(self._annotations.annotated(index, sharding)))
             old = spec_text(self._sharding(self._argument_dims(index)))
+            name = places[-1].name
             lines.append(f'"{name}": {spec_text(sharding)},  # was {old}')
         if edits:
             targets = tuple(("argument", edit.index) for edit in edits)
             yield Candidate(
                 "argument", "\n".join(lines), tuple(places), tuple(edits), targets
             )
+
+
+def _with_one_elsewhere(dims: list[list[AxisRef]]) -> Iterator[list[list[AxisRef]]]:
+    """Yield the axes of dimensions with one taken away, then moved."""
+    for at, dim in enumerate(dims):
+        for axis in dim:
+            rest = [[a for a in d if a != axis] for d in dims]
+            yield rest
+            for other in range(len(dims)):
+                if other != at:
+                    moved = [[*d] for d in rest]
+                    moved[other].append(axis)
+                    yield moved
 
 
 def _propagated(recorded: Recorded, value: SSAValue) -> TensorSharding | None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 from ttxdsl.costs.chips import ChipMachine
 from ttxdsl.costs.links import Link
@@ -22,7 +21,6 @@ from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
 from ttxdsl.insight.why.answers import Change
 from ttxdsl.insight.why.trials.edits import Edit
 from ttxdsl.sharding.devices.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
 
 _MOST_ORDERED = 4
 """Axes of several devices; the orders of more are too many."""
@@ -34,9 +32,6 @@ def layouts(
     """Yield the candidates of one mesh, those of small changes first.
 
     Args:
-        module: the program.
-        name: of the mesh.
-        mesh: its own.
         machine: whose links may differ along axes.
     """
     if mesh.device_ids:
@@ -46,13 +41,14 @@ def layouts(
     if machine.axes:
         moved = [order for order in _orders(axes) if links_moved(machine, axes, order)]
         orders = list(dict.fromkeys((*moved, *orders)))
-    sizes = list(_sizes(axes, _named_axes(module)))
+    written = sdy.written_shardings(module)
+    named = {axis.name for sharding in written for axis in sharding.sharding_axes}
+    sizes = list(_sizes(axes, named))
     for other in (*orders, *sizes):
         yield _candidate(name, mesh, Mesh(other), machine)
-    if orders:
-        for order in orders:
-            for other in _sizes(order, _named_axes(module)):
-                yield _candidate(name, mesh, Mesh(other), machine)
+    for order in orders:
+        for other in _sizes(order, named):
+            yield _candidate(name, mesh, Mesh(other), machine)
 
 
 def links_moved(
@@ -115,28 +111,6 @@ def links_differ(machine: Machine, mesh: Mesh) -> bool:
     if isinstance(machine, ChipMachine):
         return machine.block_devices < mesh.total_size
     return bool(machine.levels)
-
-
-def _named_axes(module: ModuleOp) -> set[str]:
-    """Return the axes that a sharding of the program names."""
-    names: set[str] = set()
-
-    def add(sharding: TensorSharding | None) -> None:
-        if sharding is not None:
-            names.update(axis.name for axis in sharding.sharding_axes)
-
-    for op in module.walk():
-        if isinstance(op, FuncOp):
-            for at in range(len(op.function_type.inputs.data)):
-                add(sdy.get_func_argument_sharding(op, at))
-            for at in range(len(op.function_type.outputs.data)):
-                add(sdy.get_func_result_sharding(op, at))
-        elif isinstance(op, sdy.ShardingConstraintOp):
-            add(op.sharding.data)
-        else:
-            for result in op.results:
-                add(sdy.get_sharding(result))
-    return names
 
 
 def _sizes(

@@ -9,13 +9,15 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.attribution.origins import unmarked
+from ttxdsl.analysis.graph_state import computation_around
 from ttxdsl.analysis.usage.collectives import list_collectives
-from ttxdsl.analysis.usage.memory import type_bytes
+from ttxdsl.analysis.usage.memory import argument_name, type_bytes
 from ttxdsl.diagnostics.errors import Frame, source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.why.names import Names
 from ttxdsl.insight.why.trials.spellings import spellings
 from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.ir.traversal import enclosing
 
 _SMALLEST_PART = 64
 """Values that are smaller than this part of the largest are not constrained."""
@@ -54,6 +56,13 @@ class SourcePlace:
     function: str | None = None
     count: int = 1
     end: str | None = None
+
+    @staticmethod
+    def of_argument(function: FuncOp, index: int) -> "SourcePlace":
+        """Return the place of an argument, by its path."""
+        frame = source_frame(unmarked(function.body.block.args[index].location))
+        name = argument_name(function, index)
+        return SourcePlace(name, None, frame.position if frame else None)
 
 
 @dataclass(slots=True)
@@ -99,9 +108,7 @@ class _BackwardPass:
             return False
         if _TRANSPOSED in scope:
             return True
-        parent = op.parent_op()
-        while parent is not None and not isinstance(parent, FuncOp):
-            parent = parent.parent_op()
+        parent = enclosing(op, FuncOp)
         return parent is not None and self._is_transposed(parent.sym_name.data)
 
     def _is_transposed(self, function: str) -> bool:
@@ -145,24 +152,11 @@ def _loop_of_sum(
     return around if block.args[index] in summands else None
 
 
-def _is_manual(op: Operation) -> bool:
-    """Return True inside of a manual computation, whose axes are its own."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, sdy.ManualComputationOp):
-            return True
-        parent = parent.parent_op()
-    return False
-
-
 class Lines:
     """The lines of one program.
 
     Args:
-        module: the program.
-        source: what its text is called.
         compiled: the program of one device, for what lines send.
-        names: of values.
     """
 
     def __init__(self, module: ModuleOp, source: str, compiled: ModuleOp, names: Names):
@@ -269,7 +263,7 @@ class Lines:
         """Return ops that can be said otherwise, by line and spelling."""
         groups: defaultdict[tuple[object, str], list[Operation]] = defaultdict(list)
         for op in self._module.walk():
-            if not _is_manual(op):
+            if computation_around(op) is None:
                 for spelling in spellings(op):
                     types = tuple(value.type for value in (*op.operands, *op.results))
                     groups[(self._line_of(op), types), spelling].append(op)
@@ -283,7 +277,7 @@ class Lines:
                 line = collective.position.rpartition(":")[0]
                 sent[line] += collective.bytes_per_device
         lines: dict[object, Line] = {}
-        ops = [op for op in self._module.walk() if not _is_manual(op)]
+        ops = [op for op in self._module.walk() if computation_around(op) is None]
         largest = max(
             (type_bytes(r.type, r) for op in ops for r in op.results if is_tensor(r)),
             default=0,

@@ -8,9 +8,6 @@ from collections.abc import Collection, Iterator
 
 from xdsl.dialects.func import FuncOp
 
-from ttxdsl.analysis.attribution.origins import unmarked
-from ttxdsl.analysis.usage.memory import argument_name
-from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.lines import SourcePlace
@@ -48,9 +45,8 @@ def gathered_before_loops(
             if given is None or not uses or AxisRef(axis) not in given.sharding_axes:
                 continue
             whole = _without(given, axis)
-            name = argument_name(function, index)
-            frame = source_frame(unmarked(argument.location))
-            place = SourcePlace(name, None, frame.position if frame else None)
+            place = SourcePlace.of_argument(function, index)
+            name = place.name
             places.append(place)
             lines.append(
                 f"{name} = jax.lax.with_sharding_constraint({name}, {spec_text(whole)})"

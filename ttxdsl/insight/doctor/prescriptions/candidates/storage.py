@@ -11,10 +11,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttxdsl.analysis.attribution.origins import unmarked
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage.memory import argument_name
-from ttxdsl.diagnostics.errors import source_frame
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import (
     Candidate,
@@ -43,7 +41,6 @@ class _Stored(NamedTuple):
     """Dimensions of arguments that become several together.
 
     Attributes:
-        members: the dimensions.
         parts: the sizes that each becomes.
         part: the number of the one that gets its axes.
     """
@@ -65,8 +62,7 @@ def storages(module: ModuleOp) -> Iterator[Candidate]:
     """
     if not _may_be_stored(module):
         return
-    inlined = module.clone()
-    InlinePass().apply(make_context(), inlined)
+    _, inlined = InlinePass().apply_to_clone(make_context(), module)
     function = entry_function(inlined)
     kinds = list(_kinds(inlined, function))
     first = [choices[0] for choices in kinds]
@@ -159,11 +155,9 @@ def _candidate(
     lines: list[str] = []
     places: list[SourcePlace] = []
     for index, dims in sorted(new.items()):
-        argument = function.body.block.args[index]
-        name = argument_name(function, index)
-        frame = source_frame(unmarked(argument.location))
-        places.append(SourcePlace(name, None, frame.position if frame else None))
-        lines.append(f'"{name}": {_described(module, function, index, dims)}')
+        places.append(SourcePlace.of_argument(function, index))
+        described = _described(module, function, index, dims)
+        lines.append(f'"{places[-1].name}": {described}')
     names = tuple(place.name for place in places)
     edits = tuple(
         Edit(

@@ -12,22 +12,16 @@ from itertools import islice, pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import SymbolTable, is_side_effect_free
 
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.transforms.partition.emitter import Emitter
 
 _MOST_RUNS = 4
 """Slices to write instead of a gather."""
@@ -152,51 +146,18 @@ def called_functions(ops: Iterable[Operation]) -> Iterator[FuncOp]:
 
 def respell_rows(op: stablehlo.GatherOp, rows: ConstantRows) -> None:
     """Replace a gather by slices of its operand."""
-    shape, element = list(shape_of(op.operand)), element_of(op.operand)
-    dim, repeats = rows.dim, rows.repeats
-    new: list[Operation] = []
+    emit, dim = Emitter(Block(), op.location), rows.dim
+    parts: list[SSAValue] = []
     for start, stop in rows.runs:
-        starts, limits = [0] * len(shape), list(shape)
+        limits = list(shape_of(op.operand))
+        starts = [0] * len(limits)
         starts[dim], limits[dim] = start, stop
-        sizes = [limit - begin for begin, limit in zip(starts, limits, strict=True)]
-        new.append(
-            stablehlo.SliceOp(
-                operands=[op.operand],
-                properties={
-                    "start_indices": DenseArrayBase.from_list(i64, starts),
-                    "limit_indices": DenseArrayBase.from_list(i64, limits),
-                    "strides": DenseArrayBase.from_list(i64, [1] * len(shape)),
-                },
-                result_types=[TensorType(element, sizes)],
-            )
-        )
-    shape[dim] = sum(stop - start for start, stop in rows.runs)
-    if len(new) > 1:
-        new.append(
-            stablehlo.ConcatenateOp(
-                operands=[[part.results[0] for part in new]],
-                properties={"dimension": IntegerAttr(dim, i64)},
-                result_types=[TensorType(element, shape)],
-            )
-        )
-    if repeats > 1:
+        parts.append(emit.slice(op.operand, starts, limits))
+    value = emit.concatenate(parts, dim)
+    if rows.repeats > 1:
+        shape = shape_of(value)
         kept = [at if at <= dim else at + 1 for at in range(len(shape))]
-        wide = [*shape[: dim + 1], repeats, *shape[dim + 1 :]]
-        new.append(
-            stablehlo.BroadcastInDimOp(
-                operands=[new[-1].results[0]],
-                properties={
-                    "broadcast_dimensions": DenseArrayBase.from_list(i64, kept)
-                },
-                result_types=[TensorType(element, wide)],
-            )
-        )
-        new.append(
-            stablehlo.ReshapeOp(
-                operands=[new[-1].results[0]], result_types=[op.result.type]
-            )
-        )
-    for new_op in new:
-        new_op.location = op.location
-    Rewriter.insert_op(new, InsertPoint.before(op))
-    Rewriter.replace_op(op, [], [new[-1].results[0]])
+        wide = (*shape[: dim + 1], rows.repeats, *shape[dim + 1 :])
+        value = emit.reshape(emit.broadcast(value, wide, kept), shape_of(op.result))
+    Rewriter.inline_block(emit.block, InsertPoint.before(op))
+    Rewriter.replace_op(op, [], [value])
