@@ -398,36 +398,38 @@ def test_scores_of_rotated_queries_are_stored_ahead_of_their_softmax(
 
 
 @pytest.mark.parametrize(
-    ("row", "sequences", "compiler", "is_stored"),
+    ("row", "sequences", "group", "compiler", "is_stored"),
     [
-        *((4096, 2, TPU, True), (4096, 1, TPU, False), (2048, 2, TPU, True)),
-        (2048, 2, TPU_V6E, True),
+        *((4096, 2, 1, TPU, True), (4096, 1, 1, TPU, False), (2048, 2, 1, TPU, True)),
+        *((2048, 2, 1, TPU_V6E, True), (4096, 2, 4, TPU, False)),
     ],
 )
 def test_exponentials_of_long_rows_are_stored_beside_the_scores_of_several_sequences(
-    row: int, sequences: int, compiler: Compiler, is_stored: bool
+    row: int, sequences: int, group: int, compiler: Compiler, is_stored: bool
 ):
-    """Of a single sequence the product is stored alone, of short rows they alone."""
-    q, k = (f"tensor<{sequences}x2x{n}x64xf32>" for n in (8, row))
-    s, m, z = (f"tensor<{sequences}x2x8{n}xf32>" for n in (f"x{row}", "", "x64"))
+    """Of a single sequence the product is stored alone, as of grouped queries; of short rows they alone."""
+    q, k = (f"tensor<{sequences}x2x{n}x64xf32>" for n in (f"8x{group}", row))
+    s, m, z = (
+        f"tensor<{sequences}x2x8x{group}{n}xf32>" for n in (f"x{row}", "", "x64")
+    )
     module = module_of(
         f"""
   %0 = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1],
-      contracting_dims = [3] x [3] : ({q}, {k}) -> {s}
+      contracting_dims = [4] x [3] : ({q}, {k}) -> {s}
   %h = stablehlo.constant dense<0.5> : tensor<f32>
   %f = stablehlo.broadcast_in_dim %h, dims = [] : (tensor<f32>) -> {s}
   %1 = stablehlo.multiply %0, %f : {s}
   %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
-  %2 = stablehlo.reduce(%1 init: %i) applies stablehlo.maximum across dimensions = [3] : ({s}, tensor<f32>) -> {m}
-  %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1, 2] : ({m}) -> {s}
+  %2 = stablehlo.reduce(%1 init: %i) applies stablehlo.maximum across dimensions = [4] : ({s}, tensor<f32>) -> {m}
+  %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1, 2, 3] : ({m}) -> {s}
   %4 = stablehlo.subtract %1, %3 : {s}
   %5 = stablehlo.exponential %4 : {s}
   %n = stablehlo.constant dense<0.0> : tensor<f32>
-  %6 = stablehlo.reduce(%5 init: %n) applies stablehlo.add across dimensions = [3] : ({s}, tensor<f32>) -> {m}
-  %7 = stablehlo.broadcast_in_dim %6, dims = [0, 1, 2] : ({m}) -> {s}
+  %6 = stablehlo.reduce(%5 init: %n) applies stablehlo.add across dimensions = [4] : ({s}, tensor<f32>) -> {m}
+  %7 = stablehlo.broadcast_in_dim %6, dims = [0, 1, 2, 3] : ({m}) -> {s}
   %8 = stablehlo.divide %5, %7 : {s}
   %9 = stablehlo.dot_general %8, %k, batching_dims = [0, 1] x [0, 1],
-      contracting_dims = [3] x [2] : ({s}, {k}) -> {z}
+      contracting_dims = [4] x [2] : ({s}, {k}) -> {z}
   return %9 : {z}""",
         z,
         f"%q: {q}, %k: {k}",
@@ -669,3 +671,50 @@ def test_grouped_scores_are_stored_where_their_gradient_is_made(
     assert ("stablehlo.exponential" in stored) is not keeps_scores
     # the probabilities of both products, never the scores in f32
     assert stored.count("stablehlo.convert") == 1
+
+
+@pytest.mark.parametrize(("size", "is_fused"), [(4, True), (8, False)])
+def test_a_loop_of_windows_reads_what_is_stored_for_it(size: int, is_fused: bool):
+    """Four windows are no loop, and each makes what it reads."""
+    x, part = "tensor<64x64xf32>", f"tensor<{64 // size}x64xf32>"
+    module = module_of(
+        f"""
+  %0 = stablehlo.exponential %x : {x}
+  %1 = stablehlo.dot_general %0, %x, {ROWS} : {BINARY}
+  %2 = "stablehlo.reduce_scatter"(%1) <{{scatter_dimension = 0 : i64,
+      replica_groups = dense<[{list(range(size))}]> : tensor<1x{size}xi64>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({x}) -> {part}
+  return %2 : {part}""",
+        part,
+    )
+    fusion = Fusion(replace(TPU, flops_while_sent=0))
+    powers = next(op for op in all_ops(module) if "exponential" in op.name)
+    assert fusion.is_fused(powers) is is_fused
+
+
+def test_a_gather_alone_reads_a_product_that_is_converted_for_it():
+    """Labels' logits are read in f32; what else reads them converts the product that is stored."""
+    half, wide = "tensor<64x512xbf16>", "tensor<64x512xf32>"
+    module = module_of(
+        f"""
+  %0 = stablehlo.dot_general %x, %w, {ROWS}
+      : (tensor<64x64xbf16>, tensor<64x512xbf16>) -> {half}
+  %1 = stablehlo.convert %0 : ({half}) -> {wide}
+  %2 = "stablehlo.gather"(%1, %i) <{{dimension_numbers = #stablehlo.gather<
+      collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, 1>}}> : ({wide}, tensor<64x2xi32>) -> tensor<64xf32>
+  %n = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%1 init: %n) applies stablehlo.add across dimensions = [1]
+      : ({wide}, tensor<f32>) -> tensor<64xf32>
+  return %2, %3 : tensor<64xf32>, tensor<64xf32>""",
+        "tensor<64xf32>, tensor<64xf32>",
+        "%x: tensor<64x64xbf16>, %w: tensor<64x512xbf16>, %i: tensor<64x2xi32>",
+    )
+    fusion = Fusion(TPU)
+    by_name = {op.name.rpartition(".")[2]: op for op in all_ops(module)}
+    assert fusion.is_fused(by_name["convert"])
+    assert not fusion.is_streamed(by_name["dot_general"])
+    assert [str(kind) for kind in fusion.beside(by_name["gather"])] == [wide]

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
     REARRANGES,
+    UNROLLED,
     KernelsMaking,
     Windows,
     behind_converts,
@@ -215,7 +216,7 @@ class Fusion:
             maker = user.operand.owner
             return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
-            if self._is_windowed(user):
+            if self.windows(user) > UNROLLED:  # fewer are no loop
                 return self._windows.gathered(user.operands[index], user) > 1
             return self.compiler.products_take_in
         return _FUSES[type(user)] or isinstance(
@@ -442,10 +443,12 @@ class Fusion:
     def _is_made_again(self, op: Operation, user: Operation, index: int) -> bool:
         """Whether a gather has what is computed of its operand stored for itself alone.
 
-        Not what finishes a product in its type, as a bias does, which is stored in its place.
+        Labels' logits are read in f32, and their product is stored as it is for all others (ten of ten
+        steps). Not what finishes a product in its type, as a bias does, which is stored in its place.
         """
         is_table = isinstance(user, stablehlo.GatherOp) and index == 0
-        if not is_table or isinstance(op, FUNCTIONS) or not self._is_computed[op]:
+        is_made = self._is_computed[op] or _converts_product(op)
+        if not is_table or isinstance(op, FUNCTIONS) or not is_made:
             return False
         finishes = self.compiler.products_finish and _finishes_product(op)
         return not finishes or isinstance(op, stablehlo.ConvertOp)
@@ -634,6 +637,16 @@ def _is_read(value: SSAValue) -> bool:
             return False
         value = owner.operands[0]
     return True
+
+
+def _converts_product(op: Operation) -> bool:
+    """Whether an op converts a product's result, reshaped or not."""
+    if not isinstance(op, stablehlo.ConvertOp):
+        return False
+    owner = op.operand.owner
+    while isinstance(owner, Operation) and shares_bytes(owner):
+        owner = owner.operands[0].owner
+    return isinstance(owner, PRODUCTS)
 
 
 def _finishes_product(op: Operation) -> bool:

@@ -16,7 +16,8 @@ sum, too, or that is scattered along two axes, runs behind the loop in any case 
 3.1 8B and Qwen 3 8B on two slices; and Gemma 3 12B, where slices sum it behind the embedding's), but
 not one that only data beside FSDP sum (five of five steps on v5e, v5p and v6e).
 What is added to a gradient ahead of the last loop waits with it, as the sum of those of an embedding
-that an encoder and a decoder share.
+that an encoder and a decoder share; and what only ops behind the loop read is gathered there, as the
+logits' gradient is (five of five steps whose batch no constraint holds).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -85,7 +86,28 @@ def schedule_heads(
             _add_readers(late, ahead)
     if head and late.isdisjoint(head) and not _hides_sum(head, fusion):
         return _behind_readers(ops, head), late
+    behind = late.union(ops[len(ahead) :])
+    late.update(op for op in ahead if _is_gathered_for(behind, op, fusion))
+    _add_readers(late, ahead)
     return list(ops), late
+
+
+def _is_gathered_for(
+    behind: Collection[Operation], op: Operation, fusion: Fusion
+) -> bool:
+    """Whether an op gathers a value that only ops behind a loop read, themselves or in a kernel."""
+    if not isinstance(op, stablehlo.AllGatherOp):
+        return False
+    pending, seen = [op], {op}
+    while pending:
+        for user, _ in uses(pending.pop().results[0]):
+            if user in seen or user in behind:
+                continue
+            if not (fusion.is_fused(user) or fusion.is_streamed(user)):
+                return False
+            seen.add(user)
+            pending.append(user)
+    return True
 
 
 def _add_readers(late: set[Operation], ops: Iterable[Operation]) -> None:

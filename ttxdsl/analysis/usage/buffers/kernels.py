@@ -7,7 +7,8 @@
   v6e: rows of 1024 to 3584 f32 are kept, rows of 4096 to 8192 are for several sequences, by a kernel
   that reads the stored scores, and not for a single one. Nor are those of grouped
   queries (grouped or multi-query attention written with a dimension of groups) where their
-  gradient is made: the product stores scores, in bf16 half of that (eight of eight programs).
+  gradient is made, or rows are long: the product stores scores, in bf16 half of that (eight of
+  eight programs; of long rows without a gradient one).
 - A scatter of one element for each row into one value is a comparison with the indices.
 - A stable sort sorts numbers of elements along, and a large top_k is such a sort.
 - An all_to_all sends and receives parts that are contiguous: what it splits or joins along
@@ -118,7 +119,10 @@ def _scaled_product(value: SSAValue) -> Operation | None:
 def softmax_product(op: Operation) -> Operation | None:
     """Return the product of which exponentials are the softmax, in one kernel."""
     product = _product_of_softmax(op)
-    return None if product is None or _is_grouped(product, op) else product
+    if product is None or _is_grouped(product, op):
+        return None
+    is_long = shape_of(op.results[0])[-1] > _LONGEST_ROW
+    return None if is_long and has_groups(product) else product
 
 
 def is_made_of_stored(powers: Operation, product: Operation) -> bool:
