@@ -2,10 +2,10 @@
 
 Propagation is Shardy's, in the order of its priorities, of the program as HLO has it
 (`through-hlo`); operands are split as results are, and products that are split along what they
-sum stay partial (`follow-results`); collectives are left as they come, but for sums of which a part
-is kept: with `optimize` these are scattered, as by libtpu behind its partitioner. Of steps whose
-shardings contradict each other this holds and sends what libtpu's programs do
-(docs/evidence/plan.md); the design's pipeline makes less of them.
+sum stay partial (`follow-results`); collectives are left as they come, but with `optimize` for what
+libtpu does behind its partitioner: sums of which a part is kept are scattered, and equal collectives
+are one. Of steps without constraints, or whose shardings contradict each other, this holds and sends
+what libtpu's programs do (docs/evidence/plan.md); the design's pipeline makes less of them.
 """
 
 from dataclasses import replace
@@ -13,14 +13,17 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttxdsl.transforms.collectives.optimize_collectives import OptimizeCollectivesPass
 from ttxdsl.transforms.pipeline import (
     COLLECTIVES_STAGE,
     FIRST_SHARDING_STAGE,
+    LOCAL_STAGE,
     PROPAGATION_STAGE,
     RESHARDS_STAGE,
     TTStableHLOPipelinePass,
     Version,
     WrittenShardings,
+    optional,
 )
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.stages.follow_results import FollowResultsPass
@@ -51,6 +54,8 @@ class _XlaVersion(Version):
     def after(self, pipeline: TTStableHLOPipelinePass, number: int) -> list[ModulePass]:
         scatters = number == COLLECTIVES_STAGE
         passes = super().after(pipeline if scatters else _plain(pipeline), number)
+        if number == LOCAL_STAGE:
+            passes += optional(pipeline, OptimizeCollectivesPass(("collective-cse",)))
         if number == PROPAGATION_STAGE:
             passes.append(CarryFreeValuesPass())
         return passes

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.plan.variants import Origin
-from ttxdsl.insight.plan.xla import moved_bytes
+from ttxdsl.insight.plan.xla import moved_bytes, origin_as_xla
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 STEP = """
 sdy.mesh @mesh = <["fsdp"=4]>
@@ -73,6 +75,53 @@ def test_a_plan_for_an_xla_chip_is_of_its_program():
     # what somebody chose stays
     chosen = program.partition(reshards="sdy-insert-explicit-reshards").plan("v5e")
     assert not any("contradict" in told for told in chosen.assumptions)
+
+
+SHARED = """
+sdy.mesh @mesh = <["fsdp"=4]>
+func.func @main(
+  %x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>},
+  %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}
+) -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [1]
+    : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+"""
+"""A weight that a layer and its gradient read."""
+
+
+def test_xla_gathers_the_same_once():
+    text = str(ttxdsl.load(SHARED).partition(version="xla").module)
+    assert text.count('all_gather"') == 1
+
+
+def test_xla_is_asked_where_no_constraint_leaves_it_no_choice():
+    def origin_of(text: str) -> Origin | None:
+        program = ttxdsl.load(text)
+        origin = Origin(program.module, TTStableHLOPipelinePass())
+        module = program.partition().module
+        return origin_as_xla(module, origin, usage_on(module, "v5e").memory.peak_bytes)
+
+    asked = origin_of(SHARED)
+    assert asked is not None
+    assert asked.pipeline.version == "xla"
+    # it has the same program, of which nothing is said
+    assert not ttxdsl.load(SHARED).plan("v5e", variants=False).assumptions
+    held = SHARED.replace(
+        "  %1 =",
+        """  %h = sdy.sharding_constraint %0 <@mesh, [{"fsdp"}, {}]> : tensor<64x64xf32>
+  %1 =""",
+    )
+    assert origin_of(held) is None
+    # devices that exchange nothing have nothing to choose
+    whole = SHARED.replace(
+        '%w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}',
+        "%w: tensor<64x64xf32>",
+    )
+    assert origin_of(whole) is None
 
 
 SUM = """

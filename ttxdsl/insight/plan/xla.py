@@ -1,12 +1,14 @@
-"""The program that XLA's partitioner makes of a step whose shardings contradict each other.
+"""The program that XLA's partitioner makes of a step, where shardings leave it a choice.
 
-Where both operands of a product are split along what it sums, and its result along another
+Where no constraint says how a step splits what it computes, a plan for a chip of XLA's is of XLA's
+program (`ttxdsl.transforms.pipeline_xla`). Of 34 such steps on which it needs other memory than the
+stages' program, 28 are nearer to libtpu's peak with it (libtpu 0.0.52; a mean error of 1.16 instead
+of 1.38). Where some do, it is if shardings contradict each other: where both operands of a product are split along what it sums, and its result along another
 dimension by the same axes, XLA sums whole results and cuts the sum; the thirteen stages
 exchange an operand first, which holds a part of it. Elsewhere XLA splits operands as results are,
 and the stages as most operands are. Where a computed value is exchanged at all, XLA's propagation
 may have gone another way: the logits' gradient of a head that is split by vocabulary stays split
-so, as its labels' part is a comparison there, and no scatter. A plan for a chip of XLA's is then
-of XLA's program (`ttxdsl.transforms.pipeline_xla`), unless constraints leave it no choice.
+so, as its labels' part is a comparison there, and no scatter.
 """
 
 from dataclasses import replace
@@ -14,6 +16,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ttxdsl.analysis.usage.collectives import collective_ops
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.compilers import TT_MLIR
@@ -33,6 +36,9 @@ from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropa
 VERSION = "xla"
 _WORTH_A_COMPILATION = 0.05
 """The part of the peak from which on the largest value that is exchanged has XLA's program planned."""
+
+_DIFFERS = 0.01
+"""The part of the peak by which XLA's program must differ to be planned, where nothing contends."""
 
 _CONSTRAINED = 0.75
 """Constraints for each product from which on a step is planned as the stages partition it: of MaxText's
@@ -91,9 +97,16 @@ def usage_as_xla(
         other = usage_on(as_xla.compiled(as_xla.module), chip, slices, trip_count)
     except CompileError:  # it compiles with the optimizations of the stages alone
         return usage, origin, ()
-    reason = (
+    why = (
         "shardings contradict each other, and XLA then sums whole results or exchanges each"
-        " operand: this is XLA's program; ttxdsl's own needs"
+        " operand"
+    )
+    if not _contends(module, own):
+        if abs(other.memory.peak_bytes - own) < _DIFFERS * own:
+            return usage, origin, ()
+        why = "no constraint says how values are split, and XLA chooses otherwise"
+    reason = (
+        f"{why}: this is XLA's program; ttxdsl's own needs"
         f" {bytes_text(own)} and sends {bytes_text(usage.bytes_sent)}."
         " `ttxdsl doctor` says what to write instead"
     )
@@ -103,14 +116,13 @@ def usage_as_xla(
 def origin_as_xla(
     module: ModuleOp, origin: Origin | None, peak_bytes: int
 ) -> Origin | None:
-    """Return how XLA would partition a step, if that is clearly another way than the stages'.
+    """Return how XLA would partition a step, if that may be another way than the stages'.
 
     It is not where constraints say how nearly all values are split: XLA's propagation then has no choice
-    that the stages' has not.
+    that the stages' has not. Where only some do, or none and devices exchange nothing, shardings must
+    contend.
     """
-    least = _WORTH_A_COMPILATION * peak_bytes
-    contended = max(whole_result_bytes(module), moved_bytes(module))
-    if origin is None or contended < least or _is_constrained(origin.module):
+    if origin is None or not _leaves_choice(origin.module, module, peak_bytes):
         return None
     pipeline = origin.pipeline
     if (
@@ -122,13 +134,29 @@ def origin_as_xla(
     return replace(origin, pipeline=replace(pipeline, version=VERSION))
 
 
-def _is_constrained(module: ModuleOp) -> bool:
-    """Whether a program constrains values of nearly all products, as MaxText's layers do."""
-    calls = ops_of_type(module, stablehlo.CustomCallOp)
-    constraints = len(ops_of_type(module, sdy.ShardingConstraintOp))
+def _leaves_choice(whole: ModuleOp, module: ModuleOp, peak_bytes: int) -> bool:
+    """Whether XLA may partition a program otherwise than the stages did.
+
+    Args:
+        whole: the program.
+        module: of a device, as the stages made it.
+        peak_bytes: of that.
+    """
+    calls = ops_of_type(whole, stablehlo.CustomCallOp)
+    constraints = len(ops_of_type(whole, sdy.ShardingConstraintOp))
     constraints += sum(call.call_target_name.data == CONSTRAINT for call in calls)
-    products = len(ops_of_type(module, stablehlo.DotGeneralOp))
-    return 0 < _CONSTRAINED * products <= constraints
+    if not (constraints or ops_of_type(whole, sdy.ManualComputationOp)):
+        return bool(collective_ops(module))
+    # MaxText's layers constrain values of nearly all products
+    products = len(ops_of_type(whole, stablehlo.DotGeneralOp))
+    is_constrained = 0 < _CONSTRAINED * products <= constraints
+    return not is_constrained and _contends(module, peak_bytes)
+
+
+def _contends(module: ModuleOp, peak_bytes: int) -> bool:
+    """Whether what contradicting shardings have exchanged is a part of the peak."""
+    contended = max(whole_result_bytes(module), moved_bytes(module))
+    return contended >= _WORTH_A_COMPILATION * peak_bytes
 
 
 def whole_result_bytes(module: ModuleOp) -> int:
