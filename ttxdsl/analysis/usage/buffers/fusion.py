@@ -30,6 +30,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     divides_exponentials,
     ends_grouped_softmax,
     has_groups,
+    is_added,
     is_made_of_stored,
     is_one_hot,
     is_probabilities,
@@ -210,7 +211,7 @@ class Fusion:
         if isinstance(user, stablehlo.CompositeOp):  # a slice by the device's number
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
-            return is_one_hot(user)
+            return is_one_hot(user) or (index == 0 and is_added(user))
         if isinstance(user, stablehlo.PadOp) and products_behind(user):
             # products take in the pad, and read what is computed before it
             maker = user.operand.owner
@@ -306,6 +307,9 @@ class Fusion:
         """
         if not _ELEMENTWISE[type(op)] or self.is_fused(op):
             return written_in_place(op)
+        added = {v for v in op.operands if isinstance(v, OpResult) and is_added(v.op)}
+        if added:
+            return [(v, op.results[0]) for v in op.operands if v not in added]
         reads = self._read(op.operands)
         streamed = {
             value
@@ -405,7 +409,7 @@ class Fusion:
             return
         self._is_computed[op] = computed = self._computes(op)
         self._is_fused[op] = self._is_view(op) or (
-            (_FUSES[type(op)] or is_one_hot(op))
+            (_FUSES[type(op)] or is_one_hot(op) or is_added(op))
             and self._softmax_product(op) is None
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
@@ -624,6 +628,7 @@ def _may_hide(op: Operation) -> bool:
         _FUSES[type(op)]
         or (shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1)
         or is_one_hot(op)
+        or is_added(op)
     )
 
 
