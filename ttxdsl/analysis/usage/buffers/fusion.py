@@ -90,7 +90,8 @@ _MOST_OPERANDS = 64
 _STORED_ONCE = 3
 """A value for two products is stored if making it reads so many times its bytes: it is then
 written once and read twice, and its inputs are read once instead of twice. Convolutions read an
-element in several windows, and it is one less (libtpu 0.0.52, v5e: residual sums of a ResNet)."""
+element in several windows, and it is two values of its elements, of any type (libtpu 0.0.52: residual
+sums of a ResNet, and not the f32 means of images that are half as large, of four U-Nets)."""
 
 TOGETHER = 4
 """Microbatches whose loops run together: of 5 to 12 that Python adds libtpu 0.0.52 runs four first."""
@@ -208,6 +209,8 @@ class Fusion:
         """Whether an op makes its operand of an index inside its own loop."""
         if isinstance(user, stablehlo.DynamicUpdateSliceOp):
             return index == 1
+        if _is_joined(user):
+            return False
         if isinstance(user, stablehlo.CompositeOp):  # a slice by the device's number
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
@@ -496,7 +499,7 @@ class Fusion:
             gather = op.operand.owner
             rows = moved_rows(gather) if isinstance(gather, stablehlo.GatherOp) else ()
             return bool(rows) and op.permutation.get_values()[-1] not in rows
-        if tile is None or not isinstance(op, _CUTS):
+        if tile is None or not isinstance(op, _CUTS) or _is_joined(op):
             return False
         last = [shape_of(value)[-1] for value in (*op.operands[:1], *op.results)]
         cut = len(set(last)) > 1 and any(size % tile[1] for size in last)
@@ -515,8 +518,9 @@ class Fusion:
         if self.compiler.products_finish and _finishes_product(op):
             return True
         own = value_bytes(op.results[0])
-        slide = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
-        if sum(reads.values()) >= (_STORED_ONCE - slide) * own:
+        if all(isinstance(p, stablehlo.ConvolutionOp) for p in products):
+            return sum(map(_elements, reads)) >= 2 * _elements(op.results[0])
+        if sum(reads.values()) >= _STORED_ONCE * own:
             return True
         if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
             return False
@@ -606,6 +610,17 @@ class Fusion:
 
 def _elements(value: SSAValue) -> int:
     return prod(shape_of(value))
+
+
+def _is_joined(op: Operation) -> bool:
+    """Whether several convolutions read what an op joins, each from the buffers of its parts.
+
+    So the upper half of a U-Net does (libtpu 0.0.52: five of five without a checkpoint, whose images
+    that are repeated and features that are kept are buffers; one of a checkpoint is one itself).
+    """
+    products = products_behind(op) if isinstance(op, stablehlo.ConcatenateOp) else ()
+    are_images = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
+    return len(products) > 1 and are_images and not is_held_back(op)
 
 
 def _sources(value: SSAValue, block: Block | None) -> set[SSAValue]:
