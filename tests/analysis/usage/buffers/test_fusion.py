@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 from xdsl.dialects.builtin import IntegerAttr
 
+from tests.analysis.usage.compilers import TPU, TPU_MEGACORE, TPU_V6E
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
-from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E, Compiler
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass

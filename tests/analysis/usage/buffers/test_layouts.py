@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import bf16
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
 from ttxdsl.analysis.usage.buffers.layouts import (
@@ -16,7 +17,6 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     written_in_place,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
-from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program

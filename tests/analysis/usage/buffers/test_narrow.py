@@ -4,10 +4,11 @@ import pytest
 from xdsl.dialects.builtin import bf16, f32
 from xdsl.ir import Attribute
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.costs.compilers import TPU, XLA_CPU, Compiler
+from ttxdsl.costs.compilers import XLA_CPU, Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program

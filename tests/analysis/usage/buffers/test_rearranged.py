@@ -2,6 +2,7 @@
 
 from xdsl.dialects.func import FuncOp
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.rearranged import (
     rearranged,
@@ -9,7 +10,6 @@ from ttxdsl.analysis.usage.buffers.rearranged import (
     tables_beside,
     written_over_first,
 )
-from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
