@@ -113,6 +113,21 @@ func.func @main(%x: {half}, %y: {half}, %z: {single}, %w: {kernel}) -> ({wide}, 
 }}"""
 
 
+@pytest.mark.parametrize("groups", [16, 128])
+def test_features_that_are_split_for_groups_are_stored_as_they_are_read(groups: int):
+    """16 columns would be padded to 128."""
+    parts = f"tensor<8x64x64x{256 // groups}x{groups}xbf16>"
+    text = of_convolutions("reshape %a").replace("%z:", f"%p: {parts}, %z:")
+    text = text.replace(
+        "  %c = stablehlo.cbrt",
+        f"  %a = stablehlo.add %p, %p : {parts}\n  %c = stablehlo.cbrt",
+    ).replace("(tensor<8x64x64x128xbf16>, tensor<8x64x64x128xbf16>)", f"({parts})")
+    module = parse_program(text, make_context())
+    (total,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AddOp))
+    stored = Layouts(module).stored_bytes(total.result, bf16, (8, 128))
+    assert stored == 8 * 64 * 64 * 256 * 2
+
+
 def test_convolutions_have_features_or_the_batch_along_columns():
     module = parse_program(CONVOLUTION, make_context())
     (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
