@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
     REARRANGES,
+    UNROLLED,
     KernelsMaking,
     Windows,
     behind_converts,
@@ -235,16 +236,22 @@ class Fusion:
     def stored_for(self, op: Operation) -> list[Operation]:
         """Return the products in windows that need a value stored that others make themselves.
 
-        The others have it inside. A value that finishes a product is written by that product.
+        The others have it inside. A value that finishes a product is written by that product; where
+        others read the product, too, only for a loop of windows (libtpu 0.0.52: `silu` and `gelu` of
+        what is kept for their gradient, made late for four windows of three steps, early for eight).
         """
-        if self.is_fused(op) or not _may_hide(op) or _follows_product(op):
+        if self.is_fused(op) or not _may_hide(op):
             return []
         readers = [use for result in op.results for use in uses(result)]
         storing = [user for user, index in readers if not self._takes_in(user, index)]
         windowed = all(
             isinstance(user, PRODUCTS) and user.parent is op.parent for user in storing
         )
-        return storing if windowed and len(storing) < len(readers) else []
+        if not windowed or len(storing) == len(readers):
+            return []
+        is_loop = any(self.windows(product) > UNROLLED for product in storing)
+        is_written = _follows_product(op) if is_loop else _finishes_product(op)
+        return [] if is_written else storing
 
     def _has_epilogue(self, product: Operation) -> bool:
         """Whether elementwise ops finish each part of a product before it is stored.
