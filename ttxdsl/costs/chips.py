@@ -48,6 +48,7 @@ from ttxdsl.costs.compilers import (
     COMPILERS,
     TPU,
     TPU_MEGACORE,
+    TPU_V4,
     TPU_V6E,
     TT_MLIR,
     XLA_GPU,
@@ -351,7 +352,7 @@ def _wormhole(name: str, links: int, link: Link) -> Chip:
 CHIPS: Mapping[str, Chip] = {
     chip.name: chip
     for chip in (
-        _tpu("v4", 275, 30.75, 1228, 6, 50, 0.74, compiler=TPU_MEGACORE),
+        _tpu("v4", 275, 30.75, 1228, 6, 50, 0.74, compiler=TPU_V4),
         _tpu("v5e", 197, 15.75, 819, 4, 50, 0.93, fast=_BYTES),
         _tpu("v5p", 459, 95.74, 2765, 6, 100, 0.92, compiler=TPU_MEGACORE, fast=_BYTES),
         _tpu("v6e", 918, 31.25, 1640, 4, 100, 0.72, 32, compiler=TPU_V6E, fast=_BYTES),

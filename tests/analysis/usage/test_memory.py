@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.analysis.usage.compilers import TPU
 from tests.work import calls
 from ttxdsl.analysis.usage.memory import MemoryParts, MemoryProfile, memory_profile
-from ttxdsl.costs.compilers import TPU
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.loading.program import parse_program
 

@@ -4,10 +4,10 @@ from collections import Counter
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import MemoryProfile
 from ttxdsl.analysis.values.simplified import simplified
-from ttxdsl.costs.compilers import TPU
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 

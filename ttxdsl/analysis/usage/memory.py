@@ -53,6 +53,7 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     Peak,
     Scope,
     bytes_in_gaps,
+    keep_on_core,
     own_outputs,
     peak_of,
     sweep,
@@ -247,6 +248,7 @@ class _Counter:
         self.converts = fusion is not None and fusion.compiler.converts_before_loops
         self.layouts = Layouts(module, fusion.windows if fusion else None)
         self.offloaded = offloaded
+        self.room = fusion.compiler.room_on_core if fusion is not None else 0
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
@@ -433,7 +435,7 @@ class _Counter:
             ops = on_demand([*repeated, *self._without_repeated(ops)], slices)
             ops = gradients_last(ops, self.fusion)
         steps, captured = self.steps(self._noted(ops), Scope())
-        return peak_of(steps, ()), captured
+        return peak_of(keep_on_core(steps, self.room), ()), captured
 
     def _function(self, name: str) -> Peak:
         if name not in self.callees:
@@ -606,8 +608,7 @@ def _name(value: SSAValue, function: FuncOp) -> str:
 
 
 def _live_value(buffer: Allocation, function: FuncOp) -> LiveValue:
-    value = buffer.value
-    owner = value.owner
+    value, owner = buffer.value, buffer.value.owner
     return LiveValue(
         value,
         _name(value, function),
@@ -672,7 +673,7 @@ def memory_profile(
     given_away = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
-        there += own_outputs(steps, arguments, returned)
+        there += own_outputs(keep_on_core(steps, counter.room), arguments, returned)
     bytes_at, best = sweep(steps, there)
     assert best is not None, "a function returns"
     points = tuple(

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 from xdsl.dialects.builtin import IntegerAttr
 
+from tests.analysis.usage.compilers import TPU, TPU_MEGACORE, TPU_V6E
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.analysis.usage.traffic import HbmTraffic, times_computed
-from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, TPU_V6E, Compiler
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -593,10 +594,7 @@ def test_a_layer_that_several_products_read_is_stored():
     assert (once, twice) == (2, 3)  # of bf16
 
 
-def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
-    """XLA scatters into what the product made; an addition of anything else finishes it."""
-    start = f"  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}\n"
-    table = f"""
+TABLE = f"""
   %f = stablehlo.constant dense<0.0> : tensor<f32>
   %zero = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {T}
   %i = stablehlo.constant dense<0> : tensor<64x1xi32>
@@ -607,13 +605,40 @@ def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
     %c = stablehlo.add %a, %b : tensor<f32>
     stablehlo.return %c : tensor<f32>
   }}) : ({T}, tensor<64x1xi32>, {T}) -> {T}"""
-    converted = f"""{table.replace("%1", "%t")}
+
+
+def test_the_gradient_of_a_table_is_added_in_the_place_of_its_momentum():
+    """XLA scatters into the momentum; if another op reads the gradient, it is a buffer."""
+    added = f"""{TABLE}
+  %m = stablehlo.multiply %y, %y : {T}
+  %2 = stablehlo.add %m, %1 : {T}
+  return %2 : {T}"""
+    twice = added.replace("return %2", f"%3 = stablehlo.add %2, %1 : {T}\n  return %3")
+    product = f"stablehlo.dot_general %y, %y, {ROWS} : {BINARY}"
+    to_product = added.replace(f"stablehlo.multiply %y, %y : {T}", product).replace(
+        "return %2",
+        f"%3 = stablehlo.custom_call @tpu_custom_call(%2) : ({T}) -> {T}\n  return %3",
+    )
+    temporary = [
+        memory_profile(
+            module_of(body, T, f"%x: {T}, %y: {T}"), compiler=COMPILER
+        ).parts.temporary
+        // SIZE
+        for body in (added, twice, to_product)
+    ]
+    assert temporary == [0, 1, 1]
+
+
+def test_the_gradient_of_a_head_is_stored_for_that_of_the_embedding():
+    """XLA scatters into what the product made; an addition of anything else finishes it."""
+    start = f"  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}\n"
+    converted = f"""{TABLE.replace("%1", "%t")}
   %h = stablehlo.convert %t : ({T}) -> {T.replace("f32", "bf16")}
   %1 = stablehlo.convert %h : ({T.replace("f32", "bf16")}) -> {T}"""
     other = f"  %1 = stablehlo.cbrt %x : {T}"
     end = f"\n  %2 = stablehlo.add %0, %1 : {T}\n  return %2 : {T}"
     streamed: list[bool] = []
-    for addend in (table, converted, other):
+    for addend in (TABLE, converted, other):
         module = module_of(start + addend + end, results=T)
         product = next(op for op in all_ops(module) if "dot_general" in op.name)
         streamed.append(Fusion(COMPILER).is_streamed(product))

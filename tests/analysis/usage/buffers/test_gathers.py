@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.costs.compilers import TPU, Compiler
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program

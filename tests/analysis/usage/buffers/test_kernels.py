@@ -3,6 +3,7 @@
 import pytest
 from xdsl.ir import Operation
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
@@ -12,7 +13,7 @@ from ttxdsl.analysis.usage.buffers.allocation import (
 )
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import begin_windows
-from ttxdsl.costs.compilers import TPU, XLA_CPU
+from ttxdsl.costs.compilers import XLA_CPU
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
 

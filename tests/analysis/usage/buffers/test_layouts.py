@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import bf16
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import scratch_types
 from ttxdsl.analysis.usage.buffers.layouts import (
@@ -16,7 +17,6 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     written_in_place,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
-from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -66,6 +66,66 @@ def test_what_convolutions_read_is_stored_if_it_takes_two_reads(
     module = parse_program(text, make_context())
     (maker,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AddOp))
     assert Fusion(TPU).is_stored(maker) == is_stored
+
+
+@pytest.mark.parametrize(("readers", "is_fused"), [(1, True), (2, False)])
+def test_the_parts_of_what_is_joined_for_several_convolutions_are_stored(
+    readers: int, is_fused: bool
+):
+    """The gradient of the weights is another one; no part needs to fit tiles."""
+    wide = of_convolutions("concatenate %c, %y, dim = 3", readers)
+    narrow = wide.replace("128x", "64x").replace("256x", "128x")
+    for is_wide, text in ((True, wide), (False, narrow)):
+        module = parse_program(text, make_context())
+        fused = {op.name: Fusion(TPU).is_fused(op) for op in all_ops(module)}
+        assert fused["stablehlo.cbrt"] is is_fused
+        assert fused["stablehlo.concatenate"] is (is_wide or not is_fused)
+
+
+def test_what_is_converted_for_several_convolutions_is_read_wide():
+    """It is one value to read, of twice its bytes."""
+    module = parse_program(of_convolutions("convert %c"), make_context())
+    (narrow,) = (op for op in all_ops(module) if "convert" in op.name)
+    assert Fusion(TPU).is_fused(narrow)
+
+
+def of_convolutions(made: str, readers: int = 2) -> str:
+    """Return a program whose convolutions read what one op makes."""
+    half, wide = (f"tensor<8x64x64x{size}xbf16>" for size in (128, 256))
+    single = wide.replace("bf16", "f32")
+    kernel = "tensor<3x3x256x256xbf16>"
+    types, read = f"({half}, {half})", f"%x : {half}"
+    if made.startswith("convert"):
+        types, read = f"({single})", f"%z : {single}"
+    convolutions = "".join(
+        f"%{n} = stablehlo.convolution(%0, %w) dim_numbers ="
+        " [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]}"
+        " {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+        f" : ({wide}, {kernel}) -> {wide}\n"
+        for n in range(1, readers + 1)
+    )
+    return f"""
+func.func @main(%x: {half}, %y: {half}, %z: {single}, %w: {kernel}) -> ({wide}, {wide}) {{
+  %c = stablehlo.cbrt {read}
+  %0 = stablehlo.{made} : {types} -> {wide}
+  {convolutions}
+  return %1, %{readers} : {wide}, {wide}
+}}"""
+
+
+@pytest.mark.parametrize("groups", [16, 128])
+def test_features_that_are_split_for_groups_are_stored_as_they_are_read(groups: int):
+    """16 columns would be padded to 128."""
+    parts = f"tensor<8x64x64x{256 // groups}x{groups}xbf16>"
+    text = of_convolutions("reshape %a").replace("%z:", f"%p: {parts}, %z:")
+    text = text.replace(
+        "  %c = stablehlo.cbrt",
+        f"  %a = stablehlo.add %p, %p : {parts}\n  %c = stablehlo.cbrt",
+    ).replace("(tensor<8x64x64x128xbf16>, tensor<8x64x64x128xbf16>)", f"({parts})")
+    module = parse_program(text, make_context())
+    (total,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AddOp))
+    stored = Layouts(module).stored_bytes(total.result, bf16, (8, 128))
+    assert stored == 8 * 64 * 64 * 256 * 2
 
 
 def test_convolutions_have_features_or_the_batch_along_columns():

@@ -4,10 +4,11 @@ import pytest
 from xdsl.dialects.builtin import bf16, f32
 from xdsl.ir import Attribute
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.narrow import converted_arguments
 from ttxdsl.analysis.usage.memory import memory_profile
-from ttxdsl.costs.compilers import TPU, XLA_CPU, Compiler
+from ttxdsl.costs.compilers import XLA_CPU, Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -152,6 +153,31 @@ def test_what_products_alone_read_is_stored_as_they_round_it(
 def test_a_stack_of_which_products_read_slices_is_stored_as_they_round_them():
     assert stored(filled(MULTIPLIED), TPU) == bf16
     assert stored(filled(MULTIPLIED), XLA_CPU) == f32
+
+
+@pytest.mark.parametrize(
+    ("precision", "is_read", "element"),
+    [("DEFAULT", False, bf16), ("HIGHEST", False, f32), ("DEFAULT", True, f32)],
+)
+def test_a_stack_that_products_read_as_a_whole_begins_as_they_round_it(
+    precision: str, is_read: bool, element: Attribute
+):
+    """As the gradients of a recurrent layer's gates do, unless the loop that writes it reads it."""
+    matrix = "tensor<1024x256xf32>"
+    ends = f"""%m = stablehlo.reshape %filled#1 : ({S}) -> {matrix}
+  %d = stablehlo.dot_general %m, %m, contracting_dims = [0] x [0],
+    precision = [{precision}, {precision}] : ({matrix}, {matrix}) -> tensor<256x256xf32>
+  return %d : tensor<256x256xf32>
+}}"""
+    text = filled(CONVERTED).split(sums("%filled#1", CONVERTED))[0]
+    text = text.replace(f"-> {NARROW}", "-> tensor<256x256xf32>")
+    if is_read:
+        text = text.replace("tanh %h", "tanh %s")
+        text = text.replace("%g =", f"{slice_of('%w')}\n    %g =")
+    module = parse_program(text + ends, make_context())
+    (loop,) = (op for op in all_ops(module) if isinstance(op, stablehlo.WhileOp))
+    stack = loop.operands[1], loop.results[1]
+    assert [Fusion(TPU).stored_element(value) for value in stack] == [element] * 2
 
 
 def test_a_narrow_stack_takes_its_bytes():

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from tests.analysis.usage import compilers
 from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.analysis.usage import device
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
@@ -21,7 +22,6 @@ from ttxdsl.analysis.usage.buffers.order import (
 )
 from ttxdsl.analysis.usage.device import DeviceUsage, usage_on
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
-from ttxdsl.costs import compilers
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
@@ -117,7 +117,7 @@ def test_a_second_order_is_tried_where_the_first_does_not_fit(
     monkeypatch: pytest.MonkeyPatch,
 ):
     module = parse_program(LAYERS, make_context())
-    chip = chip_named("v5e")
+    chip = replace(chip_named("v5e"), compiler=TPU)
     usage = usage_on(module, chip)
     first = memory_profile(module, compiler=TPU)
     assert usage.memory.peak_bytes == first.peak_bytes
@@ -514,7 +514,8 @@ def test_as_many_gradients_of_layers_in_python_wait_as_have_room():
         for fusion in (None, half, Fusion(TPU_MEGACORE, saves_memory=True))
     )
     assert least < some < most
-    chip = replace(chip_named("v5p"), memory_bytes=some)
+    v5p = replace(chip_named("v5p"), compiler=TPU_MEGACORE)
+    chip = replace(v5p, memory_bytes=some)
     assert least < usage_on(module, chip).memory.peak_bytes <= some
 
 

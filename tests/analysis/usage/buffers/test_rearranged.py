@@ -1,7 +1,11 @@
 """Orders of a few ops that end or begin their buffers otherwise."""
 
+from dataclasses import replace
+
+import pytest
 from xdsl.dialects.func import FuncOp
 
+from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.rearranged import (
     rearranged,
@@ -9,7 +13,6 @@ from ttxdsl.analysis.usage.buffers.rearranged import (
     tables_beside,
     written_over_first,
 )
-from ttxdsl.costs.compilers import TPU
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -88,6 +91,29 @@ def test_what_a_product_in_windows_alone_needs_stored_is_made_for_it():
     *_, gradient = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
     order = stored_late(ops, Fusion(TPU))
     assert order.index(made) == order.index(gradient) - 1
+
+
+@pytest.mark.parametrize(("ways", "is_late"), [(4, True), (8, False)])
+def test_what_is_made_of_a_product_that_others_read_is_written_by_it_for_a_loop(
+    ways: int, is_late: bool
+):
+    """Of four windows, which are no loop, it is made for the gradient."""
+    of_product = f"""%p = stablehlo.dot_general %x, %g, contracting_dims = [1] x [0] : ({GATED}, {GATED}) -> {GATED}
+  %h = stablehlo.multiply %p, %p : {GATED}"""
+    text = GATES.replace(f"%h = stablehlo.multiply %x, %g : {GATED}", of_product)
+    text = text.replace(
+        "return %c", f"%end = stablehlo.add %c, %p : {GATED}\n  return %end"
+    )
+    if ways == 4:
+        groups = "dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>"
+        text = text.replace(groups, "dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>")
+        text = text.replace('"x"=8', '"x"=4').replace("tensor<128x", "tensor<256x")
+    module = parse_program(text, make_context())
+    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    ops = list(function.body.block.ops)
+    order = stored_late(ops, Fusion(replace(TPU, flops_while_sent=0)))
+    names = [op.results[0].name_hint for op in order if op.results]
+    assert (names.index("h") == names.index("dw") - 1) is is_late
 
 
 def kernel(name: str, *operands: str, target: str = "tpu_custom_call") -> str:

@@ -151,6 +151,41 @@ def own_outputs(
     return outputs
 
 
+_MOST_MADE = 8
+"""How often its own bytes other values begin at most while a value stays on the core."""
+
+_SHARE = 3
+"""The part of the room on the core that one value has at most: a third."""
+
+
+def keep_on_core(steps: list[BufferStep], room: int) -> list[BufferStep]:
+    """Return the steps of a block, with no bytes for values that stay on the core.
+
+    libtpu puts a value there from where it is made to its last reader, if there is room throughout
+    and that is not long (XLA's memory space assignment, which measures it by the time of a copy to
+    the core; here by the bytes that begin in between, and the shortest have their room first). A
+    loop, or what is called, has the core to itself.
+    """
+    begun = [0]
+    for step in steps:
+        begun.append(begun[-1] + step.made_bytes + step.inside.bytes)
+    lives: list[tuple[float, int, Allocation]] = []
+    for start, step in enumerate(steps if room else ()):
+        for buffer in step.buffers:
+            is_inner = buffer.kind == "value" and buffer.last < len(steps) - 1
+            if is_inner and not buffer.pinned and 0 < buffer.bytes <= room / _SHARE:
+                between = begun[max(start, buffer.last) + 1] - begun[start + 1]
+                lives.append((between / buffer.bytes, start, buffer))
+    used = [room if step.programs else 0 for step in steps]
+    for length, start, buffer in sorted(lives, key=lambda life: life[:2]):
+        life = range(start, max(start, buffer.last) + 1)
+        if length <= _MOST_MADE and all(used[at] + buffer.bytes <= room for at in life):
+            for at in life:
+                used[at] += buffer.bytes
+            buffer.bytes = 0
+    return steps
+
+
 _MOST_PLACED = 200_000
 """Steps that are placed one by one; a call is a program each time."""
 

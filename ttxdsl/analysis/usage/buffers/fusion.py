@@ -31,6 +31,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     divides_exponentials,
     ends_grouped_softmax,
     has_groups,
+    is_added,
     is_made_of_stored,
     is_one_hot,
     is_probabilities,
@@ -90,7 +91,8 @@ _MOST_OPERANDS = 64
 _STORED_ONCE = 3
 """A value for two products is stored if making it reads so many times its bytes: it is then
 written once and read twice, and its inputs are read once instead of twice. Convolutions read an
-element in several windows, and it is one less (libtpu 0.0.52, v5e: residual sums of a ResNet)."""
+element in several windows, and it is two values of its elements, of any type (libtpu 0.0.52: residual
+sums of a ResNet, and not the f32 means of images that are half as large, of four U-Nets)."""
 
 TOGETHER = 4
 """Microbatches whose loops run together: of 5 to 12 that Python adds libtpu 0.0.52 runs four first."""
@@ -207,10 +209,12 @@ class Fusion:
         """Whether an op makes its operand of an index inside its own loop."""
         if isinstance(user, stablehlo.DynamicUpdateSliceOp):
             return index == 1
+        if _is_joined(user):
+            return False
         if isinstance(user, stablehlo.CompositeOp):  # a slice by the device's number
             return user.composite_name.data == sdy.AllSliceOp.name
         if isinstance(user, stablehlo.ScatterOp):
-            return is_one_hot(user)
+            return is_one_hot(user) or (index == 0 and is_added(user))
         if isinstance(user, stablehlo.PadOp) and products_behind(user):
             # products take in the pad, and read what is computed before it
             maker = user.operand.owner
@@ -231,16 +235,22 @@ class Fusion:
     def stored_for(self, op: Operation) -> list[Operation]:
         """Return the products in windows that need a value stored that others make themselves.
 
-        The others have it inside. A value that finishes a product is written by that product.
+        The others have it inside. A value that finishes a product is written by that product; where
+        others read the product, too, only for a loop of windows (libtpu 0.0.52: `silu` and `gelu` of
+        what is kept for their gradient, made late for four windows of three steps, early for eight).
         """
-        if self.is_fused(op) or not _may_hide(op) or _follows_product(op):
+        if self.is_fused(op) or not _may_hide(op):
             return []
         readers = [use for result in op.results for use in uses(result)]
         storing = [user for user, index in readers if not self._takes_in(user, index)]
         windowed = all(
             isinstance(user, PRODUCTS) and user.parent is op.parent for user in storing
         )
-        return storing if windowed and len(storing) < len(readers) else []
+        if not windowed or len(storing) == len(readers):
+            return []
+        is_loop = any(self.windows(product) > UNROLLED for product in storing)
+        is_written = _follows_product(op) if is_loop else _finishes_product(op)
+        return [] if is_written else storing
 
     def _has_epilogue(self, product: Operation) -> bool:
         """Whether elementwise ops finish each part of a product before it is stored.
@@ -306,6 +316,9 @@ class Fusion:
         """
         if not _ELEMENTWISE[type(op)] or self.is_fused(op):
             return written_in_place(op)
+        added = {v for v in op.operands if isinstance(v, OpResult) and is_added(v.op)}
+        if added:
+            return [(v, op.results[0]) for v in op.operands if v not in added]
         reads = self._read(op.operands)
         streamed = {
             value
@@ -405,7 +418,7 @@ class Fusion:
             return
         self._is_computed[op] = computed = self._computes(op)
         self._is_fused[op] = self._is_view(op) or (
-            (_FUSES[type(op)] or is_one_hot(op))
+            (_FUSES[type(op)] or is_one_hot(op) or is_added(op))
             and self._softmax_product(op) is None
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
@@ -494,7 +507,7 @@ class Fusion:
             gather = op.operand.owner
             rows = moved_rows(gather) if isinstance(gather, stablehlo.GatherOp) else ()
             return bool(rows) and op.permutation.get_values()[-1] not in rows
-        if tile is None or not isinstance(op, _CUTS):
+        if tile is None or not isinstance(op, _CUTS) or _is_joined(op):
             return False
         last = [shape_of(value)[-1] for value in (*op.operands[:1], *op.results)]
         cut = len(set(last)) > 1 and any(size % tile[1] for size in last)
@@ -513,8 +526,9 @@ class Fusion:
         if self.compiler.products_finish and _finishes_product(op):
             return True
         own = value_bytes(op.results[0])
-        slide = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
-        if sum(reads.values()) >= (_STORED_ONCE - slide) * own:
+        if all(isinstance(p, stablehlo.ConvolutionOp) for p in products):
+            return sum(map(_elements, reads)) >= 2 * _elements(op.results[0])
+        if sum(reads.values()) >= _STORED_ONCE * own:
             return True
         if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
             return False
@@ -606,6 +620,17 @@ def _elements(value: SSAValue) -> int:
     return prod(shape_of(value))
 
 
+def _is_joined(op: Operation) -> bool:
+    """Whether several convolutions read what an op joins, each from the buffers of its parts.
+
+    So the upper half of a U-Net does (libtpu 0.0.52: five of five without a checkpoint, whose images
+    that are repeated and features that are kept are buffers; one of a checkpoint is one itself).
+    """
+    products = products_behind(op) if isinstance(op, stablehlo.ConcatenateOp) else ()
+    are_images = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
+    return len(products) > 1 and are_images and not is_held_back(op)
+
+
 def _sources(value: SSAValue, block: Block | None) -> set[SSAValue]:
     """Return what a value is made of in a block, as far as a look back tells."""
     pending, seen = [value], {value}
@@ -626,6 +651,7 @@ def _may_hide(op: Operation) -> bool:
         _FUSES[type(op)]
         or (shares_bytes(op) and len(op.operands) == 1 and len(op.results) == 1)
         or is_one_hot(op)
+        or is_added(op)
     )
 
 

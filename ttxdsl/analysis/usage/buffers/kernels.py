@@ -34,6 +34,7 @@ from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
 from ttxdsl.dialects.replica_groups import device_groups, devices_of, listed_groups
+from ttxdsl.dialects.stablehlo.reduction import single_op_of
 from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.tensors import Tensor, element_bits, element_of, shape_of, value_bytes
 from ttxdsl.sharding.devices.replica_groups import groups_along
@@ -280,6 +281,23 @@ def is_one_hot(op: Operation) -> bool:
         prod(shape_of(op.updates[0])) == rows
         and isinstance(filled, stablehlo.BroadcastInDimOp)
         and not shape_of(filled.operands[0])
+    )
+
+
+def is_added(op: Operation) -> bool:
+    """Whether a scatter adds to one repeated value, and its one reader adds that to another one.
+
+    XLA scatters into the other one then, in its place (its algebraic simplifier; libtpu 0.0.52: the
+    momentum of tables, 391 MiB less).
+    """
+    if not isinstance(op, stablehlo.ScatterOp) or len(op.inputs) != 1:
+        return False
+    user, zeros = op.results[0].get_user_of_unique_use(), op.inputs[0].owner
+    return (
+        isinstance(user, stablehlo.AddOp)
+        and isinstance(single_op_of(op.update_computation), stablehlo.AddOp)
+        and isinstance(zeros, stablehlo.BroadcastInDimOp)
+        and not shape_of(zeros.operand)
     )
 
 

@@ -42,7 +42,8 @@ def narrowed(
         is_made_by: whether a reader makes a value itself, however it is stored.
     """
     own = element_of(value)
-    if _is_rounded(value) and _may_be_converted(value):
+    is_stack = isinstance(value.owner, stablehlo.WhileOp)
+    if not is_stack and _is_rounded(value) and _may_be_converted(value):
         return [value], bf16
     values, elements = [value], set[Attribute]()
     loops = 0
@@ -67,6 +68,8 @@ def narrowed(
                 ):
                     return [value], own
                 elements.update(element_of(reader.results[0]) for reader in readers)
+            elif _rounds(user, index):
+                elements.add(bf16)
             elif not is_made_by(member, user, index):
                 return [value], own
         values += [other for other in dict.fromkeys(new) if other not in values]
@@ -90,11 +93,14 @@ def _is_rounded(value: SSAValue) -> bool:
             if isinstance(user, _MOVES):
                 if user.results[-1] not in values:
                     values.append(user.results[-1])
-            elif (
-                not isinstance(user, PRODUCTS) or product_numbers(user)[index] != "f32"
-            ):
+            elif not _rounds(user, index):
                 return False
     return True
+
+
+def _rounds(user: Operation, index: int) -> bool:
+    """Whether an op is a product that rounds its f32 operand of an index."""
+    return isinstance(user, PRODUCTS) and product_numbers(user)[index] == "f32"
 
 
 def converted_arguments(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
