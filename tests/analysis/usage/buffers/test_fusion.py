@@ -698,28 +698,6 @@ def test_grouped_scores_are_stored_where_their_gradient_is_made(
     assert stored.count("stablehlo.convert") == 1
 
 
-@pytest.mark.parametrize(("size", "is_fused"), [(4, True), (8, False)])
-def test_a_loop_of_windows_reads_what_is_stored_for_it(size: int, is_fused: bool):
-    """Four windows are no loop, and each makes what it reads."""
-    x, part = "tensor<64x64xf32>", f"tensor<{64 // size}x64xf32>"
-    module = module_of(
-        f"""
-  %0 = stablehlo.exponential %x : {x}
-  %1 = stablehlo.dot_general %0, %x, {ROWS} : {BINARY}
-  %2 = "stablehlo.reduce_scatter"(%1) <{{scatter_dimension = 0 : i64,
-      replica_groups = dense<[{list(range(size))}]> : tensor<1x{size}xi64>}}> ({{
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %s = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %s : tensor<f32>
-  }}) : ({x}) -> {part}
-  return %2 : {part}""",
-        part,
-    )
-    fusion = Fusion(replace(TPU, flops_while_sent=0))
-    powers = next(op for op in all_ops(module) if "exponential" in op.name)
-    assert fusion.is_fused(powers) is is_fused
-
-
 def test_a_gather_alone_reads_a_product_that_is_converted_for_it():
     """Labels' logits are read in f32; what else reads them converts the product that is stored."""
     half, wide = "tensor<64x512xbf16>", "tensor<64x512xf32>"

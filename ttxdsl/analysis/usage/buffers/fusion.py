@@ -220,7 +220,7 @@ class Fusion:
             maker = user.operand.owner
             return not (isinstance(maker, Operation) and self._is_computed.get(maker))
         if isinstance(user, PRODUCTS):
-            if self.windows(user) > UNROLLED:  # fewer are no loop
+            if self._is_windowed(user):
                 return self._windows.gathered(user.operands[index], user) > 1
             return self.compiler.products_take_in
         return _FUSES[type(user)] or isinstance(
