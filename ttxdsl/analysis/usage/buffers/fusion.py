@@ -28,6 +28,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     KernelsMaking,
     Windows,
     behind_converts,
+    behind_moves,
     divides_exponentials,
     ends_grouped_softmax,
     has_groups,
@@ -459,12 +460,15 @@ class Fusion:
         Labels' logits are read in f32, and their product is stored as it is for all others (ten of ten
         steps). Not what finishes a product in its type, as a bias does, which is stored in its place.
         """
-        is_table = isinstance(user, stablehlo.GatherOp) and index == 0
-        is_made = self._is_computed[op] or _converts_product(op)
-        if not is_table or isinstance(op, FUNCTIONS) or not is_made:
+        is_converted = isinstance(op, stablehlo.ConvertOp)
+        if not isinstance(user, stablehlo.GatherOp) or index:
+            return False
+        if is_converted and isinstance(behind_moves(op.operand).owner, PRODUCTS):
+            return True
+        if isinstance(op, FUNCTIONS) or not self._is_computed[op]:
             return False
         finishes = self.compiler.products_finish and _finishes_product(op)
-        return not finishes or isinstance(op, stablehlo.ConvertOp)
+        return not finishes or is_converted
 
     def beside(self, op: Operation) -> list[Tensor]:
         """Return the types of the buffers that are there for an op alone, while it runs."""
@@ -663,16 +667,6 @@ def _is_read(value: SSAValue) -> bool:
             return False
         value = owner.operands[0]
     return True
-
-
-def _converts_product(op: Operation) -> bool:
-    """Whether an op converts a product's result, reshaped or not."""
-    if not isinstance(op, stablehlo.ConvertOp):
-        return False
-    owner = op.operand.owner
-    while isinstance(owner, Operation) and shares_bytes(owner):
-        owner = owner.operands[0].owner
-    return isinstance(owner, PRODUCTS)
 
 
 def _finishes_product(op: Operation) -> bool:

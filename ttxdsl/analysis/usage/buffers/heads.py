@@ -98,7 +98,8 @@ def _is_gathered_for(
     """Whether an op gathers a value that only ops behind a loop read, themselves or in a kernel."""
     if not isinstance(op, stablehlo.AllGatherOp):
         return False
-    pending, seen = [op], {op}
+    pending: list[Operation] = [op]
+    seen = set(pending)
     while pending:
         for user, _ in uses(pending.pop().results[0]):
             if user in seen or user in behind:
