@@ -307,8 +307,10 @@ class _Block:
         """Whether an operand or result of an op is sharded unevenly."""
         return any(map(self._uneven, (*op.operands, *op.results)))
 
-    def _dead(self, roots: Sequence[Root]) -> set[Operation]:
-        """Return the ops without users once some roots are made of frames."""
+    def _dead(
+        self, roots: Sequence[Root], *, reads_nothing: bool = False
+    ) -> set[Operation]:
+        """Return the ops without users once some roots are made of frames, which may read nothing."""
         framed = {
             (root.op, at) for root in roots if root.operands for at, _ in root.framed
         }
@@ -317,6 +319,7 @@ class _Block:
             for frames, places in (self.planned[root] for root in roots)
             for place in places
             for value in frames.reads(place)
+            if not reads_nothing
         }
         dead: set[Operation] = set()
         waiting = [root.op for root in roots if not root.operands]
@@ -367,9 +370,14 @@ class _Block:
         # of the small whole ones those that others still need
         chosen = [root for root in chosen if root in split or root.op not in dead]
         if any(frames.is_deep for frames, _ in self.planned.values()):
+            most = self._dead(chosen, reads_nothing=True)
+            most.update(root.op for root in chosen if root.operands)
             for root in split:
+                uses = (use for result in root.op.results for use in result.uses)
+                if root.operands or any(use.operation not in most for use in uses):
+                    continue  # it has users, whatever else is made of frames
                 rest = [other for other in chosen if other != root]
-                if not root.operands and root.op in self._dead(rest):
+                if root.op in self._dead(rest):
                     chosen = rest
         while chosen:
             changed = self._dead(chosen) | {root.op for root in chosen}
