@@ -49,7 +49,7 @@ from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 
 MEMORY_ERROR = 0.2
-"""How far the peak may be off, as a part of it; how often it is more: docs/evidence/plan.md."""
+"""The error that a plan shows, as a part of the peak; docs/evidence/plan.md says how often it is larger."""
 
 _LARGEST = 5
 

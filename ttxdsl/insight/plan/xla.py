@@ -77,7 +77,7 @@ def usage_as_xla(
     slices: int = 1,
     trip_count: int | None = None,
 ) -> tuple[DeviceUsage, Origin | None, tuple[str, ...]]:
-    """Return what a step takes, on XLA's chips as XLA partitions it if shardings contend.
+    """Return what a step takes, on XLA's chips as XLA partitions it if shardings leave it a choice.
 
     Args:
         module: the per-device program.
@@ -122,8 +122,8 @@ def origin_as_xla(
     """Return how XLA would partition a step, if that may be another way than the stages'.
 
     It is not where constraints say how nearly all values are split: XLA's propagation then has no choice
-    that the stages' has not. Where only some do, or none and devices exchange nothing, shardings must
-    contend.
+    that the stages' has not. Where only some do, shardings must contend, as where none do and devices
+    exchange nothing or the peak is below `_SMALLEST`.
     """
     if origin is None or not _leaves_choice(origin.module, module, peak_bytes):
         return None

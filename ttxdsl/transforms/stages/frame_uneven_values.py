@@ -316,10 +316,9 @@ class _Block:
         }
         read = {
             value
-            for frames, places in (self.planned[root] for root in roots)
-            for place in places
-            for value in frames.reads(place)
-            if not reads_nothing
+            for root in (() if reads_nothing else roots)
+            for place in self.planned[root][1]
+            for value in self.planned[root][0].reads(place)
         }
         dead: set[Operation] = set()
         waiting = [root.op for root in roots if not root.operands]

@@ -696,28 +696,3 @@ def test_grouped_scores_are_stored_where_their_gradient_is_made(
     assert ("stablehlo.exponential" in stored) is not keeps_scores
     # the probabilities of both products, never the scores in f32
     assert stored.count("stablehlo.convert") == 1
-
-
-def test_a_gather_alone_reads_a_product_that_is_converted_for_it():
-    """Labels' logits are read in f32; what else reads them converts the product that is stored."""
-    half, wide = "tensor<64x512xbf16>", "tensor<64x512xf32>"
-    module = module_of(
-        f"""
-  %0 = stablehlo.dot_general %x, %w, {ROWS}
-      : (tensor<64x64xbf16>, tensor<64x512xbf16>) -> {half}
-  %1 = stablehlo.convert %0 : ({half}) -> {wide}
-  %2 = "stablehlo.gather"(%1, %i) <{{dimension_numbers = #stablehlo.gather<
-      collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
-      slice_sizes = array<i64: 1, 1>}}> : ({wide}, tensor<64x2xi32>) -> tensor<64xf32>
-  %n = stablehlo.constant dense<0.0> : tensor<f32>
-  %3 = stablehlo.reduce(%1 init: %n) applies stablehlo.add across dimensions = [1]
-      : ({wide}, tensor<f32>) -> tensor<64xf32>
-  return %2, %3 : tensor<64xf32>, tensor<64xf32>""",
-        "tensor<64xf32>, tensor<64xf32>",
-        "%x: tensor<64x64xbf16>, %w: tensor<64x512xbf16>, %i: tensor<64x2xi32>",
-    )
-    fusion = Fusion(TPU)
-    by_name = {op.name.rpartition(".")[2]: op for op in all_ops(module)}
-    assert fusion.is_fused(by_name["convert"])
-    assert not fusion.is_streamed(by_name["dot_general"])
-    assert [str(kind) for kind in fusion.beside(by_name["gather"])] == [wide]

@@ -268,12 +268,12 @@ def test_labels_logits_that_devices_sum_are_read_behind_the_loop():
 
 @pytest.mark.parametrize("is_read_ahead", [False, True])
 def test_what_only_ops_behind_the_loop_read_is_gathered_there(is_read_ahead: bool):
-    begun = "%whole" if is_read_ahead else "%g"
-    gather = f"""%whole = "stablehlo.all_gather"(%w) <{{all_gather_dim = 0 : i64,
-        replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : (tensor<64x256xf32>) -> {T}
+    part, begun = "tensor<64x256xf32>", "%whole#1" if is_read_ahead else "%g"
+    gather = f"""%whole:2 = "stablehlo.all_gather"(%w, %w) <{{all_gather_dim = 0 : i64,
+        replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : ({part}, {part}) -> ({T}, {T})
       %begun = stablehlo.abs {begun} : {T}"""
     # its transpose is no op of its own
-    reading = f"""%turned = stablehlo.transpose %whole, dims = [1, 0] : ({T}) -> {T}
+    reading = f"""%turned = stablehlo.transpose %whole#0, dims = [1, 0] : ({T}) -> {T}
       %read = stablehlo.dot_general %turned, %loop#1, {DOT}"""
     order = head("stablehlo.subtract", loss=gather, behind=reading)
     *_, last = (at for at, name in enumerate(order) if name == "while")

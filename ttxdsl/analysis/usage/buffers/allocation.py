@@ -152,7 +152,7 @@ def own_outputs(
 
 
 _MOST_MADE = 8
-"""How often its own bytes other values begin at most while a value stays on the core."""
+"""The bytes that other values begin, as a multiple of its own, up to which a value stays on the core."""
 
 _SHARE = 3
 """The part of the room on the core that one value has at most: a third."""

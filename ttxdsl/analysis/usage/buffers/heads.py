@@ -95,13 +95,14 @@ def schedule_heads(
 def _is_gathered_for(
     behind: Collection[Operation], op: Operation, fusion: Fusion
 ) -> bool:
-    """Whether an op gathers a value that only ops behind a loop read, themselves or in a kernel."""
+    """Whether an op gathers values that only ops behind a loop read, themselves or in a kernel."""
     if not isinstance(op, stablehlo.AllGatherOp):
         return False
     pending: list[Operation] = [op]
     seen = set(pending)
     while pending:
-        for user, _ in uses(pending.pop().results[0]):
+        readers = [use for result in pending.pop().results for use in uses(result)]
+        for user, _ in readers:
             if user in seen or user in behind:
                 continue
             if not (fusion.is_fused(user) or fusion.is_streamed(user)):
