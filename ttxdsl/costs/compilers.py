@@ -50,6 +50,8 @@ class Compiler:
         gradients_last: whether gradients that are scattered in windows run behind all layers.
         scatters_rows: whether a product that is scattered in windows has the dimension that is
             scattered along rows, and is transposed behind its last window if it is stored otherwise.
+        updates_rows: whether an embedding that is the head, too, is copied row by row at the start, and its
+            moments with it, for their update; else they are copied for that alone.
         peels_turns: whether the last turn of a loop and the first of its gradients' are no part of
             their loops.
         four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
@@ -78,6 +80,7 @@ class Compiler:
     sums_beside_products: bool = False
     gradients_last: bool = False
     scatters_rows: bool = False
+    updates_rows: bool = False
     peels_turns: bool = False
     four_in_rows: bool = False
 
@@ -131,6 +134,7 @@ TPU = Compiler(
     read_while_sent=65,
     flops_while_sent=4224,
     sums_beside_products=True,
+    updates_rows=True,
 )
 """libtpu for v5e, as its buffer assignments show it.
 
@@ -152,6 +156,7 @@ TPU_MEGACORE = replace(
     read_while_sent=42,
     read_among_few=70,
     sums_beside_products=False,
+    updates_rows=False,
     gradients_last=True,
     four_in_rows=True,
 )
@@ -183,6 +188,7 @@ TPU_V6E = replace(
     read_among_few=0,
     flops_while_sent=9856,
     scatters_rows=True,
+    updates_rows=True,
     four_in_rows=False,
 )
 """libtpu for v6e: buffers as on v5p, with v5e's memory on the core.

@@ -243,12 +243,13 @@ class _Counter:
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
         self.fusion = fusion
-        self.tile = fusion.compiler.tile if fusion is not None else None
-        self.orders = fusion is not None and fusion.compiler.orders_arguments
-        self.converts = fusion is not None and fusion.compiler.converts_before_loops
-        self.layouts = Layouts(module, fusion.windows if fusion else None)
+        compiler = fusion.compiler if fusion else Compiler("none")
+        self.tile = compiler.tile
+        self.orders = compiler.orders_arguments
+        self.converts = compiler.converts_before_loops
+        self.layouts = Layouts(module, fusion and fusion.windows, compiler.updates_rows)
         self.offloaded = offloaded
-        self.room = fusion.compiler.room_on_core if fusion is not None else 0
+        self.room = compiler.room_on_core
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}
@@ -337,7 +338,8 @@ class _Counter:
     ) -> list[Allocation]:
         """Return copies of arguments as all readers from here on want them, or gathers, in rows."""
         copies: list[Allocation] = []
-        for operand in op.operands if self.fusion else ():
+        read = op.operands if self.fusion else ()
+        for operand in (v for o in read for v in self.layouts.copied_with(o)):
             buffers = self.buffers_of.get(operand, ())
             if not isinstance(operand, BlockArgument) or operand in self.offloaded:
                 continue
@@ -350,10 +352,10 @@ class _Counter:
             elif size > buffers[0].bytes or rows:
                 new = (operand, operand.type, max(size, rows), "value", scope, index)
                 copies.append(Allocation(*new))
-                if rows:
-                    self.in_rows[operand] = copies[-1]
-                else:
+                if size > buffers[0].bytes:
                     self.buffers_of[operand] = (copies[-1],)
+                else:
+                    self.in_rows[operand] = copies[-1]
         return copies
 
     def _converted_arguments(
@@ -548,13 +550,10 @@ def _makes_results_inside(op: Operation) -> bool:
 
 
 def _callee(op: Operation) -> str | None:
-    match op:
-        case CallOp():
-            return op.callee.string_value()
-        case stablehlo.CompositeOp():
-            return op.decomposition.string_value()
-        case _:
-            return None
+    if isinstance(op, CallOp):
+        return op.callee.string_value()
+    is_composite = isinstance(op, stablehlo.CompositeOp)
+    return op.decomposition.string_value() if is_composite else None
 
 
 def _has_data(op: Operation) -> bool:

@@ -1,5 +1,6 @@
 """Layouts that convolutions and products ask for, and what copies they take."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     written_in_place,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import make_context, parse_program
@@ -414,3 +416,55 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<
     assert isinstance(function, FuncOp)
     readers = [[op.name for op, _ in uses(v)] for v in function.body.block.args]
     assert readers == [["stablehlo.negate"], ["stablehlo.cosine"]]
+
+
+def tied(columns: int, vocab: int = 4096) -> str:
+    """An embedding that is the head, too: both gradients, added, and its update beside others."""
+    table, narrow = f"tensor<{vocab}x{columns}xf32>", f"tensor<{vocab}x{columns}xbf16>"
+    rows = f"tensor<64x{columns}xbf16>"
+    return f"""
+func.func @main(%w: {table}, %m: {table}, %rest: tensor<4096x4096xf32>, %i: tensor<64x1xi32>,
+    %l: tensor<64x{vocab}xbf16>, %h: {rows}) -> ({table}, {table}, {rows}) {{
+  %b = stablehlo.convert %w : ({table}) -> {narrow}
+  %x = "stablehlo.gather"(%b, %i) <{{dimension_numbers = #stablehlo.gather<
+      offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, slice_sizes = array<i64: 1, {columns}>}}>
+      : ({narrow}, tensor<64x1xi32>) -> {rows}
+  %y = stablehlo.cbrt %x : {rows}
+  %d = stablehlo.dot_general %l, %h, contracting_dims = [0] x [0]
+      : (tensor<64x{vocab}xbf16>, {rows}) -> {narrow}
+  %z = stablehlo.constant dense<0.0> : {narrow}
+  %s = "stablehlo.scatter"(%z, %i, %y) <{{scatter_dimension_numbers = #stablehlo.scatter<
+      update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+    ^bb0(%p: tensor<bf16>, %q: tensor<bf16>):
+      %t = stablehlo.add %p, %q : tensor<bf16>
+      stablehlo.return %t : tensor<bf16>
+  }}) : ({narrow}, tensor<64x1xi32>, {rows}) -> {narrow}
+  %g = stablehlo.add %s, %d : {narrow}
+  %f = stablehlo.convert %g : ({narrow}) -> {table}
+  %n = stablehlo.add %m, %f : {table}
+  %u = stablehlo.subtract %w, %n : {table}
+  return %u, %n, %y : {table}, {table}, {rows}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "copied"),
+    [(128, False), (80, True), (64, False)],
+    ids=["no padding", "1.6 times", "twice"],
+)
+def test_a_tied_embedding_and_its_moments_are_copied_row_by_row(
+    columns: int, copied: bool
+):
+    """With few columns its arguments have them along the rows of tiles, where they need no padding."""
+    module = parse_program(tied(columns), make_context())
+    middle = next(op for op in all_ops(module) if isinstance(op, stablehlo.CbrtOp))
+
+    def bytes_at_middle(compiler: Compiler) -> int:
+        points = memory_profile(module, compiler=compiler).points
+        return next(point.bytes for point in points if point.op is middle)
+
+    before = replace(TPU, updates_rows=False)
+    copies = 2 * 4096 * 128 * 4 if copied else 0
+    assert bytes_at_middle(TPU) - bytes_at_middle(before) == copies
