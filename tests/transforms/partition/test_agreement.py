@@ -1,5 +1,7 @@
 """Ops that stage 8 leaves alone: what is whole is sliced, what sends least is moved."""
 
+import pytest
+
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.loading.program import make_context, parse_program
@@ -52,3 +54,25 @@ func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"},
 }"""
     assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
     assert partitioned_bytes(text) == 48
+
+
+@pytest.mark.parametrize(
+    ("right", "result", "sent"),
+    [("{}, {'b'}, {}", "{}, {}", 96), ("{}, {}, {}", "{}, {}", 96)],
+    ids=["both split", "the other one is sliced"],
+)
+def test_a_ragged_product_of_parts_is_summed(right: str, result: str, sent: int):
+    """As of any product; its operands are four and three times the bytes of its sums."""
+    text = f"""
+sdy.mesh @mesh = <["b"=4]>
+func.func @main(%a: tensor<4x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"b"}}]>}},
+    %w: tensor<3x32x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{right}]>}},
+    %n: tensor<3xi32>) -> (tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{result}]>}}) {{
+  %0 = "chlo.ragged_dot"(%a, %w, %n) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<
+      lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
+      lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}}>
+      : (tensor<4x32xf32>, tensor<3x32x4xf32>, tensor<3xi32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}}""".replace("'", '"')
+    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
+    assert partitioned_bytes(text) == sent

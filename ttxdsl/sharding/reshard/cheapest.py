@@ -20,6 +20,7 @@ from ttxdsl.sharding.axes import AxisRef, concatenate_merged, total_size
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.reshard.collectives import (
     AllGather,
+    AllReduce,
     AllSlice,
     AllToAll,
     AllToAllParam,
@@ -92,6 +93,8 @@ def _step_bytes(
             )
         case CollectivePermute():
             return ring_bytes(Ring.COLLECTIVE_PERMUTE, held, mesh.total_size)
+        case AllReduce(axes):
+            return ring_bytes(Ring.ALL_REDUCE, held, total_size(axes, mesh))
         case _:
             return 0
 

@@ -2,9 +2,9 @@
 
 Stage 8 makes shardings agree by Shardy's rules. An op with an author's rule or one of
 ours may still have one operand split and another whole. Each factor then takes axes
-that it already has somewhere: those for which moving operands and results sends least,
-in the fewest collectives, then those that move results least and split most. A whole
-operand is sliced, which is free.
+that it already has somewhere: those for which moving operands and results, and summing
+partial ones, sends least, in the fewest collectives, then those that move results least
+and split most. A whole operand is sliced, which is free.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from ttxdsl.ir.tensors import element_bits, element_of
 from ttxdsl.sharding.axes import (
     Axes,
+    AxisRef,
     concatenate_merged,
     lists_coexist,
     lists_overlap,
@@ -22,7 +23,11 @@ from ttxdsl.sharding.axes import (
 )
 from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
-from ttxdsl.transforms.partition.exchange.resharding import ReshardPrice, reshard_price
+from ttxdsl.transforms.partition.exchange.resharding import (
+    ReshardPrice,
+    reshard_price,
+    sum_price,
+)
 from ttxdsl.transforms.partition.layout import Layout, cut
 
 _MOST_CHOICES = 512
@@ -49,11 +54,14 @@ def agree(
     result_factors = {
         factor for mapping in rule.results for dim in mapping for factor in dim
     }
-    candidates = _candidates(rule, layouts, result_factors.intersection(local), mesh)
+    candidates = _candidates(rule, layouts, local, mesh)
     best: tuple[tuple[ReshardPrice, ReshardPrice, int], Layouts] | None = None
     for chosen in islice(_choices(candidates, mesh), _MOST_CHOICES):
         wanted = _layouts(rule, layouts, chosen, mesh)
-        if wanted is None:
+        summed = [
+            a for f, axes in chosen.items() if f not in result_factors for a in axes
+        ]
+        if wanted is None or _splits_sum(summed, results):
             continue
         prices = [ReshardPrice(0, 0)] * 2
         for at, (old, new) in enumerate(zip(layouts, wanted, strict=True)):
@@ -61,6 +69,8 @@ def agree(
                 continue
             behind = at >= len(operands)
             step = reshard_price(new, old) if behind else reshard_price(old, new)
+            if behind and summed:
+                step = step.and_then(sum_price(new, summed))
             bits = element_bits(element_of(values[at]))
             prices[behind] = prices[behind].and_then(step, bits)
         shards = total_size([axis for axes in chosen.values() for axis in axes], mesh)
@@ -70,6 +80,16 @@ def agree(
             best = price, wanted
     assert best is not None, "nothing split is always a choice"
     return best[1][: len(operands)], best[1][len(operands) :]
+
+
+def _splits_sum(summed: Collection[AxisRef], results: Layouts) -> bool:
+    """Whether results are split along axes along which their sums would be partial."""
+    return any(
+        lists_overlap(summed, axes)
+        for layout in results
+        if layout is not None
+        for axes in layout.axes
+    )
 
 
 def _candidates(

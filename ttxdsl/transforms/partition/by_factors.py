@@ -415,6 +415,8 @@ def localize_by_factors(
                 partial=partial[at] if partial else None,
                 complete=complete,
             )
+            if not is_kept_consistent(op):  # no sdy.all_reduce follows
+                result_factors = ctx.whole(result_factors)
         if result_factors.layout is not layout:
             result_factors = _from_layout(ctx, result_factors, layout)
         ctx.define(result, result_factors)

@@ -3,9 +3,14 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.reshard.cheapest import cheapest_reshard, plan_bytes
-from ttxdsl.sharding.reshard.collectives import AllGather, AllSlice, Collective
+from ttxdsl.sharding.reshard.collectives import (
+    AllGather,
+    AllReduce,
+    AllSlice,
+    Collective,
+)
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.partition.layout import Layout
 
@@ -48,6 +53,11 @@ def reshard_price(before: Layout, after: Layout) -> ReshardPrice:
     steps = reshard_plan(before, after)
     launches = sum(not isinstance(step, AllSlice) for step in steps)
     return ReshardPrice(steps_bytes(steps, before), launches)
+
+
+def sum_price(layout: Layout, axes: Iterable[AxisRef]) -> ReshardPrice:
+    """Return the price of summing a tensor that is partial along some axes."""
+    return ReshardPrice(steps_bytes((AllReduce(tuple(axes)),), layout), 1)
 
 
 def _is_uneven_between(
