@@ -188,7 +188,6 @@ TPU_V6E = replace(
     read_among_few=0,
     flops_while_sent=9856,
     scatters_rows=True,
-    updates_rows=True,
     four_in_rows=False,
 )
 """libtpu for v6e: buffers as on v5p, with v5e's memory on the core.
