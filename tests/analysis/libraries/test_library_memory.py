@@ -54,6 +54,9 @@ LOOP = f"""stablehlo.while(%i = %first, %p = {{first}}, %q = {{second}}) : tenso
     stablehlo.return %next, %pp, %qq : tensor<i32>, {M}, {M}
   }}}}"""
 
+ROWS = "indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false"
+"""A scatter of rows."""
+
 GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids"
 CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = {}, type = 1>"
 GATHER = f""""stablehlo.all_gather"(%a) <{{all_gather_dim = 1 : i64, {CHANNEL.format(1)}, {GROUPS}}}> : (tensor<1024x512xf32>) -> {M}"""
@@ -238,6 +241,22 @@ PROGRAMS = {
             f"%x: {M} {{tf.aliasing_output = 0 : i32}}, %w: {M}",
         ),
     ),
+    "a donated argument is written over twice": (
+        0,
+        function(
+            f"""%0 = stablehlo.multiply %x, %x : {M}
+            %i = stablehlo.iota dim = 0 : tensor<16x1xi32>
+            %u = stablehlo.slice %w [0:16, 0:1024] : ({M}) -> tensor<16x1024xf32>
+            %1 = "stablehlo.scatter"(%0, %i, %u) <{{{ROWS}}}> ({{
+            ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+              %s = stablehlo.add %a, %b : tensor<f32>
+              stablehlo.return %s : tensor<f32>
+            }}) : ({M}, tensor<16x1xi32>, tensor<16x1024xf32>) -> {M}
+            return %1 : {M}""",
+            M,
+            f"%x: {M} {{tf.aliasing_output = 0 : i32}}, %w: {M}",
+        ),
+    ),
     "a case of one branch is that": (
         4,
         function(
@@ -324,7 +343,7 @@ PROGRAMS = {
             f"""{ZEROS}
             %i = stablehlo.iota dim = 0 : tensor<16x1xi32>
             %u = stablehlo.slice %x [0:16, 0:1024] : ({M}) -> tensor<16x1024xf32>
-            %0 = "stablehlo.scatter"(%zeros, %i, %u) <{{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}}> ({{
+            %0 = "stablehlo.scatter"(%zeros, %i, %u) <{{{ROWS}}}> ({{
             ^bb0(%a: tensor<f32>, %b: tensor<f32>):
               %s = stablehlo.add %a, %b : tensor<f32>
               stablehlo.return %s : tensor<f32>

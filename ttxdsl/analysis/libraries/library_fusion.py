@@ -8,6 +8,7 @@ from ttxdsl.analysis.libraries.breadth_first import breadth_first
 from ttxdsl.analysis.libraries.loops import Kernels, is_elementwise
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.layouts import written_in_place
+from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.traits import SameBytes
@@ -78,15 +79,18 @@ class LibraryFusion(Fusion):
         """Whether a kernel reads a value element by element, at the place of what it stores."""
         if self._shaped(op.results[0]).type != value.type or self._is_reshaped(value):
             return False
-        if isinstance(value, BlockArgument) and not _is_carried_on(value, op):
-            return False
+        is_carried = False
+        if isinstance(value, BlockArgument) and not is_argument(value):
+            is_carried = True
+            if not _is_carried_on(value, op):
+                return False
         kernel = self.kernels.of(op)
         pending, seen = [value], {value}
         while pending:
             for use in pending.pop().uses:
                 user = use.operation
                 if user not in kernel:
-                    if isinstance(value, BlockArgument):
+                    if is_carried:
                         return False
                     continue
                 if not is_elementwise(user):
