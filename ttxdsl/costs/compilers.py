@@ -32,8 +32,8 @@ class Compiler:
         core_bytes: of memory on the core in which values stay that have room there.
         room_on_core: bytes on the core for values that are in no memory, as they are there from
             where they are made to their last reader.
-        functions_once: whether exponentials, quotients and other functions are stored for
-            several kernels, rather than made in each.
+        calls_libraries: whether products are calls of libraries, which want operands in an order of
+            theirs, and kernels start as soon as they can (`ttxdsl.analysis.libraries`).
         stores_probabilities: whether a softmax's result is stored for several products.
         sequences_beside_sum: of how many sequences at most the gradient of logits, a quotient of
             exponentials, is stored by the loop that sums their loss, for the products behind it.
@@ -69,7 +69,7 @@ class Compiler:
     gathers_again_beyond: int | None = None
     core_bytes: int = 0
     room_on_core: int = 0
-    functions_once: bool = False
+    calls_libraries: bool = False
     stores_probabilities: bool = True
     sequences_beside_sum: int = 0
     longest_made_row: int = 0
@@ -205,8 +205,8 @@ on v5p all four store them).
 XLA_GPU = Compiler("XLA for GPUs", products_finish=True)
 """cuBLAS reads its operands from memory, and finishes products with what follows."""
 
-XLA_CPU = Compiler("XLA for CPUs", functions_once=True)
-"""Products are calls of libraries."""
+XLA_CPU = Compiler("XLA for CPUs", calls_libraries=True)
+"""XLA for CPUs as `jax.jit` has it (jaxlib 0.10.2): products are calls of libraries."""
 
 TT_MLIR = Compiler("tt-mlir", tile=(32, 32))
 """Ops of ttnn work on buffers of tiles."""

@@ -48,7 +48,7 @@ def test_tables(
     assert "same" in out
     assert "1: 3.0 KiB" in out
     assert "Memory of a device" in out
-    assert "at the peak ours holds 46.3 KiB at once" in out
+    assert "at the peak ours holds 38.3 KiB at once" in out
 
 
 def in_a_process(file: Path, name: str, *options: str) -> tuple[int, str, str]:

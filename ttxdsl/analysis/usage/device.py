@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.libraries.library_fusion import LibraryFusion
+from ttxdsl.analysis.libraries.program import LibraryProgram, library_program
 from ttxdsl.analysis.usage.buffers.fusion import TOGETHER, Fusion
 from ttxdsl.analysis.usage.buffers.host import transfers
 from ttxdsl.analysis.usage.buffers.order import FEWEST_TOGETHER
@@ -132,7 +134,7 @@ class DeviceUsage:
         """The bytes that the program whose work counts moves; None without a compiler."""
         if self.compiler is None:
             return None
-        return HbmTraffic(self._counted[0], Fusion(self.compiler))
+        return HbmTraffic(self._counted[0], self._fusion(self.compiler))
 
     @cached_property
     def _counted(self) -> tuple[ModuleOp, Runs]:
@@ -180,9 +182,9 @@ class DeviceUsage:
         if self.compiler is None:
             return memory_profile(self.module, **changed)
         compiler, chip = self.compiler, self._chip
-        fusion = Fusion(compiler)
+        fusion = self._fusion(compiler)
         first = self._memory(changed, fusion)
-        if chip is None or first.peak_bytes <= chip.memory_bytes:
+        if chip is None or self._library or first.peak_bytes <= chip.memory_bytes:
             return first
 
         # a compiler whose first order of ops takes more looks for another
@@ -206,8 +208,21 @@ class DeviceUsage:
         return min(first, second, key=lambda profile: profile.peak_bytes)
 
     @cached_property
+    def _library(self) -> LibraryProgram | None:
+        """The program as a compiler that calls libraries has it; None for others."""
+        calls = self.compiler is not None and self.compiler.calls_libraries
+        return library_program(self.module) if calls else None
+
+    @cached_property
     def _simplified(self) -> Simplified | None:
+        if self._library is not None:
+            return self._library.program
         return None if self.compiler is None else simplified(self.module)
+
+    def _fusion(self, compiler: Compiler) -> Fusion:
+        if self._library is not None:
+            return LibraryFusion(compiler, self._library.kernels)
+        return Fusion(compiler)
 
     def _memory(self, changed: Mapping[str, Any], fusion: Fusion) -> MemoryProfile:
         """Return the buffers in an order of ops that the compiler has."""
@@ -262,8 +277,14 @@ class DeviceUsage:
 def _in_terms_of(program: Simplified, profile: MemoryProfile) -> MemoryProfile:
     """Return a profile of a simplified program with the ops and values of the given one."""
     values = {new: value for value, new in reversed(program.values.items())}
+
+    def given(value: SSAValue) -> SSAValue:
+        if value in values or not isinstance(value, OpResult):
+            return values[value]
+        return program.ops[value.op].results[0]  # of what the compiler made for it
+
     points = (replace(point, op=program.ops[point.op]) for point in profile.points)
-    peak = (replace(live, value=values[live.value]) for live in profile.peak_values)
+    peak = (replace(live, value=given(live.value)) for live in profile.peak_values)
     return replace(profile, points=tuple(points), peak_values=tuple(peak))
 
 

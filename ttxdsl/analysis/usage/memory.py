@@ -33,7 +33,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     ModuleOp,
     NameLoc,
     TensorType,
@@ -45,6 +44,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from ttxdsl.analysis.attribution.pytree_names import leaf_name
 from ttxdsl.analysis.calls.call_graph import CALLING
 from ttxdsl.analysis.calls.function_attributes import entry_function
+from ttxdsl.analysis.libraries.library_fusion import LibraryFusion
 from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
@@ -80,12 +80,14 @@ from ttxdsl.analysis.usage.buffers.order import (
 )
 from ttxdsl.analysis.usage.buffers.rearranged import rearranged
 from ttxdsl.analysis.values.entry import (
+    PROGRAMS,
     donated_arguments,
     is_partitioned,
     is_returned,
     local_type,
     on_device,
 )
+from ttxdsl.analysis.values.intervals import is_splat
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, UnsupportedError, source_position
@@ -100,15 +102,7 @@ from ttxdsl.ir.tensors import (
     tiled_bytes,
 )
 
-_PROGRAMS = (
-    sdy.ManualComputationOp,
-    sdy.NamedComputationOp,
-    stablehlo.AsyncStartOp,
-    stablehlo.CaseOp,
-    stablehlo.IfOp,
-    stablehlo.WhileOp,
-)
-"""Ops whose regions work on buffers and not on elements."""
+_CONSTANTS = (stablehlo.ConstantOp, sdy.ConstantOp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +272,8 @@ class _Counter:
 
     def device_order(self, ops: Iterable[Operation]) -> Sequence[Operation]:
         """Return the ops of a device's program in the order in which they run."""
+        if isinstance(self.fusion, LibraryFusion):
+            return self.fusion.in_order(list(ops))
         return self._noted(scheduled(self._without_repeated(ops), self.fusion))
 
     def _noted(self, ops: Sequence[Operation]) -> Sequence[Operation]:
@@ -408,7 +404,7 @@ class _Counter:
         used: set[Allocation] = set()
         peaks: list[Peak] = []
         for region in op.regions:
-            if isinstance(op, _PROGRAMS):
+            if isinstance(op, PROGRAMS):
                 peak, captured = self._region(region)
                 peaks.append(peak)
                 used |= captured
@@ -431,12 +427,17 @@ class _Counter:
                 hint="write loops and branches as stablehlo.while, case and if",
             )
         ops: Sequence[Operation] = list(region.block.ops)
+        if isinstance(self.fusion, LibraryFusion):
+            return self._peak(self.fusion.in_order(ops))
         if self.fusion and isinstance(loop := region.parent, stablehlo.WhileOp):
             repeated = self.repeated[loop] if region is loop.body else []
             slices = not self.fusion.compiler.windows
             ops = on_demand([*repeated, *self._without_repeated(ops)], slices)
             ops = gradients_last(ops, self.fusion)
-        steps, captured = self.steps(self._noted(ops), Scope())
+        return self._peak(self._noted(ops))
+
+    def _peak(self, ops: Sequence[Operation]) -> tuple[Peak, set[Allocation]]:
+        steps, captured = self.steps(ops, Scope())
         return peak_of(keep_on_core(steps, self.room), ()), captured
 
     def _function(self, name: str) -> Peak:
@@ -448,15 +449,18 @@ class _Counter:
 
     def _make(self, op: Operation, scope: Scope, index: int) -> list[Allocation]:
         """Return the buffers of an op's results; notes which value is which buffer."""
-        if shares_bytes(op) or self._is_inside(op):
-            has_one_result = len(op.results) == 1
+        shares, of_all = shares_bytes, len(op.results) == 1
+        if isinstance(self.fusion, LibraryFusion):
+            shares = self.fusion.shares_bytes
+            of_all = of_all and not writes_part(op)
+        if shares(op) or self._is_inside(op):
             for place, result in enumerate(op.results):
-                of = op.operands if has_one_result else op.operands[place : place + 1]
+                of = op.operands if of_all else op.operands[place : place + 1]
                 shared = [b for o in of for b in self._shared(op, o)]
                 self.buffers_of[result] = tuple(dict.fromkeys(shared))
             return []
         kept = self._kept_by_loop(op)
-        constant = _has_data(op)
+        constant = isinstance(op, _CONSTANTS) and not is_splat(op)
         buffers: list[Allocation] = []
         for result in op.results:
             if (operand := kept.get(result)) is not None:
@@ -525,6 +529,7 @@ class _Counter:
             for old in self.buffers_of.get(operand, ()):
                 ends = old.last == index and not old.pinned and old not in taken
                 if self.fusion and old.kind == "value" and is_returned(step.op, result):
+                    state.over.append(old)
                     continue  # an output has a place apart from temporary memory
                 if ends and old.scope is scope and old.bytes == state.bytes:
                     taken.add(old)
@@ -546,7 +551,7 @@ def _makes_results_inside(op: Operation) -> bool:
         return False
     if isinstance(op, stablehlo.WhileOp):
         return False
-    return isinstance(op, _PROGRAMS) or _callee(op) is not None
+    return isinstance(op, PROGRAMS) or _callee(op) is not None
 
 
 def _callee(op: Operation) -> str | None:
@@ -554,14 +559,6 @@ def _callee(op: Operation) -> str | None:
         return op.callee.string_value()
     is_composite = isinstance(op, stablehlo.CompositeOp)
     return op.decomposition.string_value() if is_composite else None
-
-
-def _has_data(op: Operation) -> bool:
-    """Whether an op is a constant whose elements differ."""
-    if not isinstance(op, stablehlo.ConstantOp | sdy.ConstantOp):
-        return False
-    value = op.value
-    return not (isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat())
 
 
 # What is counted
@@ -672,7 +669,10 @@ def memory_profile(
     given_away = [0 if b.pinned else b.bytes for b in arguments]
     there = [*arguments, *counter.program_data]
     if compiler is not None:
-        there += own_outputs(keep_on_core(steps, counter.room), arguments, returned)
+        there += own_outputs(
+            *(keep_on_core(steps, counter.room), arguments, returned),
+            lends=compiler.calls_libraries,
+        )
     bytes_at, best = sweep(steps, there)
     assert best is not None, "a function returns"
     points = tuple(

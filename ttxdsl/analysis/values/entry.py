@@ -8,7 +8,17 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.dialects import sdy, stablehlo
 
-_PROGRAMS = (FuncOp, sdy.ManualComputationOp)
+_OUTER = (FuncOp, sdy.ManualComputationOp)
+
+PROGRAMS = (
+    sdy.ManualComputationOp,
+    sdy.NamedComputationOp,
+    stablehlo.AsyncStartOp,
+    stablehlo.CaseOp,
+    stablehlo.IfOp,
+    stablehlo.WhileOp,
+)
+"""Ops whose regions work on buffers and not on elements."""
 
 
 def is_partitioned(block: Block) -> bool:
@@ -54,7 +64,7 @@ def given_away(block: Block) -> list[BlockArgument]:
 def is_argument(value: SSAValue) -> bool:
     """Whether a value is an argument of a function or of what each device runs."""
     return isinstance(value, BlockArgument) and isinstance(
-        value.owner.parent_op(), _PROGRAMS
+        value.owner.parent_op(), _OUTER
     )
 
 
@@ -70,6 +80,6 @@ def on_device(value: SSAValue) -> SSAValue:
 def is_returned(op: Operation, result: SSAValue) -> bool:
     """Whether a device's program returns a result of an op that is no loop."""
     around = op.parent_op()
-    if isinstance(op, stablehlo.WhileOp) or not isinstance(around, _PROGRAMS):
+    if isinstance(op, stablehlo.WhileOp) or not isinstance(around, _OUTER):
         return False
     return any(use.operation is around.body.block.last_op for use in result.uses)

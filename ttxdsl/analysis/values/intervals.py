@@ -86,6 +86,24 @@ def hull(parts: Bounds) -> Interval:
     )
 
 
+def is_splat(op: Operation) -> bool:
+    """Whether an op is a constant of one number, repeated or not."""
+    if not isinstance(op, stablehlo.ConstantOp | sdy.ConstantOp):
+        return False
+    value = op.value
+    return isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat()
+
+
+def is_least(value: SSAValue) -> bool:
+    """Whether a value is minus infinity, repeated or not."""
+    while isinstance(value.owner, stablehlo.BroadcastInDimOp | stablehlo.ReshapeOp):
+        value = value.owner.operands[0]
+    constant = value.owner
+    if not isinstance(constant, stablehlo.ConstantOp):
+        return False
+    return _constant(constant.value).high == -math.inf
+
+
 def _constant(value: Attribute) -> Interval:
     if not isinstance(value, DenseIntOrFPElementsAttr):
         return ANY

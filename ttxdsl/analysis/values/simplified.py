@@ -60,7 +60,7 @@ class Simplified:
     ops: Mapping[Operation, Operation]
 
 
-def simplified(module: ModuleOp) -> Simplified | None:
+def simplified(module: ModuleOp, *, always: bool = False) -> Simplified | None:
     """Return a copy of a program, simplified; None if that hardly changes what is stored.
 
     It does where a product is in a loop of one turn or computed twice, or a value is transposed
@@ -72,7 +72,7 @@ def simplified(module: ModuleOp) -> Simplified | None:
         for loop in ops_of_type(module, stablehlo.WhileOp)
         if counts.of(loop) == 1 and frontend_attribute(loop, _STAYS) != "true"
     ]
-    if not (
+    if not always and not (
         any(is_product(op) for loop in single for op in loop.body.walk())
         or _has_equal_values(module)
     ):

@@ -18,7 +18,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ttxdsl.analysis.calls.function_attributes import entry_function, result_names
-from ttxdsl.analysis.usage.memory import MemoryParts, memory_profile
+from ttxdsl.analysis.usage.device import DeviceUsage
+from ttxdsl.analysis.usage.memory import MemoryParts
 from ttxdsl.analysis.values.reductions import summed_numbers
 from ttxdsl.api.forms import ProgramForm
 from ttxdsl.bridges.export import annotated_module
@@ -246,7 +247,7 @@ def compare_with_xla(
         devices,
         virtual=virtual,
     )
-    profile = memory_profile(device.module, compiler=XLA_CPU)
+    profile = DeviceUsage(device.module, compiler=XLA_CPU).memory
     results: tuple[ResultRow, ...] = ()
     if original is not None and arrays is not None:
         summed = summed_numbers(program.module)

@@ -1,9 +1,8 @@
-"""Functions of elements that several kernels read: XLA for CPUs stores them."""
+"""Windows of products, and the buffers that are there for them."""
 
 import pytest
 from xdsl.ir import Operation
 
-from tests.analysis.usage.compilers import TPU
 from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
@@ -11,55 +10,11 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     Peak,
     Scope,
 )
-from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import begin_windows
-from ttxdsl.costs.compilers import XLA_CPU
-from ttxdsl.ir.traversal import all_ops
-from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.loading.program import parse_program
 
 T = "tensor<64x64xf32>"
 DOT = f"contracting_dims = [1] x [0] : ({T}, {T}) -> {T}"
-
-TWO_KERNELS = f"""
-  %1 = stablehlo.negate %0 : {T}
-  %2 = stablehlo.dot_general %1, %x, {DOT}
-  %3 = stablehlo.dot_general %2, %1, {DOT}
-  return %3 : {T}"""
-
-ONE_KERNEL = f"""
-  %1 = stablehlo.negate %0 : {T}
-  %2 = stablehlo.multiply %0, %x : {T}
-  %3 = stablehlo.add %1, %2 : {T}
-  return %3 : {T}"""
-
-SUM_AND_QUOTIENT = f"""
-  %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [1] : ({T}, tensor<f32>) -> tensor<64xf32>
-  %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<64xf32>) -> {T}
-  %3 = stablehlo.divide %0, %2 : {T}
-  return %3 : {T}"""
-
-NEGATED = SUM_AND_QUOTIENT.replace("%0", "%n").replace(
-    "\n", f"\n  %n = stablehlo.negate %0 : {T}\n", 1
-)
-
-
-@pytest.mark.parametrize(
-    ("body", "on_cpu"),
-    [
-        (SUM_AND_QUOTIENT, False),
-        (NEGATED, False),
-        (TWO_KERNELS, True),
-        (ONE_KERNEL, True),
-    ],
-)
-def test_an_exponential_is_stored_for_several_kernels(body: str, on_cpu: bool):
-    text = f"func.func @main(%x: {T}) -> {T} {{\n  %0 = stablehlo.exponential %x : {T}{body}\n}}"
-    module = parse_program(text, make_context())
-    (exponential,) = (op for op in all_ops(module) if op.name.endswith("exponential"))
-    assert Fusion(TPU).is_fused(exponential)
-    assert Fusion(XLA_CPU).is_fused(exponential) == on_cpu
-
 
 GATHER = """%w = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
     replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> : (tensor<64x64xf32>) -> tensor<128x64xf32>"""
@@ -83,7 +38,7 @@ def layers(*numbers: int) -> str:
 
 def windowed_steps(body: str, count: int, *, parts: int) -> list[BufferStep]:
     """Return the steps of ops whose products named `d` are in windows, with partial sums."""
-    (op,) = parse_program(body, make_context()).ops
+    (op,) = parse_program(body).ops
     block = next(inner.parent for inner in op.walk() if "d0" in _names(inner))
     assert block is not None
     scope, steps = Scope(), list[BufferStep]()

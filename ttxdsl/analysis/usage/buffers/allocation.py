@@ -40,6 +40,8 @@ class Allocation:
     """Index of the op of its scope that uses it last."""
     pinned: bool = False
     """Whether it stays when nobody uses it any more."""
+    over: list["Allocation"] = field(default_factory=list["Allocation"])
+    """The buffers that the op which makes it may write over."""
 
     def split_as(self, local: SSAValue, size: int) -> None:
         """A manual computation has the value in this form."""
@@ -115,12 +117,20 @@ def own_outputs(
     steps: Sequence[BufferStep],
     arguments: Sequence[Allocation],
     returned: Collection[Allocation],
+    *,
+    lends: bool = False,
 ) -> list[Allocation]:
     """Return the buffers of outputs, which XLA keeps apart from temporary memory.
 
     Arguments are there throughout, and so are outputs; one that takes the place of a
     donated argument has no bytes of its own, but for one that is begun while the argument is
     read: it is copied into its place.
+
+    Args:
+        steps: of the program.
+        arguments: of it.
+        returned: buffers of results.
+        lends: whether other values have the places of outputs until these are begun.
     """
     free: defaultdict[int, list[Allocation]] = defaultdict(list)
     for buffer in arguments:
@@ -130,17 +140,20 @@ def own_outputs(
     begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}
     outputs: list[Allocation] = []
     copied: set[Allocation] = set()
+    lent: list[_Place] = []
     for buffer in returned:
         if buffer.kind != "result":
             continue
         places = free[buffer.bytes]
         buffer.pinned = True
+        start = begins.get(buffer, len(steps))
+        lent.append(_Place(buffer, buffer.bytes, [range(start, len(steps) + 1)]))
         if places:
             # an argument that is read no more when the output is begun
-            start = begins.get(buffer, len(steps))
             at = next((at for at, b in enumerate(places) if b.last <= start), None)
-            places.pop(at or 0)
+            lent[-1].taken.append(range(places.pop(at or 0).last + 1))
             if at is None:
+                buffer.kind = "value"
                 copied.add(buffer)
                 continue
             buffer.bytes = 0
@@ -148,7 +161,46 @@ def own_outputs(
     gone = {*returned} - copied
     for step in steps:
         step.buffers = [buffer for buffer in step.buffers if buffer not in gone]
+    if lends:
+        _lend(steps, [place for place in lent if place.output not in copied])
     return outputs
+
+
+@dataclass(slots=True)
+class _Place:
+    """The memory of an output, and when it is taken."""
+
+    output: Allocation
+    bytes: int
+    taken: list[range]
+
+    def has_room(self, buffer: Allocation, life: range) -> bool:
+        """Whether nothing is there while a buffer is; what the output is made over ends with it."""
+        if buffer in self.output.over:
+            life = range(life.start, life.stop - 1)
+        return all(
+            life.stop <= taken.start or taken.stop <= life.start for taken in self.taken
+        )
+
+
+def _lend(steps: Sequence[BufferStep], places: list[_Place]) -> None:
+    """Put values into the places of outputs that are not there yet, the largest values first.
+
+    So XLA does before it has a heap for the rest (`BufferAssigner`), and looks for the smallest place.
+    """
+    places.sort(key=lambda place: place.bytes)
+    lives = [
+        (buffer, range(at, max(at, buffer.last) + 1))
+        for at, step in enumerate(steps)
+        for buffer in step.buffers
+        if buffer.kind == "value" and not buffer.pinned
+    ]
+    for buffer, life in sorted(lives, key=lambda of: -of[0].bytes):
+        for place in places:
+            if place.bytes >= buffer.bytes and place.has_room(buffer, life):
+                place.taken.append(life)
+                buffer.bytes = 0
+                break
 
 
 _MOST_MADE = 8

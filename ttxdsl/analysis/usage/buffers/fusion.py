@@ -436,8 +436,6 @@ class Fusion:
         Loops make what takes little to read: what is made of constants, and one of a
         product and its collective also what is made of small values, as a one-hot is.
         """
-        if self.compiler.functions_once and isinstance(op, FUNCTIONS):
-            return op not in self._kernels_making.of(op)
         size = sum(map(value_bytes, op.results))
         is_small = 8 * sum(reads.values()) <= size
         readers = [use for result in op.results for use in uses(result)]

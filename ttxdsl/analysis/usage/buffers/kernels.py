@@ -16,9 +16,6 @@
 - What is padded between elements is a copy of its own (libtpu 0.0.52: an associative scan, whose
   levels it joins so).
 - A running sum is made in two levels, whose first has the size of the result.
-- XLA for CPUs computes no function of elements in two kernels: an exponential that a sum and a
-  quotient read is a buffer, even where other elementwise ops are in between, whose readers compute those
-  again (`IsExpensive` of its instruction fusion; docs/evidence/cpu-memory.md).
 """
 
 from collections.abc import Callable, Iterator

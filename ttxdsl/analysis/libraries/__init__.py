@@ -1,0 +1,1 @@
+"""Programs as compilers have them that call libraries for products, as XLA for CPUs does."""
