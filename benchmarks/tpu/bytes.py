@@ -103,6 +103,11 @@ class Program:
                 current[instruction.name] = instruction
         for table in self.computations.values():
             for instruction in table.values():
+                if instruction.opcode == "get-tuple-element":
+                    continue
+                instruction.operands = [
+                    _part_of(table[name], part) for name, part in instruction.operands
+                ]
                 for operand in dict.fromkeys(name for name, _ in instruction.operands):
                     table[operand].users.append(instruction)
 
@@ -196,6 +201,18 @@ def _instruction(line: str) -> Instruction:
     )
 
 
+def _part_of(value: Instruction, part: int | None) -> tuple[str, int | None]:
+    """Return a value, or the tuple that it is taken from and which part it is.
+
+    A program's text says `%tuple#part`, and a dump has an instruction that takes the part.
+    """
+    if value.opcode != "get-tuple-element":
+        return value.name, part
+    index = re.search(r"index=(\d+)", value.attributes)
+    assert index is not None, "it says which part"
+    return value.operands[0][0], int(index[1])
+
+
 def _operands(text: str) -> list[tuple[str, int | None]]:
     """Return names, each with the part of a tuple that it is."""
     return [
@@ -236,9 +253,7 @@ _NAMES = ("parameter", "constant", "get-tuple-element", "bitcast", "tuple", "aft
 _FREE = frozenset(
     [
         *_NAMES,
-        *("partition-id", "replica-id", "opt-barrier", "copy-done", "async-done"),
-        *("async-update", "collective-permute-done", "all-gather-done", "send-done"),
-        *("all-reduce-done", "recv-done", "add-dependency"),
+        *("partition-id", "replica-id", "opt-barrier", "add-dependency"),
     ]
 )
 _UNCOUNTED = frozenset([*_NAMES, "custom-call"])
@@ -257,7 +272,7 @@ _KINDS = (
     # a product may run while a gather is under way, and names it
     ("product", ("convolution", "dot")),
     ("collective", (*_COLLECTIVES, "ragged-all-to-all")),
-    ("gather", ("gather", "scatter")),
+    ("gather", ("gather", "scatter", "async-update", "custom-call-update")),
     ("sort", ("sort", "topk")),
     ("reduction", ("reduce", "reduce-window", "select-and-scatter")),
     ("update", ("dynamic-update-slice",)),
@@ -325,7 +340,7 @@ class Bytes:
             self.program.array(computation, *each) for each in instruction.operands
         ]
         everywhere = [Array(operand.bytes, HBM) for operand in operands]
-        if opcode in ("copy-done", "async-done"):
+        if opcode in ("copy-done", "async-done", "slice-done"):
             return results if opcode == "copy-done" else 0
         if opcode == "async-start":
             return sum(
@@ -365,7 +380,7 @@ class Bytes:
         for kind, names in _KINDS:
             if any(opcode.removesuffix("-start") in names for opcode in opcodes):
                 return kind
-        if instruction.opcode in ("copy-start", "async-start"):
+        if instruction.opcode in ("copy-start", "async-start", "slice-start"):
             return "prefetch"
         return "move" if opcodes <= _MOVES else "elementwise"
 
@@ -383,19 +398,25 @@ class Bytes:
     def moved(self, computation: str, instruction: Instruction) -> tuple[int, int]:
         """Return the bytes that an instruction reads of the HBM, and that it writes there."""
         opcode = instruction.opcode
-        if opcode in _FREE or _target(instruction) in _FREE_CALLS:
+        is_free = opcode in _FREE or opcode.endswith("-done")
+        if is_free or _target(instruction) in _FREE_CALLS:
             return 0, 0
         operands = [
             self.program.array(computation, *each) for each in instruction.operands
         ]
+        if opcode.endswith("-update"):
+            # a gather or scatter of the other core, of a table, indices and what is scattered
+            _, *operands = operands
+            indices, *updates = operands[1:]
+            moved = sum(each.bytes for each in updates or instruction.arrays[2:3])
+            return _in_hbm([indices]) + moved * len(operands[1:]), moved
         if opcode == "fusion":
             return self._of_fusion(instruction, operands)
-        if opcode == "async-start":
+        if opcode in ("async-start", "slice-start"):
             name = instruction.called("calls")
-            assert name is not None, "it calls what it starts"
-            root = self.program.root(name)
+            started = instruction if name is None else self.program.root(name)
             result = instruction.arrays[len(operands)]
-            return self._of_op(root, operands, [result])
+            return self._of_op(started, operands, [result])
         results = instruction.arrays
         if opcode in ("copy-start", "collective-permute-start"):
             results = results[:1] if opcode == "copy-start" else results[1:2]
@@ -413,7 +434,7 @@ class Bytes:
         ):
             op = root
         match op.opcode:
-            case "slice" | "dynamic-slice":
+            case "slice" | "slice-start" | "dynamic-slice":
                 whole = operands[0].space == HBM
                 return whole * sum(result.bytes for result in results), written
             case "gather":
@@ -482,17 +503,14 @@ class Bytes:
                     read += self.program.array(
                         computation, *user.operands[count + 1]
                     ).bytes
-                case "bitcast" | "get-tuple-element":
+                case "bitcast":
                     read += self._read_of(computation, user, repeats)
                 case "pad" | "convert" | "copy" | "transpose" | "reshape" if (
                     not repeats and places[0] == 0 and not user.is_root
                 ):
                     part = self._read_of(computation, user, repeats)
-                    share = (
-                        value.bytes / max(1, user.bytes)
-                        if user.opcode == "convert"
-                        else 1
-                    )
+                    # of another size by its type, or by elements that a pad adds
+                    share = value.bytes / max(1, user.bytes)
                     read += min(value.bytes, int(part * share))
                 case "tuple":
                     pass

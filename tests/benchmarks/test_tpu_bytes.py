@@ -56,3 +56,40 @@ def test_xla_counts_a_copy_to_the_core_four_times():
     small = accessed.total() % SIZE
     assert small < 64
     assert accessed.total() - small == 2 * SIZE + (3 + 1) * SIZE + 2 * SIZE
+
+
+DUMP = """\
+HloModule jit_f, is_scheduled=true
+
+%windows (p.0: f32[64,64], p.1: s32[]) -> f32[2,32,64] {
+  %p.0 = f32[64,64]{1,0:T(8,128)} parameter(0)
+  %p.1 = s32[]{:T(128)} parameter(1)
+  %flat = f32[1,64,64]{2,1,0:T(8,128)} reshape(%p.0)
+  %lowest = f32[]{:T(128)} constant(-inf)
+  %pad = f32[2,64,64]{2,1,0:T(8,128)} pad(%flat, %lowest), padding=0_1x0_0x0_0
+  %zero = s32[]{:T(128)} constant(0)
+  ROOT %part = f32[2,32,64]{2,1,0:T(8,128)} dynamic-slice(%pad, %zero, %p.1, %zero), dynamic_slice_sizes={2,32,64}
+}
+
+ENTRY %main (x: (s32[], f32[64,64]), table: f32[512,64], rows: s32[64]) -> f32[2,32,64] {
+  %x = (s32[]{:T(128)}, f32[64,64]{1,0:T(8,128)}) parameter(0)
+  %table = f32[512,64]{1,0:T(8,128)} parameter(1)
+  %rows = s32[64]{0:T(128)S(6)} parameter(2)
+  %at = s32[]{:T(128)} get-tuple-element(%x), index=0
+  %value = f32[64,64]{1,0:T(8,128)} get-tuple-element(%x), index=1
+  %slice-start = ((f32[64,64]{1,0:T(8,128)}), f32[16,64]{1,0:T(8,128)S(1)}, s32[]{:S(2)}) slice-start(%value), slice={[0:16], [0:64]}
+  %slice-done = f32[16,64]{1,0:T(8,128)S(1)} slice-done(%slice-start)
+  %begun = ((), (), (s32[8]{0:T(128)S(8)})) custom-call-start(), custom_call_target="other core"
+  %sent = ((f32[512,64]{1,0:T(8,128)}, s32[64]{0:T(128)S(6)}), f32[64,64]{1,0:T(8,128)}, (s32[8]{0:T(128)S(8)})) custom-call-update(%begun, %table, %rows)
+  %gathered = f32[64,64]{1,0:T(8,128)} custom-call-done(%sent)
+  ROOT %result = f32[2,32,64]{2,1,0:T(8,128)S(1)} fusion(%value, %at), kind=kLoop, calls=%windows
+}
+"""
+
+
+def test_dumps_name_parts_slices_and_the_other_core():
+    kinds = Bytes(Program(DUMP)).hbm().of_kinds
+    # rows are read and written; of a padded value's slice half is no read
+    assert kinds["gather"] == 2 * SIZE
+    assert kinds["prefetch"] == SIZE // 4
+    assert kinds["move"] == SIZE // 2 + 4

@@ -14,6 +14,14 @@ from ttxdsl.loading.program import parse_program
 
 T = "tensor<64x64xf32>"
 SIZE = 64 * 64 * 4
+NO_CORE = replace(TPU_MEGACORE, core_bytes=0)
+
+
+def with_room(size: int) -> Compiler:
+    counters = 1024
+    return replace(TPU, core_bytes=size + counters, tile=None)
+
+
 ROWS = "contracting_dims = [1] x [0]"
 BINARY = f"({T}, {T}) -> {T}"
 
@@ -22,7 +30,7 @@ def moved(
     body: str,
     results: str = T,
     arguments: str = f"%x: {T}",
-    compiler: Compiler = TPU_MEGACORE,
+    compiler: Compiler = NO_CORE,
 ) -> int:
     text = f"func.func @main({arguments}) -> ({results}) {{\n{body}\n}}"
     module = parse_program(text)
@@ -79,7 +87,7 @@ def test_what_has_room_on_the_core_is_read_there(room: int, expected: int):
   %2 = stablehlo.dot_general %1, %1, {ROWS} : {BINARY}
   %3 = stablehlo.dot_general %2, %0, {ROWS} : {BINARY}
   return %3 : {T}"""
-    assert moved(body, compiler=replace(TPU, core_bytes=room)) == expected
+    assert moved(body, compiler=with_room(room)) == expected
 
 
 def test_on_several_slices_nothing_is_in_windows():
@@ -87,3 +95,134 @@ def test_on_several_slices_nothing_is_in_windows():
     assert isinstance(one, ChipMachine) and isinstance(two, ChipMachine)
     assert one.compiler == CHIPS["v6e"].compiler
     assert two.compiler is not None and not two.compiler.windows
+
+
+def looped(body: str, results: str) -> str:
+    """Eight iterations that carry %x as %a, and %s as %p."""
+    return f"""
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  %l:3 = stablehlo.while(%i = %0, %a = %x, %p = %s) : tensor<i32>, {T}, {STACK}
+   cond {{
+    %n = stablehlo.constant dense<8> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }} do {{
+    %o = stablehlo.constant dense<1> : tensor<i32>
+    %k = stablehlo.constant dense<0> : tensor<i32>
+    %j = stablehlo.add %i, %o : tensor<i32>{body}
+    stablehlo.return %j, {results} : tensor<i32>, {T}, {STACK}
+  }}
+  return %l#1, %l#2 : {T}, {STACK}"""
+
+
+STACK = "tensor<8x64x64xf32>"
+CARRIED = looped(
+    f"""
+    %b = stablehlo.dot_general %a, %w, {ROWS} : {BINARY}""",
+    "%b, %p",
+)
+
+
+@pytest.mark.parametrize(
+    ("room", "expected"),
+    # with room for both %a and %w, the loop reads each once and writes its result once
+    ((0, 8 * 3 * SIZE), (2 * SIZE, 3 * SIZE)),
+)
+def test_what_a_loop_carries_and_reads_stays_on_the_core(room: int, expected: int):
+    arguments = f"%x: {T}, %w: {T}, %s: {STACK}"
+    compiler = with_room(room)
+    counted = moved(CARRIED, f"{T}, {STACK}", arguments, compiler)
+    assert counted // SIZE * SIZE == expected
+
+
+def test_an_inner_loop_has_its_room_first():
+    """With room for one value, it is what the loop reads and not what waits for its end."""
+    body = CARRIED.replace("%l#1, %l#2", "%r, %l#2").replace(
+        "  return",
+        f"  %r = stablehlo.dot_general %l#1, %y, {ROWS} : {BINARY}\n  return",
+    )
+    first = f"""
+  %y = stablehlo.dot_general %w, %w, {ROWS} : {BINARY}"""
+    arguments = f"%x: {T}, %w: {T}, %s: {STACK}"
+    counted = [
+        moved(
+            first + body,
+            f"{T}, {STACK}",
+            arguments,
+            with_room(room * SIZE),
+        )
+        // SIZE
+        for room in (1, 2, 3)
+    ]
+    # %w or %a of eight iterations are first, then the other, and %y last
+    assert counted == sorted(counted, reverse=True)
+    assert counted[1] - counted[2] <= 2 < counted[0] - counted[1]
+
+
+def test_a_scatter_makes_what_is_not_there():
+    kind = "tensor<64xf32>, tensor<4x1xi32>, tensor<4xf32>"
+    made, there = (
+        moved(
+            f"""{ZERO}
+  %t = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> tensor<64xf32>
+  %r = "stablehlo.scatter"({table}, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({kind}) -> tensor<64xf32>
+  return %r : tensor<64xf32>""",
+            "tensor<64xf32>",
+            "%x: tensor<64xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>",
+        )
+        for table in ("%t", "%x")
+    )
+    assert made - there == 64 * 4
+
+
+def test_an_exchange_along_an_inner_dimension_copies_its_parts():
+    """Small ones stay on the core."""
+    exchange = f"""
+  %0 = "stablehlo.all_to_all"(%x) <{{split_dimension = 1 : i64, concat_dimension = 0 : i64, split_count = 4 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : ({T}) -> tensor<256x16xf32>
+  return %0 : tensor<256x16xf32>"""
+    counted = [
+        moved(exchange, "tensor<256x16xf32>", compiler=with_room(room * SIZE))
+        for room in (0, 16)
+    ]
+    assert counted == [2 * SIZE, 0]
+
+
+@pytest.mark.parametrize(
+    ("dim", "room", "images", "weights"),
+    (
+        # of what is summed each pair of four windows adds to the result
+        (2, 0, 1 + 4, 1),
+        (3, 0, 2 + 1, 1),  # and else reads the whole image
+        (2, 1 << 20, 1 + 1, 0),
+    ),
+)
+def test_convolutions_in_windows_move_as_products_do(
+    dim: int, room: int, images: int, weights: int
+):
+    part = ["3", "3", "64", "64"]
+    part[dim] = "16"
+    part_type, image = f"tensor<{'x'.join(part)}xf32>", "tensor<2x8x8x64xf32>"
+    body = f"""
+  %0 = "stablehlo.all_gather"(%w) <{{all_gather_dim = {dim} : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : ({part_type}) -> tensor<3x3x64x64xf32>
+  %1 = stablehlo.convolution(%x, %0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({image}, tensor<3x3x64x64xf32>) -> {image}
+  return %1 : {image}"""
+    arguments = f"%x: {image}, %w: {part_type}"
+    counted = moved(body, image, arguments, with_room(room))
+    assert counted == (images * 2 * 8 * 8 + weights * 3 * 3 * 64) * 64 * 4
+
+
+def test_on_v5p_what_a_collective_makes_is_read_from_memory():
+    body = f"""
+  %0 = "stablehlo.all_reduce"(%x) <{{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}> ({{
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({T}) -> {T}
+  %1 = stablehlo.dot_general %0, %0, {ROWS} : {BINARY}
+  return %1 : {T}"""
+    v5p, v5e = (moved(body, compiler=compiler) for compiler in (TPU_MEGACORE, TPU))
+    assert (v5p, v5e) == (2 * SIZE, SIZE)

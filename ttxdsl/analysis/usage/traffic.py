@@ -8,56 +8,56 @@ says of buffers, which the peak of memory is of,
 - reductions and elementwise ops that read what a product makes, or what others of them read, are
   one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
   product if that stores no scores;
-- values that have room on the core from one kernel to the next that reads them are read there,
-  those first that save most for the room and time they take, and are in no memory if that holds
-  for all of them;
+- values that stay on the core (`kept_on_core`) are read there;
+- an exchange copies what it sends and receives, where parts are not one behind the other;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
   computes two windows in a kernel, one from either side, and moves what is not cut again for
-  each pair: the whole result if the sum is gathered, the whole of the other operand else.
+  each pair, unless it stays on the core: the whole result if the sum is gathered, the whole of
+  the other operand else.
 
 Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu/bytes.py`; docs/evidence/plan.md
 has the errors).
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
-from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from ttxdsl.analysis.usage.buffers.allocation import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.buffers.kernels import is_row_wise, softmax_product
+from ttxdsl.analysis.usage.buffers.kernels import (
+    is_row_wise,
+    scratch_types,
+    softmax_product,
+)
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
 from ttxdsl.dialects.traits import Collective, Elementwise
-from ttxdsl.ir.tensors import is_tensor, shape_of, value_bytes
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of, tensor_bytes, tiled_bytes
 from ttxdsl.ir.traversal import all_ops
 
 _PAIR = 2
 """Windows that one kernel computes: of both ways round."""
 
+_WINDOW = 4
+"""What windows move again stays on the core if there is room for so many of it: sums, and the
+windows of both sides."""
+
+_COPY = 8
+"""Copies for an exchange of at most such a part of the room stay on the core."""
+
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
+_UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
+"""Ops that write parts of their first operand in its place."""
 
-@dataclass(slots=True)
-class _Kernel:
-    """The reads and writes of an op, or of several that are one kernel, in one run.
-
-    Attributes:
-        op: the first of them.
-        written: the bytes written of each result.
-        ahead: the numbers of the kernels that it waits for, as bits.
-    """
-
-    op: Operation
-    read: dict[SSAValue, int]
-    written: dict[SSAValue, int]
-    ahead: int = 0
+_STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
+"""What makes the values that loops fill a part at a time."""
 
 
 class HbmTraffic:
@@ -73,50 +73,124 @@ class HbmTraffic:
         self._reads: dict[SSAValue, dict[SSAValue, int]] = {}
         self._stored: set[Operation] = set()
         self._bytes: dict[Operation, int] = {}
-        self._blocks: set[Block] = set()
+        self._on_core: dict[Block, OnCore] = {}
+        self._room = fusion.compiler.core_bytes
 
     def bytes(self, op: Operation) -> int:
         """Return the bytes that an op moves in one run; of a kernel's ops the first has all."""
         block = op.parent
-        if block is not None and block not in self._blocks:
-            self._blocks.add(block)
+        while block and isinstance(loop := block.parent_op(), stablehlo.WhileOp):
+            block = loop.parent
+        if block is not None and block not in self._on_core:
             self._count(block)
         return self._bytes.get(op, 0)
 
-    def _count(self, block: Block) -> None:
-        kernels = _Kernels(self)
-        leaving: set[SSAValue] = set()
+    def _count(self, block: Block) -> OnCore:
+        """Note what each op of a block moves, and return what stays on the core there."""
+        kernels, leaving = _Kernels(self), set[SSAValue]()
         for op in block.ops:
-            kernel = self._kernel(op)
-            if kernel is not None:
+            if isinstance(op, stablehlo.WhileOp):
+                kernels.all.append(self._loop(op, leaving))
+            elif (kernel := self._kernel(op)) is not None:
                 kernels.add(op, kernel)
+                if isinstance(op, _UPDATES):  # what it keeps of it is not read
+                    leaving.add(op.operands[0])
             elif op.regions or op is block.last_op:
                 leaving.update(op.operands)
+                if op.regions:  # it has the core to itself
+                    kernels.all.append(Kernel(op, {}, {}, inside=self._room))
+        carried = _carried(block, kernels.all)
         kernels.drop_inner(leaving)
-        moved = _moved_bytes(kernels.all, leaving, self.fusion.compiler.core_bytes)
-        for kernel, size in zip(kernels.all, moved, strict=True):
-            if not _is_collective(kernel.op):
-                self._bytes[kernel.op] = size
+        sent = set[SSAValue]()
+        if self.fusion.compiler.receives_in_memory:
+            sent = {v for k in kernels.all if _is_collective(k.op) for v in k.written}
+        there = kept_on_core(
+            kernels.all, leaving, sent, carried, self._room, self._space
+        )
+        self._on_core[block] = there
+        for kernel, size in zip(kernels.all, there.moved, strict=True):
+            if isinstance(kernel.op, stablehlo.AllToAllOp):
+                size = self._copied(kernel.op)
+            elif _is_collective(kernel.op):
+                continue
+            self._bytes[kernel.op] = size
+        return there
 
-    def _kernel(self, op: Operation) -> _Kernel | None:
+    def _loop(self, op: stablehlo.WhileOp, leaving: set[SSAValue]) -> Kernel:
+        """Return what a loop reads before its first iteration and writes behind its last.
+
+        Args:
+            leaving: what it needs in memory is added.
+        """
+        body = op.body.block
+        self._count(op.cond.block)
+        there = self._count(body)
+        kept = there.throughout
+        read = {v: self.size(v) for v in kept if _is_outside(v, body)}
+        written: dict[SSAValue, int] = {}
+        for index, (operand, result) in enumerate(
+            zip(op.operands, op.results, strict=True)
+        ):
+            if body.args[index] not in kept:
+                leaving.add(operand)
+                continue
+            read |= self._read([operand])
+            if not keeps_operand(op, index):
+                written[result] = self.size(result)
+        return Kernel(op, read, written, inside=there.most)
+
+    def _copied(self, op: stablehlo.AllToAllOp) -> int:
+        """Return the bytes that an exchange moves to have its parts one behind the other."""
+        copies = [
+            tensor_bytes(kind.get_shape(), kind.element_type)
+            for kind in scratch_types(op)
+        ]
+        return 2 * sum(size for size in copies if _COPY * size > self._room)
+
+    def size(self, value: SSAValue) -> int:
+        """Return the bytes of a value as it is stored."""
+        return self._part(value, value) if is_tensor(value) else 0
+
+    def _space(self, value: SSAValue) -> int:
+        """Return the bytes that a value takes on the core."""
+        tile, element = self.fusion.compiler.tile, element_of(value)
+        if tile is None:
+            return self.size(value)
+        return tiled_bytes(shape_of(value), element, tile)
+
+    def _part(self, value: SSAValue, part: SSAValue) -> int:
+        """Return the bytes of a part of a value, a stack of a loop as it is stored."""
+        element, owner = element_of(value), value.owner
+        if isinstance(value, BlockArgument) and isinstance(
+            loop := value.owner.parent_op(), stablehlo.WhileOp
+        ):
+            value, owner = loop.results[value.index], loop
+        if isinstance(owner, _STACKS):
+            element = self.fusion.stored_element(value)
+        return tensor_bytes(shape_of(part), element)
+
+    def _whole(self, values: Iterable[SSAValue]) -> dict[SSAValue, int]:
+        return {value: self.size(value) for value in values}
+
+    def _kernel(self, op: Operation) -> Kernel | None:
         """Return what an op moves; None if it is no kernel."""
         if _is_collective(op):
-            read = _whole(filter(is_tensor, op.operands))
-            return _Kernel(op, read, _whole(op.results))
+            read = self._whole(filter(is_tensor, op.operands))
+            return Kernel(op, read, self._whole(op.results))
         if self.fusion.is_fused(op) or shares_bytes(op):
             return self._hide(op)
         return self._moved(op) if computes(op) else None
 
-    def _hide(self, op: Operation) -> _Kernel | None:
+    def _hide(self, op: Operation) -> Kernel | None:
         """Note what is read for a fused op, or store it if that moves less."""
         if len(op.results) != 1:
             for operand, result in zip(op.operands, op.results, strict=False):
                 self._reads[result] = self._read([operand])
             return None
         (result,) = op.results
-        read, own = self._read(op.operands), value_bytes(result)
+        read, own = self._read(op.operands), self.size(result)
         if isinstance(op, _SLICES):
-            read = {value: min(size, own) for value, size in read.items()}
+            read = {v: min(size, self._part(v, result)) for v, size in read.items()}
         times, again = self.times.get(op, 1), sum(read.values())
         finished = [size for value, size in read.items() if self.finishes(op, value)]
         # stored, it is written once and read `times` times, and what it is made of once, but
@@ -124,7 +198,7 @@ class HbmTraffic:
         stored = again - max(finished, default=0) + (1 + times) * own
         if op.get_trait(Elementwise) is not None and times * again > stored:
             self._stored.add(op)
-            return _Kernel(op, read, {result: own})
+            return Kernel(op, read, {result: own})
         self._reads[result] = read
         return None
 
@@ -166,7 +240,7 @@ class HbmTraffic:
             if value in self._reads:
                 hidden = self._reads[value]
             else:
-                hidden = {} if self._is_sunk(value) else {value: value_bytes(value)}
+                hidden = {} if self._is_sunk(value) else {value: self.size(value)}
             for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
@@ -185,29 +259,33 @@ class HbmTraffic:
             and self.fusion.is_fused(maker)
         )
 
-    def _moved(self, op: Operation) -> _Kernel:
+    def _moved(self, op: Operation) -> Kernel:
         """Return what an op moves that is not fused into others."""
-        written = _whole(op.results)
+        written = self._whole(op.results)
         match op:
             case stablehlo.GatherOp():
-                indices = value_bytes(op.start_indices)
-                read = {op.operand: value_bytes(op.result), op.start_indices: indices}
-                return _Kernel(op, read, written)
+                read = {
+                    op.operand: self._part(op.operand, op.result),
+                    op.start_indices: self.size(op.start_indices),
+                }
+                return Kernel(op, read, written)
             case stablehlo.SliceOp() | stablehlo.DynamicSliceOp():
-                return _Kernel(op, {op.operand: value_bytes(op.result)}, written)
+                return Kernel(
+                    op, {op.operand: self._part(op.operand, op.result)}, written
+                )
             case stablehlo.DynamicUpdateSliceOp():
-                part = value_bytes(op.update)
-                return _Kernel(op, self._read([op.update]), {op.result: part})
+                part = self._part(op.result, op.update)
+                return Kernel(op, self._read([op.update]), {op.result: part})
             case stablehlo.ScatterOp():
                 read = self._read([*op.updates, op.scatter_indices])
                 parts = zip(op.results, op.updates, strict=True)
                 # what is there is read, too
                 written: dict[SSAValue, int] = {
-                    result: 2 * value_bytes(update) for result, update in parts
+                    result: 2 * self._part(result, update) for result, update in parts
                 }
-                return _Kernel(op, read, written)
+                return Kernel(op, read, written)
             case stablehlo.BroadcastInDimOp() if is_filled_by_loop(op.results[0]):
-                return _Kernel(op, {}, {})
+                return Kernel(op, {}, {})
             case _:
                 pass
         read = self._read(op.operands)
@@ -219,13 +297,13 @@ class HbmTraffic:
                 read[value] = 0
         if isinstance(op, PRODUCTS) and self.fusion.is_streamed(op):
             written = {}
-        if isinstance(op, stablehlo.DotGeneralOp):
+        if isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp):
             self._repeat(op, read, written)
-        return _Kernel(op, read, written)
+        return Kernel(op, read, written)
 
     def _repeat(
         self,
-        op: stablehlo.DotGeneralOp,
+        op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp,
         read: dict[SSAValue, int],
         written: dict[SSAValue, int],
     ) -> None:
@@ -238,31 +316,28 @@ class HbmTraffic:
         else:
             gathered = [_gathered_dim(operand) for operand in op.operands]
             at = 0 if gathered[0] is not None else 1
-            dims = op.dot_dimension_numbers.data
-            summed = (
-                dims.lhs_contracting_dimensions,
-                dims.rhs_contracting_dimensions,
-            )[at]
-            if gathered[at] in summed:
+            if _is_summed(op, at, gathered[at]):
                 # each pair is added to the sum, and of two pairs the first is stored
-                written[op.result] = windows * value_bytes(op.result)
+                if _WINDOW * self.size(op.result) > self._room:
+                    written[op.result] = windows * self.size(op.result)
                 return
             whole = 1 - at
         for value in self._read([op.operands[whole]]):
-            read[value] *= windows // _PAIR
+            if _WINDOW * read[value] > self._room:
+                read[value] *= windows // _PAIR
 
 
 class _Kernels:
     """The kernels of a block, in the order of their first ops."""
 
     def __init__(self, traffic: HbmTraffic) -> None:
-        self.all: list[_Kernel] = []
+        self.all: list[Kernel] = []
         self._traffic = traffic
         self._maker: dict[SSAValue, int] = {}
         self._readers: dict[SSAValue, list[int]] = {}
         """Kernels that others may join, by what they read."""
 
-    def add(self, op: Operation, kernel: _Kernel) -> None:
+    def add(self, op: Operation, kernel: Kernel) -> None:
         """Add what an op moves, to a kernel that is there or as one of its own."""
         may_join = self._traffic.may_join(op)
         number = self._joined(op, kernel) if may_join else None
@@ -283,7 +358,7 @@ class _Kernels:
             for value in kernel.read:
                 self._readers.setdefault(value, []).append(number)
 
-    def _ahead(self, kernel: _Kernel, without: AbstractSet[int]) -> int:
+    def _ahead(self, kernel: Kernel, without: AbstractSet[int]) -> int:
         """Return the kernels that one waits for, as bits."""
         bits = 0
         for value in kernel.read:
@@ -292,7 +367,7 @@ class _Kernels:
                 bits |= self.all[maker].ahead | 1 << maker
         return bits
 
-    def _joined(self, op: Operation, kernel: _Kernel) -> int | None:
+    def _joined(self, op: Operation, kernel: Kernel) -> int | None:
         """Return the kernel that an op is part of: which reads the most that it reads."""
         is_softmax = self._traffic.is_softmax(op)
         waits_for = self._ahead(kernel, set())
@@ -307,7 +382,7 @@ class _Kernels:
                 ahead = waits_for
                 if inner:
                     apart = {other: 0 for other in kernel.read if other not in inner}
-                    ahead = self._ahead(_Kernel(op, apart, {}), set())
+                    ahead = self._ahead(Kernel(op, apart, {}), set())
                 if not ahead >> number & 1:
                     return number
         return None
@@ -339,75 +414,57 @@ class _Kernels:
             }
 
 
-def _whole(values: Iterable[SSAValue]) -> dict[SSAValue, int]:
-    return {value: value_bytes(value) for value in values}
+def _carried(
+    block: Block, kernels: Sequence[Kernel]
+) -> list[tuple[SSAValue, SSAValue]]:
+    """Return what iterations of a loop begin with, each with what the next has in its place."""
+    loop, last = block.parent_op(), block.last_op
+    if last is None or not isinstance(loop, stablehlo.WhileOp):
+        return []
+    pairs = zip(block.args, last.operands, strict=False)
+    read = dict.fromkeys(value for kernel in kernels for value in kernel.read)
+    return [
+        *((argument, value) for argument, value in pairs if is_tensor(argument)),
+        *((value, value) for value in read if _is_outside(value, block)),
+    ]
+
+
+def _is_outside(value: SSAValue, block: Block) -> bool:
+    owner = value.owner
+    return (owner if isinstance(owner, Block) else owner.parent) is not block
 
 
 def _is_collective(op: Operation) -> bool:
     return op.get_trait(Collective) is not None
 
 
-def _moved_bytes(
-    kernels: Sequence[_Kernel], leaving: AbstractSet[SSAValue], room: int
-) -> list[int]:
-    """Return the bytes that each kernel moves beside what stays on the core until it is read.
-
-    A value is there from a kernel that reads or writes it to the next that reads it; if it is to
-    the last, it is in no memory.
-    """
-    touched: dict[SSAValue, list[tuple[int, bool, int]]] = {}
-    for at, kernel in enumerate(kernels):
-        for value, size in kernel.written.items():
-            touched.setdefault(value, []).append((at, True, size))
-        for value, size in kernel.read.items():
-            if size:
-                touched.setdefault(value, []).append((at, False, size))
-
-    ways: list[tuple[float, SSAValue, int, int]] = []
-    for value, kernels_of in touched.items():
-        if value_bytes(value) > room:
-            continue
-        is_last = len(kernels_of) == 2 and value not in leaving
-        for (start, is_made, written), (end, is_written, read) in pairwise(kernels_of):
-            if not is_written:
-                saved = read + written * (is_made and is_last)
-                price = value_bytes(value) * (end - start + 1) / saved
-                ways.append((price, value, start, end))
-
-    used = [0] * len(kernels)
-    here: set[tuple[SSAValue, int]] = set()
-    kept: set[tuple[SSAValue, int]] = set()
-    for _, value, start, end in sorted(ways, key=lambda way: way[0]):
-        size = value_bytes(value)
-        # where two ways of a value meet, it is there once
-        life = range(start + ((value, start) in here), end + ((value, end) not in here))
-        if all(used[at] + size <= room for at in life):
-            kept.add((value, end))
-            here.update(((value, start), (value, end)))
-            for at in life:
-                used[at] += size
-
-    moved = [0] * len(kernels)
-    for value, kernels_of in touched.items():
-        stays = value not in leaving and all(
-            is_written or (value, at) in kept for at, is_written, _ in kernels_of
-        )
-        for at, is_written, size in kernels_of:
-            if not stays if is_written else (value, at) not in kept:
-                moved[at] += size
-    return moved
+def _is_summed(
+    op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, at: int, dim: int | None
+) -> bool:
+    """Whether a product sums along a dimension of one of its operands."""
+    if isinstance(op, stablehlo.ConvolutionOp):
+        dims = op.dimension_numbers.data
+        kept = dims.input_batch_dimension, dims.kernel_output_feature_dimension
+        return dim != kept[at]
+    dims = op.dot_dimension_numbers.data
+    summed = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
+    return dim in summed[at]
 
 
-def _operand_with(op: stablehlo.DotGeneralOp, dim: int | None) -> int:
+def _operand_with(
+    op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, dim: int | None
+) -> int:
     """Return which operand a dimension of a product's result is one of."""
+    if isinstance(op, stablehlo.ConvolutionOp):
+        return int(dim == op.dimension_numbers.data.output_feature_dimension)
     dims = op.dot_dimension_numbers.data
     of_lhs = len(shape_of(op.lhs)) - len(dims.lhs_contracting_dimensions)
     return int(dim is not None and dim >= of_lhs)
 
 
-def _scattered_dim(op: stablehlo.DotGeneralOp) -> int | None:
+def _scattered_dim(op: Operation) -> int | None:
     """Return the dimension of a product's result along which it is scattered."""
-    value: SSAValue = op.result
+    value: SSAValue = op.results[0]
     moves: list[Operation] = []
     while (user := value.get_user_of_unique_use()) is not None and user.results:
         if isinstance(user, stablehlo.ReduceScatterOp):
