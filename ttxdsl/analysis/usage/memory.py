@@ -53,10 +53,10 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     Peak,
     Scope,
     bytes_in_gaps,
-    keep_on_core,
     own_outputs,
     peak_of,
     sweep,
+    without_values_on_core,
 )
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.host import host_values, placement
@@ -438,7 +438,7 @@ class _Counter:
 
     def _peak(self, ops: Sequence[Operation]) -> tuple[Peak, set[Allocation]]:
         steps, captured = self.steps(ops, Scope())
-        return peak_of(keep_on_core(steps, self.room), ()), captured
+        return peak_of(without_values_on_core(steps, self.room), ()), captured
 
     def _function(self, name: str) -> Peak:
         if name not in self.callees:
@@ -670,7 +670,7 @@ def memory_profile(
     there = [*arguments, *counter.program_data]
     if compiler is not None:
         there += own_outputs(
-            *(keep_on_core(steps, counter.room), arguments, returned),
+            *(without_values_on_core(steps, counter.room), arguments, returned),
             lends=compiler.calls_libraries,
         )
     bytes_at, best = sweep(steps, there)

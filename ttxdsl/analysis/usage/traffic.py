@@ -8,7 +8,7 @@ says of buffers, which the peak of memory is of,
 - reductions and elementwise ops that read what a product makes, or what others of them read, are
   one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
   product if that stores no scores;
-- values that stay on the core (`kept_on_core`) are read there;
+- values that stay on the core (`ttxdsl.analysis.usage.core`) are read there;
 - an exchange copies what it sends and receives, where parts are not one behind the other;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
   computes two windows in a kernel, one from either side, and moves what is not cut again for
@@ -25,7 +25,6 @@ from math import prod
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ttxdsl.analysis.usage.buffers.allocation import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
     is_row_wise,
@@ -34,6 +33,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
+from ttxdsl.analysis.usage.core import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS

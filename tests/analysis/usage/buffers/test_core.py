@@ -14,7 +14,7 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     BufferStep,
     Kind,
     Scope,
-    keep_on_core,
+    without_values_on_core,
 )
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import TPU
@@ -42,7 +42,7 @@ def left(
         )
         for at in range(8)
     ]
-    assert keep_on_core(steps, ROOM) is steps
+    assert without_values_on_core(steps, ROOM) is steps
     return [buffer.bytes for buffer in buffers]
 
 

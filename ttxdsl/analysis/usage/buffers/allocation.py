@@ -1,20 +1,17 @@
-"""Buffers of a program's steps: when each is there, the most bytes at once, the core and the heap.
+"""Buffers of a program's steps: when each is there, the most bytes at once, and the heap.
 
 Plain data and arithmetic on it; what a program's ops make and end is found in
-`ttxdsl.analysis.usage.memory`, and what its kernels move in `ttxdsl.analysis.usage.traffic`.
+`ttxdsl.analysis.usage.memory`.
 """
 
 from bisect import insort
 from collections import defaultdict
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
     Sequence,
-    Set as AbstractSet,
 )
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -217,7 +214,7 @@ _SHARE = 3
 """The part of the room on the core that one value has at most: a third."""
 
 
-def keep_on_core(steps: list[BufferStep], room: int) -> list[BufferStep]:
+def without_values_on_core(steps: list[BufferStep], room: int) -> list[BufferStep]:
     """Return the steps of a block, with no bytes for values that stay on the core.
 
     libtpu puts a value there from where it is made to its last reader, if there is room throughout
@@ -243,146 +240,6 @@ def keep_on_core(steps: list[BufferStep], room: int) -> list[BufferStep]:
                 used[at] += buffer.bytes
             buffer.bytes = 0
     return steps
-
-
-@dataclass(slots=True)
-class Kernel:
-    """The reads and writes of an op, or of several that are one kernel, in one run.
-
-    Attributes:
-        op: the first of them.
-        written: the bytes written of each result.
-        ahead: the numbers of the kernels that it waits for, as bits.
-        inside: bytes on the core that it needs for itself, as a loop does.
-    """
-
-    op: Operation
-    read: dict[SSAValue, int]
-    written: dict[SSAValue, int]
-    ahead: int = 0
-    inside: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class OnCore:
-    """The values that stay on the core in a block.
-
-    Attributes:
-        moved: the bytes that each kernel moves beside it.
-        most: the most bytes there at once.
-        throughout: values that are there in all iterations, in a fixed order.
-    """
-
-    moved: list[int]
-    most: int
-    throughout: Collection[SSAValue]
-
-
-@dataclass(frozen=True, slots=True)
-class _Touch:
-    """One kernel's use of a value."""
-
-    at: int
-    is_written: bool
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Stay:
-    """A value that may be on the core from a kernel to another, or in all (`returned`)."""
-
-    price: float
-    value: SSAValue
-    kernels: range
-    returned: SSAValue | None = None
-
-
-def kept_on_core(
-    kernels: Sequence[Kernel],
-    leaving: AbstractSet[SSAValue],
-    made_in_memory: AbstractSet[SSAValue],
-    carried: Sequence[tuple[SSAValue, SSAValue]],
-    room: int,
-    size: Callable[[SSAValue], int],
-) -> OnCore:
-    """Return what stays on the core in a block, as far as it saves bytes.
-
-    A value is there from a kernel that reads or writes it to the next that reads it, or, in a loop, in
-    all kernels of all iterations: then the loop reads it once before its first iteration, and what it
-    carries is written once behind its last. Those have their room first that save most for the room
-    and time they take. An inner loop has its room before what is around it.
-
-    Source: XLA's memory space assignment, as programs of libtpu 0.0.52 show it (docs/evidence/plan.md).
-
-    Args:
-        leaving: values that are needed in memory behind the block.
-        made_in_memory: values that are written there and first read from there.
-        carried: of a loop's body each value that an iteration begins with, and what the next has
-            in its place, both the same if it is not changed.
-        room: bytes on the core.
-        size: the bytes that a value takes there.
-    """
-    touches: defaultdict[SSAValue, list[_Touch]] = defaultdict(list)
-    for at, kernel in enumerate(kernels):
-        for value, moved in kernel.written.items():
-            touches[value].append(_Touch(at, True, moved))
-        for value, moved in kernel.read.items():
-            if moved:
-                touches[value].append(_Touch(at, False, moved))
-    stays: list[_Stay] = []
-    for value, touched in touches.items():
-        is_last = len(touched) == 2 and value not in leaving
-        for first, second in pairwise(touched):
-            begins = first.is_written and value in made_in_memory
-            if not (second.is_written or begins):
-                saved = second.size + first.size * (first.is_written and is_last)
-                life = range(first.at, second.at + 1)
-                stays.append(_Stay(size(value) * len(life) / saved, value, life))
-    for value, returned in carried:
-        members = {value, returned} & touches.keys()
-        if members & made_in_memory:
-            continue
-        if saved := sum(touch.size for v in members for touch in touches[v]):
-            price = size(value) * len(kernels) / saved
-            stays.append(_Stay(price, value, range(len(kernels)), returned))
-
-    used = [min(kernel.inside, room) for kernel in kernels]
-    held: defaultdict[SSAValue, set[int]] = defaultdict(set)
-    read_there: set[tuple[SSAValue, int]] = set()
-    throughout: dict[SSAValue, None] = {}
-    for stay in sorted(stays, key=lambda stay: stay.price):
-        value, returned = stay.value, stay.returned
-        if value in throughout:
-            continue
-        # where two stays of a value meet, it is there once
-        there = held[value] if returned is None else held[value] | held[returned]
-        new = [at for at in stay.kernels if at not in there]
-        if any(used[at] + size(value) > room for at in new):
-            continue
-        held[value].update(new)
-        for at in new:
-            used[at] += size(value)
-        if returned is None:
-            read_there.add((value, stay.kernels[-1]))
-        else:
-            throughout |= {value: None, returned: None}
-
-    moved = [0] * len(kernels)
-    for value, touched in touches.items():
-        if value in throughout:
-            continue
-        in_memory = (
-            value in leaving
-            or value in made_in_memory
-            or any(
-                not touch.is_written and (value, touch.at) not in read_there
-                for touch in touched
-            )
-        )
-        for touch in touched:
-            if in_memory if touch.is_written else (value, touch.at) not in read_there:
-                moved[touch.at] += touch.size
-    return OnCore(moved, max(used, default=0), throughout)
 
 
 _MOST_PLACED = 200_000
