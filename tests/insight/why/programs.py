@@ -60,6 +60,17 @@ LARGEST_POSITION = function(
   return %out#1 : tensor<8xi32>""",
 )
 
+RAGGED = function(
+    f"""{given("%x: tensor<8x16xf32>", '[{}, {"a"}]')},
+    {given("%w: tensor<3x16x4xf32>", '[{}, {"a"}, {}]')}, %sizes: tensor<3xi32>""",
+    "tensor<8x4xf32>",
+    """  %out = "chlo.ragged_dot"(%x, %w, %sizes) <{
+      ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1],
+      rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}>
+      : (tensor<8x16xf32>, tensor<3x16x4xf32>, tensor<3xi32>) -> tensor<8x4xf32>
+  return %out : tensor<8x4xf32>""",
+)
+
 MISSING = function(
     given("%x: tensor<8x16xf32>", '[{"a"}, {}]') + ", %w: tensor<16x32xf32>",
     "tensor<8x32xf32>",

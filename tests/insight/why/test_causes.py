@@ -104,6 +104,18 @@ CASES = {
         "from shards alone",
         ('argument 0 (%x) is annotated [{}, {"a"}]',),
     ),
+    "partial sums of a ragged product": Case(
+        programs.RAGGED,
+        "all_reduce",
+        "local",
+        "chlo.ragged_dot",
+        (1,),
+        "a part of every element",
+        (
+            'argument 0 (%x) is annotated [{}, {"a"}]',
+            'argument 1 (%w) is annotated [{}, {"a"}, {}]',
+        ),
+    ),
     "constant that two ops share": Case(
         programs.SHARED_CONSTANT,
         "all_gather",

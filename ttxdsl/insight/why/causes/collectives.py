@@ -484,6 +484,12 @@ class WhyCollectives:
                 f"{place} has no sharding rule: every device computes all of"
                 f" {place.value or place.op} from whole operands"
             )
+        elif isinstance(op, stablehlo.AllReduceOp):
+            summary = "combines what each device computes of its shards"
+            reason = (
+                f"each device computes a part of every element of {place} from its"
+                " shards: stage 11 combines them"
+            )
         else:
             summary = "not computed from shards alone"
             reason = (
