@@ -30,7 +30,7 @@ class Compiler:
         gathers_again_beyond: how much longer than from a reader the way to the end of a block
             may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.order`).
         core_bytes: of memory on the core in which kernels leave values for others
-            (`ttxdsl.analysis.usage.core`).
+            (`ttxdsl.analysis.usage.traffic`).
         receives_in_memory: whether what a collective makes is never there.
         room_on_core: the same for the peak, for values that are there from where they are made to
             their last reader.

@@ -8,7 +8,7 @@ says of buffers, which the peak of memory is of,
 - reductions and elementwise ops that read what a product makes, or what others of them read, are
   one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
   product if that stores no scores;
-- values that stay on the core (`ttxdsl.analysis.usage.core`) are read there;
+- values that stay on the core (`kept_on_core`) are read there;
 - an exchange copies what it sends and receives, where parts are not one behind the other;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
   computes two windows in a kernel, one from either side, and moves what is not cut again for
@@ -19,7 +19,17 @@ Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu/bytes.py`; docs/e
 has the errors).
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
+from collections import defaultdict
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+    Set as AbstractSet,
+)
+from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -33,7 +43,6 @@ from ttxdsl.analysis.usage.buffers.kernels import (
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
-from ttxdsl.analysis.usage.core import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
@@ -58,6 +67,146 @@ _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 
 _STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
 """What makes the values that loops fill a part at a time."""
+
+
+@dataclass(slots=True)
+class Kernel:
+    """The reads and writes of an op, or of several that are one kernel, in one run.
+
+    Attributes:
+        op: the first of them.
+        written: the bytes written of each result.
+        ahead: the numbers of the kernels that it waits for, as bits.
+        inside: bytes on the core that it needs for itself, as a loop does.
+    """
+
+    op: Operation
+    read: dict[SSAValue, int]
+    written: dict[SSAValue, int]
+    ahead: int = 0
+    inside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OnCore:
+    """The values that stay on the core in a block.
+
+    Attributes:
+        moved: the bytes that each kernel moves beside it.
+        most: the most bytes there at once.
+        throughout: values that are there in all iterations, in a fixed order.
+    """
+
+    moved: list[int]
+    most: int
+    throughout: Collection[SSAValue]
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """One kernel's use of a value."""
+
+    at: int
+    is_written: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stay:
+    """A value that may be on the core from a kernel to another, or in all (`returned`)."""
+
+    price: float
+    value: SSAValue
+    kernels: range
+    returned: SSAValue | None = None
+
+
+def kept_on_core(
+    kernels: Sequence[Kernel],
+    leaving: AbstractSet[SSAValue],
+    made_in_memory: AbstractSet[SSAValue],
+    carried: Sequence[tuple[SSAValue, SSAValue]],
+    room: int,
+    size: Callable[[SSAValue], int],
+) -> OnCore:
+    """Return what stays on the core in a block, as far as it saves bytes.
+
+    A value is there from a kernel that reads or writes it to the next that reads it, or, in a loop, in
+    all kernels of all iterations: then the loop reads it once before its first iteration, and what it
+    carries is written once behind its last. Those have their room first that save most for the room
+    and time they take. An inner loop has its room before what is around it.
+
+    Source: XLA's memory space assignment, as programs of libtpu 0.0.52 show it (docs/evidence/plan.md).
+
+    Args:
+        leaving: values that are needed in memory behind the block.
+        made_in_memory: values that are written there and first read from there.
+        carried: of a loop's body each value that an iteration begins with, and what the next has
+            in its place, both the same if it is not changed.
+        room: bytes on the core.
+        size: the bytes that a value takes there.
+    """
+    touches: defaultdict[SSAValue, list[_Touch]] = defaultdict(list)
+    for at, kernel in enumerate(kernels):
+        for value, moved in kernel.written.items():
+            touches[value].append(_Touch(at, True, moved))
+        for value, moved in kernel.read.items():
+            if moved:
+                touches[value].append(_Touch(at, False, moved))
+    stays: list[_Stay] = []
+    for value, touched in touches.items():
+        is_last = len(touched) == 2 and value not in leaving
+        for first, second in pairwise(touched):
+            begins = first.is_written and value in made_in_memory
+            if not (second.is_written or begins):
+                saved = second.size + first.size * (first.is_written and is_last)
+                life = range(first.at, second.at + 1)
+                stays.append(_Stay(size(value) * len(life) / saved, value, life))
+    for value, returned in carried:
+        members = {value, returned} & touches.keys()
+        if members & made_in_memory:
+            continue
+        if saved := sum(touch.size for v in members for touch in touches[v]):
+            price = size(value) * len(kernels) / saved
+            stays.append(_Stay(price, value, range(len(kernels)), returned))
+
+    used = [min(kernel.inside, room) for kernel in kernels]
+    held: defaultdict[SSAValue, set[int]] = defaultdict(set)
+    read_there: set[tuple[SSAValue, int]] = set()
+    throughout: dict[SSAValue, None] = {}
+    for stay in sorted(stays, key=lambda stay: stay.price):
+        value, returned = stay.value, stay.returned
+        if value in throughout:
+            continue
+        # where two stays of a value meet, it is there once
+        there = held[value] if returned is None else held[value] | held[returned]
+        new = [at for at in stay.kernels if at not in there]
+        if any(used[at] + size(value) > room for at in new):
+            continue
+        held[value].update(new)
+        for at in new:
+            used[at] += size(value)
+        if returned is None:
+            read_there.add((value, stay.kernels[-1]))
+        else:
+            throughout |= {value: None, returned: None}
+
+    moved = [0] * len(kernels)
+    for value, touched in touches.items():
+        if value in throughout:
+            continue
+        in_memory = (
+            value in leaving
+            or value in made_in_memory
+            or any(
+                not touch.is_written and (value, touch.at) not in read_there
+                for touch in touched
+            )
+        )
+        for touch in touched:
+            if in_memory if touch.is_written else (value, touch.at) not in read_there:
+                moved[touch.at] += touch.size
+    return OnCore(moved, max(used, default=0), throughout)
 
 
 class HbmTraffic:
