@@ -4,8 +4,14 @@ import pytest
 
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.dialects import stablehlo
 from ttxdsl.loading.program import make_context, parse_program
+from ttxdsl.rules.division import division
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.devices.mesh import Mesh
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
+from ttxdsl.transforms.partition.agreement import agree
+from ttxdsl.transforms.partition.layout import Layout
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 SOLVE = """
@@ -57,17 +63,17 @@ func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"},
 
 
 @pytest.mark.parametrize(
-    ("right", "result", "sent"),
-    [("{}, {'b'}, {}", "{}, {}", 96), ("{}, {}, {}", "{}, {}", 96)],
-    ids=["both split", "the other one is sliced"],
+    "right",
+    ["{}, {'b'}, {}", "{}, {}, {}"],
+    ids=["both split", "one split, one sliced"],
 )
-def test_a_ragged_product_of_parts_is_summed(right: str, result: str, sent: int):
-    """As of any product; its operands are four and three times the bytes of its sums."""
+def test_a_ragged_product_of_parts_is_summed(right: str):
+    """As of any product; its operands are eight and twenty-four times the bytes of its sums."""
     text = f"""
 sdy.mesh @mesh = <["b"=4]>
 func.func @main(%a: tensor<4x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"b"}}]>}},
     %w: tensor<3x32x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{right}]>}},
-    %n: tensor<3xi32>) -> (tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{result}]>}}) {{
+    %n: tensor<3xi32>) -> (tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
   %0 = "chlo.ragged_dot"(%a, %w, %n) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<
       lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
       lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}}>
@@ -75,4 +81,29 @@ func.func @main(%a: tensor<4x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}
   return %0 : tensor<4x4xf32>
 }}""".replace("'", '"')
     assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
-    assert partitioned_bytes(text) == sent
+    assert partitioned_bytes(text) == 96  # all_reduce: twice 3/4 of 64
+
+
+def test_parts_that_nobody_sums_are_gathered():
+    """An op that does not say how its parts join has no partial results."""
+    product = parse_program(
+        """
+func.func @main(%a: tensor<4x32xf32>, %b: tensor<32x4xf32>) -> tensor<4x4xf32> {
+  %0 = stablehlo.dot %a, %b : (tensor<4x32xf32>, tensor<32x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}"""
+    )
+    op = next(op for op in product.walk() if isinstance(op, stablehlo.DotOp))
+    told = division(op)
+    assert told is not None
+    mesh = Mesh((("b", 4),))
+    split = Layout(mesh, (4, 32), ((), (AxisRef("b"),)))
+    layouts = split, Layout.replicated(mesh, (32, 4))
+    results = (Layout.replicated(mesh, (4, 4)),)
+    values = (*op.operands, op.result)
+    for sums, axes in ((True, (AxisRef("b"),)), (False, ())):
+        (left, right), _ = agree(
+            told.rule, layouts, results, told.local, values, mesh, sums=sums
+        )
+        assert left is not None and right is not None
+        assert left.axes[1] == right.axes[0] == axes

@@ -121,7 +121,7 @@ class _Loops:
         self.inside: set[Operation] = set()
         self._members, self._note = members, note
         self._roots: dict[Operation, frozenset[Operation]] = {}
-        """What is stored by the kernels in which an op is computed."""
+        """For an op, the ops whose results are stored by the kernels that compute it."""
         self._made_once: set[Operation] = set()
         self._ways: dict[tuple[Operation, Operation], bool] = {}
         ops = ops_of(block)

@@ -143,7 +143,7 @@ def _combined(block: Block) -> list[list[stablehlo.AllReduceOp]]:
     groups: list[list[stablehlo.AllReduceOp]] = []
     latest: dict[Hashable, list[stablehlo.AllReduceOp]] = {}
     behind: defaultdict[Hashable, set[Operation]] = defaultdict(set)
-    """Of each latest group, its ops and what depends on them."""
+    """For the latest group of a key, its ops and all that depend on them."""
     for op in ops_of(block):
         makers = {value.owner for value in operands_in(op)}
         if isinstance(op, stablehlo.AllReduceOp):

@@ -54,8 +54,8 @@ _PAIR = 2
 """Windows that one kernel computes: of both ways round."""
 
 _WINDOW = 4
-"""What windows move again stays on the core if there is room for so many of it: sums, and the
-windows of both sides."""
+"""Values of a size for which the core needs room, so that windows keep one there: sums, and the windows of
+both sides."""
 
 _COPY = 8
 """Copies for an exchange of at most such a part of the room stay on the core."""
@@ -66,7 +66,7 @@ _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 """Ops that write parts of their first operand in its place."""
 
 _STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
-"""What makes the values that loops fill a part at a time."""
+"""Ops whose results a loop fills a part at a time."""
 
 
 @dataclass(slots=True)
@@ -117,6 +117,7 @@ class _Stay:
 
     price: float
     value: SSAValue
+    bytes: int
     kernels: range
     returned: SSAValue | None = None
 
@@ -154,21 +155,25 @@ def kept_on_core(
             if moved:
                 touches[value].append(_Touch(at, False, moved))
     stays: list[_Stay] = []
+    sizes = {value: size(value) for value in touches}
     for value, touched in touches.items():
+        if sizes[value] > room:
+            continue
         is_last = len(touched) == 2 and value not in leaving
         for first, second in pairwise(touched):
             begins = first.is_written and value in made_in_memory
             if not (second.is_written or begins):
                 saved = second.size + first.size * (first.is_written and is_last)
                 life = range(first.at, second.at + 1)
-                stays.append(_Stay(size(value) * len(life) / saved, value, life))
+                price = sizes[value] * len(life) / saved
+                stays.append(_Stay(price, value, sizes[value], life))
     for value, returned in carried:
         members = {value, returned} & touches.keys()
-        if members & made_in_memory:
+        if members & made_in_memory or (taken := size(value)) > room:
             continue
         if saved := sum(touch.size for v in members for touch in touches[v]):
-            price = size(value) * len(kernels) / saved
-            stays.append(_Stay(price, value, range(len(kernels)), returned))
+            price, life = taken * len(kernels) / saved, range(len(kernels))
+            stays.append(_Stay(price, value, taken, life, returned))
 
     used = [min(kernel.inside, room) for kernel in kernels]
     held: defaultdict[SSAValue, set[int]] = defaultdict(set)
@@ -181,11 +186,12 @@ def kept_on_core(
         # where two stays of a value meet, it is there once
         there = held[value] if returned is None else held[value] | held[returned]
         new = [at for at in stay.kernels if at not in there]
-        if any(used[at] + size(value) > room for at in new):
+        most = room - stay.bytes
+        if any(used[at] > most for at in new):
             continue
         held[value].update(new)
         for at in new:
-            used[at] += size(value)
+            used[at] += stay.bytes
         if returned is None:
             read_there.add((value, stay.kernels[-1]))
         else:

@@ -43,18 +43,22 @@ def agree(
     local: Collection[int],
     values: Sequence[SSAValue],
     mesh: Mesh,
+    *,
+    sums: bool = False,
 ) -> tuple[Layouts, Layouts]:
     """Return how operands and results lie so that all that have a factor split it alike.
 
     Args:
         local: the factors that devices can share out.
         values: operands, then results: what is moved.
+        sums: whether results that are partial, as reductions are split, are summed.
     """
     layouts = (*operands, *results)
     result_factors = {
         factor for mapping in rule.results for dim in mapping for factor in dim
     }
-    candidates = _candidates(rule, layouts, local, mesh)
+    may_split = result_factors.union(rule.reduction if sums else ())
+    candidates = _candidates(rule, layouts, may_split.intersection(local), mesh)
     best: tuple[tuple[ReshardPrice, ReshardPrice, int], Layouts] | None = None
     for chosen in islice(_choices(candidates, mesh), _MOST_CHOICES):
         wanted = _layouts(rule, layouts, chosen, mesh)

@@ -147,6 +147,8 @@ def _plan(
     results: Sequence[Layout | None],
     local: frozenset[int],
     reduced: tuple[int, ...] = (),
+    *,
+    sums: bool,
 ) -> Plan:
     """Decide how each operand and result of an op lies while it is computed.
 
@@ -156,10 +158,10 @@ def _plan(
         CompileError: if a local factor is split differently in two places.
     """
     known_by: tuple[object, ...] = (division, *operands, *results)
-    key = (local, reduced, *map(id, known_by))
+    key = (local, reduced, sums, *map(id, known_by))
     known = ctx.plans.get(key)
     if known is None:
-        plan = _find_plan(op, division.rule, operands, results, local)
+        plan = _find_plan(op, division.rule, operands, results, local, sums=sums)
         reductions = {*division.rule.reduction, *reduced}
         complete = _complete_axes(division.rule, operands, plan, reductions)
         plan = plan._replace(complete=complete)
@@ -173,6 +175,8 @@ def _find_plan(
     operands: Sequence[Layout | None],
     results: Sequence[Layout | None],
     local: frozenset[int],
+    *,
+    sums: bool,
 ) -> Plan:
     """See `_plan`; the op is for error messages."""
     mesh = _common_mesh(op, (*operands, *results))
@@ -181,7 +185,7 @@ def _find_plan(
     if not is_kept_consistent(op):
         values = (*op.operands, *op.results)
         operands, results = agree(
-            rule, tuple(operands), tuple(results), local, values, mesh
+            rule, tuple(operands), tuple(results), local, values, mesh, sums=sums
         )
     layouts = (*operands, *results)
     parts_of = [
@@ -382,15 +386,17 @@ def localize_by_factors(
     operands = ctx.operands(op) if operands is None else operands
     wanted = [ctx.target(result) for result in op.results]
     layouts = [operand.layout for operand in operands]
-    decided = _plan(ctx, op, division, layouts, planned or wanted, local, reduced)
+    sums = combine is not None
+    decided = _plan(
+        ctx, op, division, layouts, planned or wanted, local, reduced, sums=sums
+    )
     if planned and lists_overlap(decided.partial, _sliced_after(planned, wanted)):
         # not partial along axes that the result is sliced by: nothing is left to sum
         result_factors = {
             f for mapping in division.rule.results for dim in mapping for f in dim
         }
-        decided = _plan(
-            ctx, op, division, layouts, planned, local & result_factors, reduced
-        )
+        local &= result_factors
+        decided = _plan(ctx, op, division, layouts, planned, local, reduced, sums=sums)
     gathered = [
         operand if operand.layout is layout else _to_layout(ctx, operand, layout)
         for operand, layout in zip(operands, decided.operands, strict=True)

@@ -6,11 +6,7 @@ Plain data and arithmetic on it; what a program's ops make and end is found in
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import (
-    Collection,
-    Iterable,
-    Sequence,
-)
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -53,6 +53,7 @@ _MOVED = (
     stablehlo.AllReduceOp,
     stablehlo.ReduceScatterOp,
 )
+"""Ops that lead from a product to its sum as weights are stored."""
 
 _ASKING = (
     stablehlo.ConvolutionOp,
