@@ -58,16 +58,20 @@ PYTHON_CALLBACKS = (
 _DISPATCHES = frozenset({Target.DISPATCH, Target.COMBINE})
 """Calls of tt-mlir's that send tokens to the devices of their experts."""
 
-LOCAL_TARGETS: set[str] = {
-    *ROUTINE_OF,
-    *(set(Target) - _DISPATCHES),
-    *PYTHON_CALLBACKS,
-    # annotations, placements and memory
+_ANNOTATIONS = {
     *("AllocateBuffer", "InspectSharding", "LayoutConstraint", "MoveToDevice"),
     *("MoveToHost", "Sharding", "annotate_device_placement", "shape_assertion"),
     *("SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding"),
     *("tt.mark_argument", "tt.sharding_constraint", "tt.weight_dtype_override"),
     *("sdy_testonly", "xla.debug.Log", "xla.megascale.provide_metadata"),
+}
+"""Targets that say something about a value or place it, and compute nothing."""
+
+LOCAL_TARGETS: set[str] = {
+    *ROUTINE_OF,
+    *(set(Target) - _DISPATCHES),
+    *PYTHON_CALLBACKS,
+    *_ANNOTATIONS,
     # of whole values, or of what a device has of them
     *("ApproxTopK", "PartialReduce", "TopK", "__gpu$TopK", "mhlo.erf", "mhlo.topk"),
     *("Cholesky", "CompactWyHelper", "QrDecompositionBlock"),
@@ -106,6 +110,12 @@ def communication_of(call: CustomCallOp) -> Communication:
         sends = _KERNELS_OF_PALLAS[target](call.backend_config)
         return Communication.UNPRICED if sends else Communication.NONE
     return Communication.UNKNOWN
+
+
+def computes_unknown(call: CustomCallOp) -> bool:
+    """Whether a call may compute something, and nothing here says how much."""
+    target = call.call_target_name.data
+    return target not in _ANNOTATIONS and target not in {*Target, RAGGED_ALL_TO_ALL}
 
 
 def _is_ragged(call: CustomCallOp) -> bool:

@@ -31,6 +31,7 @@ from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.calls.custom import computes_unknown
 from ttxdsl.dialects.calls.kernels import (
     is_kernel,
     is_product,
@@ -343,18 +344,13 @@ def plan_step(
             f" how often {'they turn' if count > 1 else 'it turns'}:"
             f" {'once' if turns == 1 else f'{turns} times'} here (--trip-count N)"
         )
-    kernels = Counter(
-        kernel_name(op)
-        for op in all_ops(module)
-        if isinstance(op, stablehlo.CustomCallOp)
-        and is_kernel(op)
-        and kernel_flops(op) is None
-    )
-    if kernels:
-        names = ", ".join(sorted(kernels))
+    calls = [op for op in all_ops(module) if isinstance(op, stablehlo.CustomCallOp)]
+    unknown = [name for call in calls if (name := _of_unknown_work(call)) is not None]
+    if unknown:
+        names = ", ".join(sorted(set(unknown)))
         assumptions.append(
-            f"{kernels.total()} calls of kernels do not say their work, which counts as"
-            f" none; they take no memory but operands and results: {names}"
+            f"{len(unknown)} {'calls' if len(unknown) > 1 else 'call'} of which nothing says the"
+            f" work and the memory: no work here, and operands and results alone: {names}"
         )
     return StepPlan(
         *(
@@ -377,6 +373,13 @@ def plan_step(
             if (frame := source_frame(op.location)) and frame.function
         },
     )
+
+
+def _of_unknown_work(call: stablehlo.CustomCallOp) -> str | None:
+    """Return the name of a call if nothing says what it computes; None if something does."""
+    if is_kernel(call):
+        return kernel_name(call) if kernel_flops(call) is None else None
+    return call.call_target_name.data if computes_unknown(call) else None
 
 
 def _longest(
