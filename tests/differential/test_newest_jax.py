@@ -58,8 +58,7 @@ def test_some_programs(newest_python: str, newest: Oracle):
 
 
 NOT_RUN = {
-    "approx_max_k", "debug_callbacks", "ffi", "ffi_alias", "ffi_old", "psum_groups",
-    "pure_callback",
+    "debug_callbacks", "ffi", "ffi_alias", "ffi_old", "psum_groups", "pure_callback",
 }  # fmt: skip
 """Programs of the corpus that nobody here can run, whichever JAX wrote them."""
 
