@@ -78,6 +78,7 @@ class Kernel:
         written: the bytes written of each result.
         ahead: the numbers of the kernels that it waits for, as bits.
         inside: bytes on the core that it needs for itself, as a loop does.
+        held: what it reads and writes that is among those.
     """
 
     op: Operation
@@ -85,6 +86,7 @@ class Kernel:
     written: dict[SSAValue, int]
     ahead: int = 0
     inside: int = 0
+    held: Collection[SSAValue] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,11 @@ def kept_on_core(
             continue
         # where two stays of a value meet, it is there once
         there = held[value] if returned is None else held[value] | held[returned]
-        new = [at for at in stay.kernels if at not in there]
+        new = [
+            at
+            for at in stay.kernels
+            if at not in there and value not in kernels[at].held
+        ]
         most = room - stay.bytes
         if any(used[at] > most for at in new):
             continue
@@ -292,7 +298,9 @@ class HbmTraffic:
             read |= self._read([operand])
             if not keeps_operand(op, index):
                 written[result] = self.size(result)
-        return Kernel(op, read, written, inside=there.most)
+        return Kernel(
+            op, read, written, inside=there.most, held={*read, *written}
+        )
 
     def _copied(self, op: stablehlo.AllToAllOp) -> int:
         """Return the bytes that an exchange moves to have its parts one behind the other."""
