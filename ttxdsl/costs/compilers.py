@@ -31,7 +31,7 @@ class Compiler:
             may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.order`).
         core_bytes: of memory on the core in which kernels leave values for others
             (`ttxdsl.analysis.usage.traffic`).
-        receives_in_memory: whether what a collective makes is never there.
+        makes_in_memory: whether what a collective makes is never there.
         room_on_core: the same for the peak, for values that are there from where they are made to
             their last reader.
         calls_libraries: whether products are calls of libraries, which want operands in an order of
@@ -70,7 +70,7 @@ class Compiler:
     places_in_order: bool = False
     gathers_again_beyond: int | None = None
     core_bytes: int = 0
-    receives_in_memory: bool = False
+    makes_in_memory: bool = False
     room_on_core: int = 0
     calls_libraries: bool = False
     stores_probabilities: bool = True
@@ -152,8 +152,8 @@ TPU_MEGACORE = replace(
     TPU,
     stores_shared=16,
     sequences_beside_sum=1 << 30,
-    core_bytes=8 << 20,
-    receives_in_memory=True,
+    core_bytes=24 << 20,
+    makes_in_memory=True,
     room_on_core=40 << 20,
     read_while_sent=42,
     read_among_few=70,
@@ -176,7 +176,7 @@ bytes: the scores' gradients of Gemma 2 27B are made in both products.
 """
 
 TPU_V4 = replace(
-    TPU_MEGACORE, core_bytes=96 << 20, receives_in_memory=False, room_on_core=0
+    TPU_MEGACORE, core_bytes=96 << 20, makes_in_memory=False, room_on_core=0
 )
 """libtpu for v4, whose values are in a memory of 128 MiB beside the core (CMEM) in seven of seven
 dumps; the peaks of these are the same with none there."""
@@ -184,7 +184,7 @@ dumps; the peaks of these are the same with none there."""
 TPU_V6E = replace(
     TPU_MEGACORE,
     core_bytes=80 << 20,
-    receives_in_memory=False,
+    makes_in_memory=False,
     room_on_core=80 << 20,
     stores_probabilities=False,
     sequences_beside_sum=1,

@@ -28,7 +28,7 @@ from collections.abc import (
     Sequence,
     Set as AbstractSet,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
@@ -40,12 +40,13 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     is_row_wise,
     scratch_types,
     softmax_product,
+    uses_through_moves,
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.kernels import PRODUCTS
+from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel, is_product
 from ttxdsl.dialects.traits import Collective, Elementwise
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of, tensor_bytes, tiled_bytes
 from ttxdsl.ir.traversal import all_ops
@@ -53,9 +54,8 @@ from ttxdsl.ir.traversal import all_ops
 _PAIR = 2
 """Windows that one kernel computes: of both ways round."""
 
-_WINDOW = 4
-"""Values of a size for which the core needs room, so that windows keep one there: sums, and the windows of
-both sides."""
+_WINDOW = 3
+"""What is not cut into windows has such a part of the room beside them."""
 
 _COPY = 8
 """Copies for an exchange of at most such a part of the room stay on the core."""
@@ -77,6 +77,7 @@ class Kernel:
         op: the first of them.
         written: the bytes written of each result.
         ahead: the numbers of the kernels that it waits for, as bits.
+        again: the bytes that it moves further of what it reads and writes if that is not on the core.
         inside: bytes on the core that it needs for itself, as a loop does.
         held: what it reads and writes that is among those.
     """
@@ -85,6 +86,7 @@ class Kernel:
     read: dict[SSAValue, int]
     written: dict[SSAValue, int]
     ahead: int = 0
+    again: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     inside: int = 0
     held: Collection[SSAValue] = ()
 
@@ -106,11 +108,12 @@ class OnCore:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """One kernel's use of a value."""
+    """One kernel's use of a value, `again` if that is not on the core."""
 
     at: int
     is_written: bool
     size: int
+    again: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +155,12 @@ def kept_on_core(
     touches: defaultdict[SSAValue, list[_Touch]] = defaultdict(list)
     for at, kernel in enumerate(kernels):
         for value, moved in kernel.written.items():
-            touches[value].append(_Touch(at, True, moved))
+            again = kernel.again.get(value, 0)
+            touches[value].append(_Touch(at, True, moved, again))
         for value, moved in kernel.read.items():
             if moved:
-                touches[value].append(_Touch(at, False, moved))
+                again = kernel.again.get(value, 0)
+                touches[value].append(_Touch(at, False, moved, again))
     stays: list[_Stay] = []
     sizes = {value: size(value) for value in touches}
     for value, touched in touches.items():
@@ -166,8 +171,14 @@ def kept_on_core(
             begins = first.is_written and value in made_in_memory
             if not (second.is_written or begins):
                 saved = second.size + first.size * (first.is_written and is_last)
+                saved += first.again + second.again
                 life = range(first.at, second.at + 1)
                 price = sizes[value] * len(life) / saved
+                stays.append(_Stay(price, value, sizes[value], life))
+        for touch in touched:
+            if touch.again and not (touch.is_written and value in made_in_memory):
+                life = range(touch.at, touch.at + 1)
+                price = sizes[value] / touch.again
                 stays.append(_Stay(price, value, sizes[value], life))
     for value, returned in carried:
         members = {value, returned} & touches.keys()
@@ -199,7 +210,8 @@ def kept_on_core(
         for at in new:
             used[at] += stay.bytes
         if returned is None:
-            read_there.add((value, stay.kernels[-1]))
+            if len(stay.kernels) > 1:
+                read_there.add((value, stay.kernels[-1]))
         else:
             throughout |= {value: None, returned: None}
 
@@ -218,6 +230,8 @@ def kept_on_core(
         for touch in touched:
             if in_memory if touch.is_written else (value, touch.at) not in read_there:
                 moved[touch.at] += touch.size
+            if touch.at not in held[value]:
+                moved[touch.at] += touch.again
     return OnCore(moved, max(used, default=0), throughout)
 
 
@@ -262,18 +276,16 @@ class HbmTraffic:
                     kernels.all.append(Kernel(op, {}, {}, inside=self._room))
         carried = _carried(block, kernels.all)
         kernels.drop_inner(leaving)
-        sent = set[SSAValue]()
-        if self.fusion.compiler.receives_in_memory:
-            sent = {v for k in kernels.all if _is_collective(k.op) for v in k.written}
+        in_memory = set[SSAValue]()
+        if self.fusion.compiler.makes_in_memory:
+            in_memory = {v for k in kernels.all if _is_split(k) for v in k.written}
         there = kept_on_core(
-            kernels.all, leaving, sent, carried, self._room, self._space
+            kernels.all, leaving, in_memory, carried, self._room, self._space
         )
         self._on_core[block] = there
         for kernel, size in zip(kernels.all, there.moved, strict=True):
-            if isinstance(kernel.op, stablehlo.AllToAllOp):
+            if _is_collective(kernel.op):
                 size = self._copied(kernel.op)
-            elif _is_collective(kernel.op):
-                continue
             self._bytes[kernel.op] = size
         return there
 
@@ -302,13 +314,35 @@ class HbmTraffic:
             op, read, written, inside=there.most, held={*read, *written}
         )
 
-    def _copied(self, op: stablehlo.AllToAllOp) -> int:
-        """Return the bytes that an exchange moves to have its parts one behind the other."""
-        copies = [
-            tensor_bytes(kind.get_shape(), kind.element_type)
-            for kind in scratch_types(op)
-        ]
+    def _copied(self, op: Operation) -> int:
+        """Return the bytes that a collective moves to have its parts one behind the other.
+
+        An all_gather gives them so if they are no whole tiles, and a kernel reads rows.
+        """
+        match op:
+            case stablehlo.AllToAllOp():
+                copies = [
+                    tensor_bytes(kind.get_shape(), kind.element_type)
+                    for kind in scratch_types(op)
+                ]
+            case stablehlo.AllGatherOp():
+                dim = op.all_gather_dim.value.data
+                copies = [
+                    self.size(result)
+                    for part, result in zip(op.operands, op.results, strict=True)
+                    if prod(shape_of(result)[:dim]) > 1
+                    and not self._is_in_tiles(part, dim)
+                    and any(_reads_rows(*use) for use in uses_through_moves(result))
+                ]
+            case _:
+                return 0
         return 2 * sum(size for size in copies if _COPY * size > self._room)
+
+    def _is_in_tiles(self, value: SSAValue, dim: int) -> bool:
+        """Whether whole tiles lie along a dimension of a value, or it has no part in them."""
+        tile, shape = self.fusion.compiler.tile or (), shape_of(value)
+        behind = len(shape) - 1 - dim
+        return behind >= len(tile) or not shape[dim] % tile[-1 - behind]
 
     def size(self, value: SSAValue) -> int:
         """Return the bytes of a value as it is stored."""
@@ -460,19 +494,17 @@ class HbmTraffic:
                 read[value] = 0
         if isinstance(op, PRODUCTS) and self.fusion.is_streamed(op):
             written = {}
+        kernel = Kernel(op, read, written)
         if isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp):
-            self._repeat(op, read, written)
-        return Kernel(op, read, written)
+            self._repeat(op, kernel)
+        return kernel
 
     def _repeat(
-        self,
-        op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp,
-        read: dict[SSAValue, int],
-        written: dict[SSAValue, int],
+        self, op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, kernel: Kernel
     ) -> None:
         """Count what a product in windows moves again for each pair of them."""
-        windows = self.fusion.windows(op)
-        if windows == 1:
+        pairs = self.fusion.windows(op) // _PAIR
+        if not pairs:
             return
         if self.fusion.is_scattered(op):
             whole = 1 - _operand_with(op, _scattered_dim(op))
@@ -481,13 +513,17 @@ class HbmTraffic:
             at = 0 if gathered[0] is not None else 1
             if _is_summed(op, at, gathered[at]):
                 # each pair is added to the sum, and of two pairs the first is stored
-                if _WINDOW * self.size(op.result) > self._room:
-                    written[op.result] = windows * self.size(op.result)
+                size = self.size(op.result)
+                if self.fusion.compiler.makes_in_memory or size > self._room:
+                    kernel.written[op.result] = pairs * _PAIR * size
+                else:
+                    kernel.again[op.result] = (pairs - 1) * size
+                    kernel.inside = size
                 return
             whole = 1 - at
+        kernel.inside = self._room - int(self._room / _WINDOW)
         for value in self._read([op.operands[whole]]):
-            if _WINDOW * read[value] > self._room:
-                read[value] *= windows // _PAIR
+            kernel.again[value] = (pairs - 1) * kernel.read[value]
 
 
 class _Kernels:
@@ -515,6 +551,8 @@ class _Kernels:
                 size = 0 if self._maker.get(value) == number else size
                 joined.read[value] = max(size, joined.read.get(value, 0))
             joined.written |= kernel.written
+            joined.again |= kernel.again
+            joined.inside = max(joined.inside, kernel.inside)
         for value in kernel.written:
             self._maker[value] = number
         if may_join:
@@ -599,6 +637,22 @@ def _is_outside(value: SSAValue, block: Block) -> bool:
 
 def _is_collective(op: Operation) -> bool:
     return op.get_trait(Collective) is not None
+
+
+def _reads_rows(op: Operation, index: int) -> bool:
+    """Whether an op reads an operand row by row, in the order of its dimensions."""
+    return is_kernel(op) or (isinstance(op, stablehlo.GatherOp) and not index)
+
+
+def _is_split(kernel: Kernel) -> bool:
+    """Whether two cores that work as one share a kernel, or devices do."""
+    op, inside = kernel.op, (v.owner for v, size in kernel.read.items() if not size)
+    return (
+        _is_collective(op)
+        or isinstance(op, stablehlo.SortOp)
+        or is_product(op)
+        or any(isinstance(owner, PRODUCTS) for owner in inside)
+    )
 
 
 def _is_summed(
