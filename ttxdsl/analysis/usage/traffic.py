@@ -54,8 +54,11 @@ from ttxdsl.ir.traversal import all_ops
 _PAIR = 2
 """Windows that one kernel computes: of both ways round."""
 
-_WINDOW = 3
-"""What is not cut into windows has such a part of the room beside them."""
+_IN_FLIGHT = 4
+"""Pairs of windows that are on the core: of two kernels what they work on, and what is on its way."""
+
+_WINDOW = 2.7
+"""What is not cut into windows stays there for all of them if it is at most such a part of the room."""
 
 _COPY = 8
 """Copies for an exchange of at most such a part of the room stay on the core."""
@@ -507,7 +510,7 @@ class HbmTraffic:
         if not pairs:
             return
         if self.fusion.is_scattered(op):
-            whole = 1 - _operand_with(op, _scattered_dim(op))
+            whole, cut = 1 - _operand_with(op, _scattered_dim(op)), op.results[0]
         else:
             gathered = [_gathered_dim(operand) for operand in op.operands]
             at = 0 if gathered[0] is not None else 1
@@ -520,10 +523,14 @@ class HbmTraffic:
                     kernel.again[op.result] = (pairs - 1) * size
                     kernel.inside = size
                 return
-            whole = 1 - at
+            whole, cut = 1 - at, op.operands[at]
         kernel.inside = self._room - int(self._room / _WINDOW)
+        beside = self._room - _IN_FLIGHT * self.size(cut) // pairs
         for value in self._read([op.operands[whole]]):
-            kernel.again[value] = (pairs - 1) * kernel.read[value]
+            size = kernel.read[value]
+            # what has room is read once for two pairs, which are an iteration
+            times = pairs if size > beside else max(1, pairs // _PAIR)
+            kernel.again[value] = (times - 1) * size
 
 
 class _Kernels:
