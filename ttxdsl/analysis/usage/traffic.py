@@ -37,6 +37,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
+    UNROLLED,
     is_row_wise,
     scratch_types,
     softmax_product,
@@ -54,6 +55,8 @@ from ttxdsl.ir.traversal import all_ops
 _PAIR = 2
 """Windows that one kernel computes: of both ways round."""
 
+X = 2
+Y = 4
 _IN_FLIGHT = 4
 """Pairs of windows that are on the core: of two kernels what they work on, and what is on its way."""
 
@@ -511,6 +514,12 @@ class HbmTraffic:
             return
         if self.fusion.is_scattered(op):
             whole, cut = 1 - _operand_with(op, _scattered_dim(op)), op.results[0]
+            size = self.size(cut)
+            if self.fusion.compiler.makes_in_memory or (
+                _WINDOW * size // pairs > self._room
+            ):
+                # each pair is stored, and added to what comes from both sides
+                kernel.written[cut] = Y * size
         else:
             gathered = [_gathered_dim(operand) for operand in op.operands]
             at = 0 if gathered[0] is not None else 1
@@ -524,6 +533,13 @@ class HbmTraffic:
                     kernel.inside = size
                 return
             whole, cut = 1 - at, op.operands[at]
+            if isinstance(op, stablehlo.ConvolutionOp):
+                pass
+            elif pairs * _PAIR <= UNROLLED:
+                # zeros, into which parts of what two kernels give are copied
+                kernel.again[op.result] = 3 * self.size(op.result)
+            elif self.fusion.compiler.makes_in_memory:
+                kernel.again[op.result] = X * self.size(op.result)
         kernel.inside = self._room - int(self._room / _WINDOW)
         beside = self._room - _IN_FLIGHT * self.size(cut) // pairs
         for value in self._read([op.operands[whole]]):
