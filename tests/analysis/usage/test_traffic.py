@@ -320,6 +320,11 @@ def test_what_a_loop_keeps_takes_its_room_once():
     stablehlo.return %s : tensor<f32>
   }) : (TYPE) -> TYPE""",
         "stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (TYPE, TYPE) -> TYPE",
+        """"stablehlo.sort"(%x) <{dimension = 1 : i64}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.compare LT, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %s : tensor<i1>
+  }) : (TYPE) -> TYPE""",
     ),
 )
 def test_on_v5p_products_and_collectives_make_values_in_memory(made: str):

@@ -75,6 +75,9 @@ _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 """Ops that write parts of their first operand in its place."""
 
+_ROWS = (stablehlo.GatherOp, stablehlo.ScatterOp, stablehlo.SortOp)
+"""Ops that move rows."""
+
 _STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
 """Ops whose results a loop fills a part at a time."""
 
@@ -666,11 +669,11 @@ def _reads_rows(op: Operation, index: int) -> bool:
 
 
 def _is_shared(kernel: Kernel) -> bool:
-    """Whether two cores that work as one share a kernel, or devices do."""
+    """Whether cores that work as one share a kernel, or devices do."""
     op, inside = kernel.op, (v.owner for v, size in kernel.read.items() if not size)
     return (
         _is_collective(op)
-        or isinstance(op, stablehlo.SortOp)
+        or isinstance(op, _ROWS)
         or is_product(op)
         or any(isinstance(owner, PRODUCTS) for owner in inside)
     )
