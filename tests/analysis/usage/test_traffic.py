@@ -250,6 +250,21 @@ def test_what_is_not_cut_into_windows_is_moved_again_unless_it_has_room(
     assert gathered_product(1024, dim, compiler) == values * size
 
 
+def test_windows_of_integers_are_added_as_they_are_converted():
+    whole, part = "tensor<1024x1024xi8>", "tensor<256x1024xi8>"
+    body = f"""
+  %0 = "stablehlo.all_gather"(%w) <{{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : ({part}) -> {whole}
+  %1 = stablehlo.dot_general %x, %0, {ROWS} : ({whole}, {whole}) -> tensor<1024x1024xi32>
+  %2 = stablehlo.convert %1 : (tensor<1024x1024xi32>) -> tensor<1024x1024xbf16>
+  return %2 : tensor<1024x1024xbf16>"""
+    compiler = replace(with_room(0), flops_while_sent=0)
+    counted = moved(
+        body, "tensor<1024x1024xbf16>", f"%x: {whole}, %w: {part}", compiler
+    )
+    # i8 twice, the sum four times in bf16, which the convert reads as it was made, and its result
+    assert counted == 1024 * 1024 * (2 + 4 * 2 + 4 + 2)
+
+
 @pytest.mark.parametrize(
     ("devices", "room", "result"), ((4, 0, 2), (8, 0, 4), (4, 2, 0))
 )

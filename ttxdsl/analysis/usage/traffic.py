@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
@@ -74,9 +74,6 @@ _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 """Ops that write parts of their first operand in its place."""
-
-_ROWS = (stablehlo.GatherOp, stablehlo.ScatterOp, stablehlo.SortOp)
-"""Ops that move rows."""
 
 _STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
 """Ops whose results a loop fills a part at a time."""
@@ -360,6 +357,13 @@ class HbmTraffic:
         """Return the bytes of a value as it is stored."""
         return self._part(value, value) if is_tensor(value) else 0
 
+    def _converted(self, value: SSAValue) -> int:
+        """Return the bytes of a product's result, of integers as its reader converts them."""
+        user = value.get_user_of_unique_use()
+        if isinstance(element_of(value), IntegerType):
+            value = user.result if isinstance(user, stablehlo.ConvertOp) else value
+        return self.size(value)
+
     def _space(self, value: SSAValue) -> int:
         """Return the bytes that a value takes on the core."""
         tile, element = self.fusion.compiler.tile, element_of(value)
@@ -519,7 +523,7 @@ class HbmTraffic:
         pairs, result, in_memory = windows // _PAIR, op.results[0], self._is_split
         if not pairs:
             return
-        own = self.size(result)
+        own = self._converted(result)
         if self.fusion.is_scattered(op):
             whole, cut = 1 - operand_with(op, scattered_dim(op)), result
             if in_memory or _WINDOW * own // pairs > self._room:
@@ -664,7 +668,7 @@ def _is_collective(op: Operation) -> bool:
 
 
 def _reads_rows(op: Operation, index: int) -> bool:
-    """Whether an op reads an operand row by row, in the order of its dimensions."""
+    """Whether an op reads an operand row by row."""
     return is_kernel(op) or (isinstance(op, stablehlo.GatherOp) and not index)
 
 
@@ -673,7 +677,7 @@ def _is_shared(kernel: Kernel) -> bool:
     op, inside = kernel.op, (v.owner for v, size in kernel.read.items() if not size)
     return (
         _is_collective(op)
-        or isinstance(op, _ROWS)
+        or isinstance(op, stablehlo.GatherOp | stablehlo.ScatterOp | stablehlo.SortOp)
         or is_product(op)
         or any(isinstance(owner, PRODUCTS) for owner in inside)
     )
