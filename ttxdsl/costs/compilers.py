@@ -29,11 +29,11 @@ class Compiler:
             leaves gaps; otherwise the largest get theirs first, which leaves hardly any.
         gathers_again_beyond: how much longer than from a reader the way to the end of a block
             may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.order`).
-        core_bytes: of memory on the core in which kernels leave values for others
-            (`ttxdsl.analysis.usage.traffic`).
-        receives_in_memory: whether what a collective makes is never there.
-        room_on_core: the same for the peak, for values that are there from where they are made to
-            their last reader.
+        core_bytes: of memory on the core in which kernels leave values for others: bytes that are not
+            moved (`ttxdsl.analysis.usage.traffic`), and no part of the peak if they are there from
+            where they are made to their last reader.
+        makes_in_memory: whether what products, kernels written by hand, gathers, scatters, sorts and
+            collectives make is never there.
         calls_libraries: whether products are calls of libraries, which want operands in an order of
             theirs, and kernels start as soon as they can (`ttxdsl.analysis.libraries`).
         stores_probabilities: whether a softmax's result is stored for several products.
@@ -70,8 +70,7 @@ class Compiler:
     places_in_order: bool = False
     gathers_again_beyond: int | None = None
     core_bytes: int = 0
-    receives_in_memory: bool = False
-    room_on_core: int = 0
+    makes_in_memory: bool = False
     calls_libraries: bool = False
     stores_probabilities: bool = True
     sequences_beside_sum: int = 0
@@ -128,7 +127,6 @@ TPU = Compiler(
     places_in_order=True,
     gathers_again_beyond=_FAR,
     core_bytes=96 << 20,
-    room_on_core=96 << 20,
     longest_made_row=1024,
     read_while_sent=65,
     flops_while_sent=4224,
@@ -141,20 +139,16 @@ TPU = Compiler(
 among 8, 16 and 32 chips, in bf16 and f32, gathered and scattered: 4,096 and 4,352 on v5e and v5p,
 9,728 and 9,984 on v6e.
 
-libtpu has 112 MiB of the core for values on v5e, up to 96 on v6e, 48 on v5p and none on v4 (31 dumps of
-drawn steps); copies ahead of kernels take a part. Of none, a half, two thirds and all of it, `room_on_core`
-has the least error on 53 steps. The bytes of 133 programs are nearest with as much on v5e and v6e, and
-with 8 MiB on v5p, whose peaks of small steps are not. There no result of a collective is on the core (of
-585 of less than 8 MiB; elsewhere 85% and more are).
+libtpu has 112 MiB of the core for values on v5e, up to 96 on v6e and 48 on v5p (31 dumps of drawn
+steps); copies ahead of kernels take a part. Bytes and peaks have the least error with 96, 80 and 24.
 """
 
 TPU_MEGACORE = replace(
     TPU,
     stores_shared=16,
     sequences_beside_sum=1 << 30,
-    core_bytes=8 << 20,
-    receives_in_memory=True,
-    room_on_core=40 << 20,
+    core_bytes=24 << 20,
+    makes_in_memory=True,
     read_while_sent=42,
     read_among_few=70,
     sums_beside_products=False,
@@ -163,6 +157,10 @@ TPU_MEGACORE = replace(
     four_in_rows=True,
 )
 """libtpu for v5p and, but for its core, v4, whose chips are two cores that work as one.
+
+Each core computes half of a product, and what they make is in memory: in 72 programs none of 6,724
+results of products, 1,342 of gathers and scatters and 529 of kernels and sorts is on the core, and 15% of
+collectives' are; of what elementwise ops and reductions make, 40% is.
 
 `jax.make_mesh` has 2x2x1 of them row by row (of v5e and v6e around the ring), and libtpu 0.0.52 then
 makes no windows of a product of any size: its collective is one op.
@@ -175,17 +173,14 @@ Products of f32 take their operands as bf16, so that stored ones would be read a
 bytes: the scores' gradients of Gemma 2 27B are made in both products.
 """
 
-TPU_V4 = replace(
-    TPU_MEGACORE, core_bytes=96 << 20, receives_in_memory=False, room_on_core=0
-)
+TPU_V4 = replace(TPU_MEGACORE, core_bytes=96 << 20, makes_in_memory=False)
 """libtpu for v4, whose values are in a memory of 128 MiB beside the core (CMEM) in seven of seven
-dumps; the peaks of these are the same with none there."""
+dumps."""
 
 TPU_V6E = replace(
     TPU_MEGACORE,
     core_bytes=80 << 20,
-    receives_in_memory=False,
-    room_on_core=80 << 20,
+    makes_in_memory=False,
     stores_probabilities=False,
     sequences_beside_sum=1,
     longest_made_row=4096,

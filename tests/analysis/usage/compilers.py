@@ -5,6 +5,6 @@ from dataclasses import replace
 from ttxdsl.costs import compilers
 
 TPU, TPU_MEGACORE, TPU_V6E = (
-    replace(compiler, room_on_core=0)
+    replace(compiler, core_bytes=0)
     for compiler in (compilers.TPU, compilers.TPU_MEGACORE, compilers.TPU_V6E)
 )

@@ -177,7 +177,7 @@ def test_random_bits_by_parts():
 
 
 def test_variants_are_made():
-    plan = ttxdsl.load(STEP).plan("v4")  # a core keeps more of another size's values
+    plan = ttxdsl.load(STEP).plan("h100")  # a core keeps more of another size's values
     changes = {variant.change: variant for variant in plan.variants}
     assert {"half the batch", "twice the batch"} <= set(changes)
     half, twice = changes["half the batch"], changes["twice the batch"]

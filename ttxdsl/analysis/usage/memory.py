@@ -243,7 +243,7 @@ class _Counter:
         self.converts = compiler.converts_before_loops
         self.layouts = Layouts(module, fusion and fusion.windows, compiler.updates_rows)
         self.offloaded = offloaded
-        self.room = compiler.room_on_core
+        self.room = compiler.core_bytes
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
         self.program_data: list[Allocation] = []
         self.callees: dict[str, Peak] = {}

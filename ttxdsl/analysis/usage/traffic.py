@@ -9,11 +9,12 @@ says of buffers, which the peak of memory is of,
   one kernel with it unless they wait for it, and a softmax over short rows is one kernel, with its
   product if that stores no scores;
 - values that stay on the core (`kept_on_core`) are read there;
-- an exchange copies what it sends and receives, where parts are not one behind the other;
+- an exchange copies what it sends and receives, where parts are not one behind the other, and a
+  gather what a kernel reads row by row;
 - a product in windows, which is one loop with the gather ahead of it or the scatter behind it,
-  computes two windows in a kernel, one from either side, and moves what is not cut again for
-  each pair, unless it stays on the core: the whole result if the sum is gathered, the whole of
-  the other operand else.
+  computes two windows in a kernel, one from either side, and moves again for each pair what is
+  not cut and not on the core: the whole result if the sum is gathered, else the whole of the
+  other operand; a pair of a scattered result that has no room there is stored, added and stored.
 
 Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu/bytes.py`; docs/evidence/plan.md
 has the errors).
@@ -28,24 +29,30 @@ from collections.abc import (
     Sequence,
     Set as AbstractSet,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
+    UNROLLED,
+    gathered_dim,
     is_row_wise,
+    operand_with,
+    scattered_dim,
     scratch_types,
     softmax_product,
+    sums_along,
+    uses_through_moves,
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.kernels import PRODUCTS
+from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel, is_product
 from ttxdsl.dialects.traits import Collective, Elementwise
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of, tensor_bytes, tiled_bytes
 from ttxdsl.ir.traversal import all_ops
@@ -53,9 +60,12 @@ from ttxdsl.ir.traversal import all_ops
 _PAIR = 2
 """Windows that one kernel computes: of both ways round."""
 
-_WINDOW = 4
-"""Values of a size for which the core needs room, so that windows keep one there: sums, and the windows of
-both sides."""
+_IN_FLIGHT = 4
+"""Pairs of windows that are on the core at once: of two kernels, and what is on its way."""
+
+_WINDOW = 2.7
+"""Beside windows at most such a part of the room is on the core for all of them: what is not cut, and a pair
+of what is scattered (libtpu 0.0.52: 35 MiB of 112, and 40 now so, now so)."""
 
 _COPY = 8
 """Copies for an exchange of at most such a part of the room stay on the core."""
@@ -77,14 +87,18 @@ class Kernel:
         op: the first of them.
         written: the bytes written of each result.
         ahead: the numbers of the kernels that it waits for, as bits.
+        again: the bytes that it moves further of what it reads and writes if that is not on the core.
         inside: bytes on the core that it needs for itself, as a loop does.
+        held: what it reads and writes that is among those.
     """
 
     op: Operation
     read: dict[SSAValue, int]
     written: dict[SSAValue, int]
     ahead: int = 0
+    again: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     inside: int = 0
+    held: Collection[SSAValue] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +118,12 @@ class OnCore:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """One kernel's use of a value."""
+    """One kernel's use of a value, `again` if that is not on the core."""
 
     at: int
     is_written: bool
     size: int
+    again: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +165,12 @@ def kept_on_core(
     touches: defaultdict[SSAValue, list[_Touch]] = defaultdict(list)
     for at, kernel in enumerate(kernels):
         for value, moved in kernel.written.items():
-            touches[value].append(_Touch(at, True, moved))
+            again = kernel.again.get(value, 0)
+            touches[value].append(_Touch(at, True, moved, again))
         for value, moved in kernel.read.items():
             if moved:
-                touches[value].append(_Touch(at, False, moved))
+                again = kernel.again.get(value, 0)
+                touches[value].append(_Touch(at, False, moved, again))
     stays: list[_Stay] = []
     sizes = {value: size(value) for value in touches}
     for value, touched in touches.items():
@@ -164,8 +181,14 @@ def kept_on_core(
             begins = first.is_written and value in made_in_memory
             if not (second.is_written or begins):
                 saved = second.size + first.size * (first.is_written and is_last)
+                saved += first.again + second.again
                 life = range(first.at, second.at + 1)
                 price = sizes[value] * len(life) / saved
+                stays.append(_Stay(price, value, sizes[value], life))
+        for touch in touched:
+            if touch.again and not (touch.is_written and value in made_in_memory):
+                life = range(touch.at, touch.at + 1)
+                price = sizes[value] / touch.again
                 stays.append(_Stay(price, value, sizes[value], life))
     for value, returned in carried:
         members = {value, returned} & touches.keys()
@@ -185,7 +208,11 @@ def kept_on_core(
             continue
         # where two stays of a value meet, it is there once
         there = held[value] if returned is None else held[value] | held[returned]
-        new = [at for at in stay.kernels if at not in there]
+        new = [
+            at
+            for at in stay.kernels
+            if at not in there and value not in kernels[at].held
+        ]
         most = room - stay.bytes
         if any(used[at] > most for at in new):
             continue
@@ -193,7 +220,8 @@ def kept_on_core(
         for at in new:
             used[at] += stay.bytes
         if returned is None:
-            read_there.add((value, stay.kernels[-1]))
+            if len(stay.kernels) > 1:
+                read_there.add((value, stay.kernels[-1]))
         else:
             throughout |= {value: None, returned: None}
 
@@ -212,6 +240,8 @@ def kept_on_core(
         for touch in touched:
             if in_memory if touch.is_written else (value, touch.at) not in read_there:
                 moved[touch.at] += touch.size
+            if touch.at not in held[value]:
+                moved[touch.at] += touch.again
     return OnCore(moved, max(used, default=0), throughout)
 
 
@@ -230,6 +260,7 @@ class HbmTraffic:
         self._bytes: dict[Operation, int] = {}
         self._on_core: dict[Block, OnCore] = {}
         self._room = fusion.compiler.core_bytes
+        self._is_split = fusion.compiler.makes_in_memory
 
     def bytes(self, op: Operation) -> int:
         """Return the bytes that an op moves in one run; of a kernel's ops the first has all."""
@@ -256,18 +287,16 @@ class HbmTraffic:
                     kernels.all.append(Kernel(op, {}, {}, inside=self._room))
         carried = _carried(block, kernels.all)
         kernels.drop_inner(leaving)
-        sent = set[SSAValue]()
-        if self.fusion.compiler.receives_in_memory:
-            sent = {v for k in kernels.all if _is_collective(k.op) for v in k.written}
+        in_memory = set[SSAValue]()
+        if self._is_split:
+            in_memory = {v for k in kernels.all if _is_shared(k) for v in k.written}
         there = kept_on_core(
-            kernels.all, leaving, sent, carried, self._room, self._space
+            kernels.all, leaving, in_memory, carried, self._room, self._space
         )
         self._on_core[block] = there
         for kernel, size in zip(kernels.all, there.moved, strict=True):
-            if isinstance(kernel.op, stablehlo.AllToAllOp):
+            if _is_collective(kernel.op):
                 size = self._copied(kernel.op)
-            elif _is_collective(kernel.op):
-                continue
             self._bytes[kernel.op] = size
         return there
 
@@ -292,19 +321,48 @@ class HbmTraffic:
             read |= self._read([operand])
             if not keeps_operand(op, index):
                 written[result] = self.size(result)
-        return Kernel(op, read, written, inside=there.most)
+        return Kernel(op, read, written, inside=there.most, held={*read, *written})
 
-    def _copied(self, op: stablehlo.AllToAllOp) -> int:
-        """Return the bytes that an exchange moves to have its parts one behind the other."""
-        copies = [
-            tensor_bytes(kind.get_shape(), kind.element_type)
-            for kind in scratch_types(op)
-        ]
+    def _copied(self, op: Operation) -> int:
+        """Return the bytes that a collective moves to have its parts one behind the other.
+
+        An all_gather gives them so if they are no whole tiles, and a kernel reads rows.
+        """
+        match op:
+            case stablehlo.AllToAllOp():
+                copies = [
+                    tensor_bytes(kind.get_shape(), kind.element_type)
+                    for kind in scratch_types(op)
+                ]
+            case stablehlo.AllGatherOp():
+                dim = op.all_gather_dim.value.data
+                copies = [
+                    self.size(result)
+                    for part, result in zip(op.operands, op.results, strict=True)
+                    if prod(shape_of(result)[:dim]) > 1
+                    and not self._is_in_tiles(part, dim)
+                    and any(_reads_rows(*use) for use in uses_through_moves(result))
+                ]
+            case _:
+                return 0
         return 2 * sum(size for size in copies if _COPY * size > self._room)
+
+    def _is_in_tiles(self, value: SSAValue, dim: int) -> bool:
+        """Whether whole tiles lie along a dimension of a value, or it has no part in them."""
+        tile, shape = self.fusion.compiler.tile or (), shape_of(value)
+        behind = len(shape) - 1 - dim
+        return behind >= len(tile) or not shape[dim] % tile[-1 - behind]
 
     def size(self, value: SSAValue) -> int:
         """Return the bytes of a value as it is stored."""
         return self._part(value, value) if is_tensor(value) else 0
+
+    def _converted(self, value: SSAValue) -> int:
+        """Return the bytes of a product's result, of integers as its reader converts them."""
+        user = value.get_user_of_unique_use()
+        if isinstance(element_of(value), IntegerType):
+            value = user.result if isinstance(user, stablehlo.ConvertOp) else value
+        return self.size(value)
 
     def _space(self, value: SSAValue) -> int:
         """Return the bytes that a value takes on the core."""
@@ -452,34 +510,48 @@ class HbmTraffic:
                 read[value] = 0
         if isinstance(op, PRODUCTS) and self.fusion.is_streamed(op):
             written = {}
+        kernel = Kernel(op, read, written)
         if isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp):
-            self._repeat(op, read, written)
-        return Kernel(op, read, written)
+            self._repeat(op, kernel)
+        return kernel
 
     def _repeat(
-        self,
-        op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp,
-        read: dict[SSAValue, int],
-        written: dict[SSAValue, int],
+        self, op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, kernel: Kernel
     ) -> None:
         """Count what a product in windows moves again for each pair of them."""
         windows = self.fusion.windows(op)
-        if windows == 1:
+        pairs, result, in_memory = windows // _PAIR, op.results[0], self._is_split
+        if not pairs:
             return
+        own = self._converted(result)
         if self.fusion.is_scattered(op):
-            whole = 1 - _operand_with(op, _scattered_dim(op))
+            whole, cut = 1 - operand_with(op, scattered_dim(op)), result
+            if in_memory or _WINDOW * own // pairs > self._room:
+                # each pair is stored, and added to what comes from both sides
+                kernel.written[result] = (4 if windows > UNROLLED else 2) * own
         else:
-            gathered = [_gathered_dim(operand) for operand in op.operands]
+            gathered = [gathered_dim(operand) for operand in op.operands]
             at = 0 if gathered[0] is not None else 1
-            if _is_summed(op, at, gathered[at]):
+            if sums_along(op, at, gathered[at]):
                 # each pair is added to the sum, and of two pairs the first is stored
-                if _WINDOW * self.size(op.result) > self._room:
-                    written[op.result] = windows * self.size(op.result)
+                if in_memory or own > self._room:
+                    kernel.written[result] = windows * own
+                else:
+                    kernel.again[result] = (pairs - 1) * own
+                    kernel.inside = own
                 return
-            whole = 1 - at
+            whole, cut = 1 - at, op.operands[at]
+            if isinstance(op, stablehlo.DotGeneralOp):
+                # what two kernels give is copied into the whole, four into zeros
+                again = 3 if windows <= UNROLLED else 2 * in_memory
+                kernel.again[result] = again * own
+        kernel.inside = self._room - int(self._room / _WINDOW)
+        beside = self._room - min(_IN_FLIGHT, pairs) * self.size(cut) // pairs
         for value in self._read([op.operands[whole]]):
-            if _WINDOW * read[value] > self._room:
-                read[value] *= windows // _PAIR
+            size = kernel.read[value]
+            # what has room is read once for two pairs, which are an iteration
+            times = pairs if size > beside else max(1, pairs // _PAIR)
+            kernel.again[value] = (times - 1) * size
 
 
 class _Kernels:
@@ -507,6 +579,8 @@ class _Kernels:
                 size = 0 if self._maker.get(value) == number else size
                 joined.read[value] = max(size, joined.read.get(value, 0))
             joined.written |= kernel.written
+            joined.again |= kernel.again
+            joined.inside = max(joined.inside, kernel.inside)
         for value in kernel.written:
             self._maker[value] = number
         if may_join:
@@ -593,79 +667,20 @@ def _is_collective(op: Operation) -> bool:
     return op.get_trait(Collective) is not None
 
 
-def _is_summed(
-    op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, at: int, dim: int | None
-) -> bool:
-    """Whether a product sums along a dimension of one of its operands."""
-    if isinstance(op, stablehlo.ConvolutionOp):
-        dims = op.dimension_numbers.data
-        kept = dims.input_batch_dimension, dims.kernel_output_feature_dimension
-        return dim != kept[at]
-    dims = op.dot_dimension_numbers.data
-    summed = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
-    return dim in summed[at]
+def _reads_rows(op: Operation, index: int) -> bool:
+    """Whether an op reads an operand row by row."""
+    return is_kernel(op) or (isinstance(op, stablehlo.GatherOp) and not index)
 
 
-def _operand_with(
-    op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, dim: int | None
-) -> int:
-    """Return which operand a dimension of a product's result is one of."""
-    if isinstance(op, stablehlo.ConvolutionOp):
-        return int(dim == op.dimension_numbers.data.output_feature_dimension)
-    dims = op.dot_dimension_numbers.data
-    of_lhs = len(shape_of(op.lhs)) - len(dims.lhs_contracting_dimensions)
-    return int(dim is not None and dim >= of_lhs)
-
-
-def _scattered_dim(op: Operation) -> int | None:
-    """Return the dimension of a product's result along which it is scattered."""
-    value: SSAValue = op.results[0]
-    moves: list[Operation] = []
-    while (user := value.get_user_of_unique_use()) is not None and user.results:
-        if isinstance(user, stablehlo.ReduceScatterOp):
-            dim = user.scatter_dimension.value.data
-            for move in reversed(moves):
-                dim = _dim_before(move, dim)
-            return dim
-        moves.append(user)
-        value = user.results[0]
-    return None
-
-
-def _gathered_dim(value: SSAValue) -> int | None:
-    """Return the dimension along which a value was gathered, through what moves it."""
-    moves: list[Operation] = []
-    while isinstance(value.owner, Operation) and value.owner.operands:
-        owner = value.owner
-        if isinstance(owner, stablehlo.AllGatherOp):
-            dim = owner.all_gather_dim.value.data
-            for move in reversed(moves):
-                dim = _dim_behind(move, dim)
-            return dim
-        moves.append(owner)
-        value = owner.operands[0]
-    return None
-
-
-def _dim_behind(op: Operation, dim: int) -> int:
-    """Return where a dimension of an operand begins in a result."""
-    if isinstance(op, stablehlo.TransposeOp):
-        return list(op.permutation.get_values()).index(dim)
-    return _dim_at_start(shape_of(op.operands[0]), shape_of(op.results[0]), dim)
-
-
-def _dim_before(op: Operation, dim: int) -> int:
-    """Return where a dimension of a result begins in the operand."""
-    if isinstance(op, stablehlo.TransposeOp):
-        return op.permutation.get_values()[dim]
-    return _dim_at_start(shape_of(op.results[0]), shape_of(op.operands[0]), dim)
-
-
-def _dim_at_start(before: Sequence[int], after: Sequence[int], dim: int) -> int:
-    """Return the dimension of another shape of the same elements in which one begins."""
-    ahead = prod(before[:dim])
-    starts = (prod(after[:other]) for other in range(len(after)))
-    return max((at for at, start in enumerate(starts) if start <= ahead), default=0)
+def _is_shared(kernel: Kernel) -> bool:
+    """Whether cores that work as one share a kernel, or devices do."""
+    op, inside = kernel.op, (v.owner for v, size in kernel.read.items() if not size)
+    return (
+        _is_collective(op)
+        or isinstance(op, stablehlo.GatherOp | stablehlo.ScatterOp | stablehlo.SortOp)
+        or is_product(op)
+        or any(isinstance(owner, PRODUCTS) for owner in inside)
+    )
 
 
 def times_computed(module: ModuleOp, fusion: Fusion) -> dict[Operation, int]:

@@ -96,6 +96,6 @@ def test_programs_and_loops_keep_values_on_the_core(body: str, result: str):
     text = f"func.func @main(%y: {T}) -> {T} {{ {body}\n return {result} : {T} }}"
     kept, held = (
         memory_profile(parse_program(text, make_context()), compiler=compiler)
-        for compiler in (TPU, replace(TPU, room_on_core=0))
+        for compiler in (TPU, replace(TPU, core_bytes=0))
     )
     assert kept.peak_bytes < held.peak_bytes

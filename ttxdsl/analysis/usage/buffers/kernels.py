@@ -18,7 +18,7 @@
 - A running sum is made in two levels, whose first has the size of the result.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import inf, prod
 from typing import cast
@@ -580,3 +580,78 @@ def _batch_groups(program: sdy.ManualComputationOp) -> Iterator[frozenset[int]]:
             continue
         for dim in sharding.dims:
             yield frozenset(groups_along(mesh, dim.axes)[0])
+
+
+def sums_along(
+    op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, at: int, dim: int | None
+) -> bool:
+    """Whether a product sums along a dimension of one of its operands."""
+    if isinstance(op, stablehlo.ConvolutionOp):
+        dims = op.dimension_numbers.data
+        kept = dims.input_batch_dimension, dims.kernel_output_feature_dimension
+        return dim != kept[at]
+    dims = op.dot_dimension_numbers.data
+    summed = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
+    return dim in summed[at]
+
+
+def operand_with(
+    op: stablehlo.DotGeneralOp | stablehlo.ConvolutionOp, dim: int | None
+) -> int:
+    """Return which operand a dimension of a product's result is one of."""
+    if isinstance(op, stablehlo.ConvolutionOp):
+        return int(dim == op.dimension_numbers.data.output_feature_dimension)
+    dims = op.dot_dimension_numbers.data
+    of_lhs = len(shape_of(op.lhs)) - len(dims.lhs_contracting_dimensions)
+    return int(dim is not None and dim >= of_lhs)
+
+
+def scattered_dim(op: Operation) -> int | None:
+    """Return the dimension of a product's result along which it is scattered."""
+    value: SSAValue = op.results[0]
+    moves: list[Operation] = []
+    while (user := value.get_user_of_unique_use()) is not None and user.results:
+        if isinstance(user, stablehlo.ReduceScatterOp):
+            dim = user.scatter_dimension.value.data
+            for move in reversed(moves):
+                dim = _dim_before(move, dim)
+            return dim
+        moves.append(user)
+        value = user.results[0]
+    return None
+
+
+def gathered_dim(value: SSAValue) -> int | None:
+    """Return the dimension along which a value was gathered, through what moves it."""
+    moves: list[Operation] = []
+    while isinstance(value.owner, Operation) and value.owner.operands:
+        owner = value.owner
+        if isinstance(owner, stablehlo.AllGatherOp):
+            dim = owner.all_gather_dim.value.data
+            for move in reversed(moves):
+                dim = _dim_behind(move, dim)
+            return dim
+        moves.append(owner)
+        value = owner.operands[0]
+    return None
+
+
+def _dim_behind(op: Operation, dim: int) -> int:
+    """Return where a dimension of an operand begins in a result."""
+    if isinstance(op, stablehlo.TransposeOp):
+        return list(op.permutation.get_values()).index(dim)
+    return _dim_at_start(shape_of(op.operands[0]), shape_of(op.results[0]), dim)
+
+
+def _dim_before(op: Operation, dim: int) -> int:
+    """Return where a dimension of a result begins in the operand."""
+    if isinstance(op, stablehlo.TransposeOp):
+        return op.permutation.get_values()[dim]
+    return _dim_at_start(shape_of(op.results[0]), shape_of(op.operands[0]), dim)
+
+
+def _dim_at_start(before: Sequence[int], after: Sequence[int], dim: int) -> int:
+    """Return the dimension of another shape of the same elements in which one begins."""
+    ahead = prod(before[:dim])
+    starts = (prod(after[:other]) for other in range(len(after)))
+    return max((at for at, start in enumerate(starts) if start <= ahead), default=0)
