@@ -61,6 +61,21 @@ def given_away(block: Block) -> list[BlockArgument]:
     ]
 
 
+def replaced_arguments(block: Block) -> dict[SSAValue, BlockArgument]:
+    """Return for what a device's program returns the donated argument whose place it takes.
+
+    The first value of a type has that of the first argument, and so on.
+    """
+    free = given_away(block)
+    places: dict[SSAValue, BlockArgument] = {}
+    for value in block.last_op.operands if block.last_op else ():
+        argument = next((arg for arg in free if arg.type == value.type), None)
+        if argument is not None and value not in places:
+            free.remove(argument)
+            places[value] = argument
+    return places
+
+
 def is_argument(value: SSAValue) -> bool:
     """Whether a value is an argument of a function or of what each device runs."""
     return isinstance(value, BlockArgument) and isinstance(
