@@ -283,6 +283,8 @@ class Fusion:
                     return is_short or is_read or has_groups(product)
                 if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
                     return False
+                if _adds_scattered(user):
+                    return False
                 is_passed = _ELEMENTWISE[type(user)] or isinstance(user, REARRANGES)
                 if is_passed and self.is_fused(user):
                     pending.append(user)
@@ -297,13 +299,9 @@ class Fusion:
         return _ELEMENTWISE[type(last)] and self._is_last_product(product, last)
 
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
-        """Whether no product behind one is finished by the same op: a kernel has one of them.
-
-        The others are stored, and so is one to which a scatter of its type adds: it begins with that.
-        """
-        scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
+        """Whether no product behind one is finished by the same op: a kernel has one of them."""
         makers = {value.owner for value in self._read(op.operands)}
-        return not (isinstance(op, stablehlo.AddOp) and any(scattered)) and not any(
+        return not any(
             isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product)
             for maker in makers
         )
@@ -616,6 +614,12 @@ class Fusion:
             for buffer, size in hidden.items():
                 reads[buffer] = max(reads.get(buffer, 0), size)
         return reads
+
+
+def _adds_scattered(op: Operation) -> bool:
+    """Whether an op adds what is scattered to a product, which is stored for that: it begins with it."""
+    scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
+    return isinstance(op, stablehlo.AddOp) and any(scattered)
 
 
 def _elements(value: SSAValue) -> int:
