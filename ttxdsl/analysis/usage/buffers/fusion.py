@@ -585,6 +585,8 @@ class Fusion:
                 large += [value] if _elements(value) == _elements(op.result) else []
             elif isinstance(owner, _SUMMANDS) or shares_bytes(owner) or scales(owner):
                 values += [v for v in dict.fromkeys(owner.operands) if v not in values]
+            elif _ELEMENTWISE[type(owner)]:
+                large += [value] if _elements(value) == _elements(op.result) else []
             elif not isinstance(owner, stablehlo.BroadcastInDimOp):
                 return False
             if len(values) > _MOST_OPERANDS:
