@@ -530,9 +530,13 @@ class Fusion:
             return sum(map(_elements, reads)) >= 2 * _elements(op.results[0])
         if sum(reads.values()) >= _STORED_ONCE * own:
             return True
-        if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
+        bits = element_bits(self.stored_element(op.results[0]))
+        if bits > self.compiler.stores_shared:
             return False
-        if isinstance(op, stablehlo.ConvertOp):
+        is_rounded = bits < element_bits(element_of(op.results[0]))
+        if is_rounded:
+            own = own * bits // element_bits(element_of(op.results[0]))
+        if is_rounded or isinstance(op, stablehlo.ConvertOp):
             if is_probabilities(op.result) and not self.compiler.stores_probabilities:
                 return False
             is_large = max(reads.values(), default=0) >= 2 * own
