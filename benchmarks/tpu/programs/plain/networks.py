@@ -1,6 +1,8 @@
 """Networks without attention: perceptrons, images, words, experts, recurrence, a pipeline."""
 # pyright: basic
 
+from itertools import pairwise
+
 import jax
 import jax.numpy as jnp
 import optax
@@ -13,7 +15,7 @@ from tpu.programs.steps import array, program
 def wide_mlp_adam():
     """A perceptron in f32 with Adam; every device has all weights."""
     sizes = [3072, 8192, 8192, 8192, 1024]
-    pairs = [*zip(sizes[:-1], sizes[1:], strict=True)]
+    pairs = [*pairwise(sizes)]
     params = [{"w": array(a, b), "b": array(b)} for a, b in pairs]
     opt = optax.adam(1e-3)
 

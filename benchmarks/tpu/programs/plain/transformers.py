@@ -59,7 +59,7 @@ def remat_decoder():
         "wte": P(None, "fsdp"),
         "layers": {
             **{"ln1": P(), "ln2": P(), "o": P(None, None, None, "fsdp")},
-            **{name: by_rows for name in "qkv"},
+            **dict.fromkeys("qkv", by_rows),
             **{"gate": by_rows, "up": by_rows, "down": P(None, None, "fsdp")},
         },
         "ln_f": P(),
