@@ -66,9 +66,12 @@ def replaced_arguments(block: Block) -> dict[SSAValue, BlockArgument]:
 
     The first value of a type has that of the first argument, and so on.
     """
-    free = given_away(block)
+    returned = block.last_op.operands if block.last_op else ()
+    free = [argument for argument in given_away(block) if argument not in returned]
     places: dict[SSAValue, BlockArgument] = {}
-    for value in block.last_op.operands if block.last_op else ():
+    for value in returned:
+        if isinstance(value, BlockArgument):
+            continue
         argument = next((arg for arg in free if arg.type == value.type), None)
         if argument is not None and value not in places:
             free.remove(argument)

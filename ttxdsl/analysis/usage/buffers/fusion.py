@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import cast
 
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
@@ -27,6 +27,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     UNROLLED,
     KernelsMaking,
     Windows,
+    adds_scattered,
     behind_converts,
     behind_moves,
     divides_exponentials,
@@ -42,6 +43,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     scales,
     scratch_types,
     softmax_product,
+    sources_of,
     summed,
     summed_among,
     uses_through_moves,
@@ -281,9 +283,8 @@ class Fusion:
                     is_short = shape_of(user.results[0])[-1] <= longest
                     is_read = all(map(_is_read, product.operands))
                     return is_short or is_read or has_groups(product)
-                if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
-                    return False
-                if _adds_scattered(user):
+                is_far = user.parent is not product.parent or len(seen) > _MOST_OPERANDS
+                if is_far or adds_scattered(user):
                     return False
                 is_passed = _ELEMENTWISE[type(user)] or isinstance(user, REARRANGES)
                 if is_passed and self.is_fused(user):
@@ -362,7 +363,7 @@ class Fusion:
         ]
         if not products:
             return None
-        sources = set[SSAValue]().union(*(_sources(v, op.parent) for v in reads))
+        sources = set[SSAValue]().union(*(sources_of(v, op.parent) for v in reads))
         return next((value for value in products if value not in sources), None)
 
     def stored_element(self, value: SSAValue) -> Attribute:
@@ -533,13 +534,14 @@ class Fusion:
         bits = element_bits(self.stored_element(op.results[0]))
         if bits > self.compiler.stores_shared:
             return False
-        is_rounded = bits < element_bits(element_of(op.results[0]))
-        if is_rounded:
-            own = own * bits // element_bits(element_of(op.results[0]))
-        if is_rounded or isinstance(op, stablehlo.ConvertOp):
-            if is_probabilities(op.result) and not self.compiler.stores_probabilities:
+        stored = own * bits // element_bits(element_of(op.results[0]))
+        if stored < own or isinstance(op, stablehlo.ConvertOp):
+            if (
+                is_probabilities(op.results[0])
+                and not self.compiler.stores_probabilities
+            ):
                 return False
-            is_large = max(reads.values(), default=0) >= 2 * own
+            is_large = max(reads.values(), default=0) >= 2 * stored
             return is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads)
         return sum(_elements(v) >= _elements(op.results[0]) for v in reads) > 1
 
@@ -622,12 +624,6 @@ class Fusion:
         return reads
 
 
-def _adds_scattered(op: Operation) -> bool:
-    """Whether an op adds what is scattered to a product, which is stored for that: it begins with it."""
-    scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
-    return isinstance(op, stablehlo.AddOp) and any(scattered)
-
-
 def _elements(value: SSAValue) -> int:
     return prod(shape_of(value))
 
@@ -641,20 +637,6 @@ def _is_joined(op: Operation) -> bool:
     products = products_behind(op) if isinstance(op, stablehlo.ConcatenateOp) else ()
     are_images = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
     return len(products) > 1 and are_images and not is_held_back(op)
-
-
-def _sources(value: SSAValue, block: Block | None) -> set[SSAValue]:
-    """Return what a value is made of in a block, as far as a look back tells."""
-    pending, seen = [value], {value}
-    sources = set[SSAValue]()
-    while pending and len(seen) < _MOST_OPERANDS:
-        current = pending.pop()
-        sources.add(current)
-        if isinstance(current, OpResult) and current.op.parent is block:
-            new = [operand for operand in current.op.operands if operand not in seen]
-            seen.update(new)
-            pending += new
-    return sources - {value}
 
 
 def _may_hide(op: Operation) -> bool:
