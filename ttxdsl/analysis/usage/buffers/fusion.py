@@ -284,7 +284,7 @@ class Fusion:
                     is_read = all(map(_is_read, product.operands))
                     return is_short or is_read or has_groups(product)
                 is_far = user.parent is not product.parent or len(seen) > _MOST_OPERANDS
-                if is_far or adds_scattered(user):
+                if is_far or adds_scattered(user, is_stored=not self.is_fused(user)):
                     return False
                 is_passed = _ELEMENTWISE[type(user)] or isinstance(user, REARRANGES)
                 if is_passed and self.is_fused(user):

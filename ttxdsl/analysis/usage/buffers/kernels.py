@@ -298,10 +298,16 @@ def is_added(op: Operation) -> bool:
     )
 
 
-def adds_scattered(op: Operation) -> bool:
-    """Whether an op adds what is scattered to a product, which is stored for that: it begins with it."""
+def adds_scattered(op: Operation, *, is_stored: bool) -> bool:
+    """Whether an op adds what is scattered to a product, which is stored for that: it begins with it.
+
+    The sum is stored, or something that is there before is added to both: the product's kernel adds that.
+    """
+    if not isinstance(op, stablehlo.AddOp):
+        return False
     scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
-    return isinstance(op, stablehlo.AddOp) and any(scattered)
+    user = op.result.get_user_of_unique_use()
+    return any(scattered) and (is_stored or isinstance(user, stablehlo.AddOp))
 
 
 def scratch_types(op: Operation) -> list[Tensor]:
