@@ -1,6 +1,7 @@
 """Bytes at each op, counted by hand."""
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.analysis.usage.compilers import TPU
 from tests.work import calls
@@ -102,3 +103,81 @@ def test_one_donated_argument_is_the_place_of_one_result():
     profile = memory_profile(parse_program(text), compiler=TPU)
     # the first is begun while the argument is read, and copied; the second has its own
     assert profile.peak_bytes == 12 << 20
+
+
+T = "tensor<256x256xf32>"
+BYTES = 256 * 256 * 4
+
+
+def module_of(body: str, results: str, arguments: str) -> ModuleOp:
+    return parse_program(f"func.func @main({arguments}) -> ({results}) {{{body}}}")
+
+
+def test_donated_arguments_hold_their_results():
+    donated = f"%x: {T} {{tf.aliasing_output = 0 : i32}}"
+    body = f"  %0 = stablehlo.negate %x : {T}\n  return %0 : {T}"
+    kept, given = (
+        memory_profile(module_of(body, T, one), compiler=TPU).peak_bytes
+        for one in (f"%x: {T}", donated)
+    )
+    assert (kept, given) == (2 * BYTES, BYTES)
+
+
+def test_arguments_that_are_returned_are_the_place_of_no_other_result():
+    part = T.replace("256x256", "8x256")
+    body = f"""
+        %i = stablehlo.constant dense<0> : tensor<i32>
+        %0 = stablehlo.dynamic_update_slice %x, %p, %i, %i : ({T}, {part}, tensor<i32>, tensor<i32>) -> {T}
+        %1 = stablehlo.negate %y : {T}
+        return %0, %1 : {T}, {T}"""
+    arguments = f"%x: {T} {{jax.buffer_donor = true}}, %y: {T}, %p: {part}"
+    module = module_of(body, f"{T}, {T}", arguments)
+    profile = memory_profile(module, compiler=TPU)
+    # the other result has a buffer of its own throughout
+    assert profile.points[0].bytes >= profile.argument_bytes + BYTES
+
+
+def test_the_first_result_of_a_type_takes_the_place_of_the_first_argument():
+    """It is copied there if the argument is still read, though another one's place is free."""
+    body = f"""
+  %0 = stablehlo.negate %y : {T}
+  %1 = stablehlo.custom_call @another(%0, %{{read}}) : ({T}, {T}) -> {T}
+  return %0, %1 : {T}, {T}"""
+    donated = "{jax.buffer_donor = true}"
+    peaks = [
+        memory_profile(
+            module_of(
+                body.replace("%{read}", read),
+                f"{T}, {T}",
+                f"%x: {T} {donated}, %y: {T} {donated}",
+            ),
+            compiler=TPU,
+        ).peak_bytes
+        for read in ("%x", "%0")
+    ]
+    assert peaks == [3 * BYTES, 2 * BYTES]
+
+
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_a_loop_writes_over_what_it_replaces_alone(is_replaced: bool):
+    """A mask that a loop only carries is no place for what is made with it."""
+    pair = f"{T}, {T}"
+    text = f"""
+      %i = stablehlo.constant dense<0> : tensor<i32>
+      %z = stablehlo.constant dense<0.0> : {T}
+      %0:3 = stablehlo.while(%j = %i, %v = %x, %w = %z) : tensor<i32>, {pair}
+      cond {{
+        %p = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }} do {{
+        %d = stablehlo.dot_general %w, %y, contracting_dims = [1] x [0] : ({pair}) -> {T}
+        %e = stablehlo.add %d, %v : {T}
+        %f = stablehlo.custom_call @another(%e) : ({T}) -> {T}
+        %k = stablehlo.add %j, %n : tensor<i32>
+        stablehlo.return %k, {"%e" if is_replaced else "%v"}, %f : tensor<i32>, {pair}
+      }}
+      return %0#2 : {T}"""
+    module = module_of(text, T, f"%x: {T}, %y: {T}, %n: tensor<i32>")
+    profile = memory_profile(module, compiler=TPU)
+    names = [value.name for value in profile.peak_values]
+    assert ("add" in names) is not is_replaced

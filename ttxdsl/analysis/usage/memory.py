@@ -521,7 +521,7 @@ class _Counter:
         for operand, result in in_place(step.op):
             if (state := buffers.get(result)) is None:
                 continue
-            if _is_carried(operand):  # its buffer is around the loop
+            if _is_carried(operand, result):  # its buffer is around the loop
                 step.buffers.remove(state)
                 del buffers[result]
                 self.buffers_of[result] = self.buffers_of.get(operand, ())
@@ -529,21 +529,22 @@ class _Counter:
             for old in self.buffers_of.get(operand, ()):
                 ends = old.last == index and not old.pinned and old not in taken
                 if self.fusion and old.kind == "value" and is_returned(step.op, result):
-                    state.over.append(old)
-                    continue  # an output has a place apart from temporary memory
+                    state.over.append(old)  # an output has a place apart
+                    continue
                 if ends and old.scope is scope and old.bytes == state.bytes:
                     taken.add(old)
                     step.buffers.remove(state)
                     del buffers[result]
-                    # from here on the old buffer is the state's
-                    old.last = max(state.last, index)
+                    old.last = max(state.last, index)  # it is the state's from here on
                     self.buffers_of[result] = (old,)
                     break
 
 
-def _is_carried(value: SSAValue) -> bool:
-    block = value.owner
-    return isinstance(block, Block) and isinstance(block.parent_op(), stablehlo.WhileOp)
+def _is_carried(value: SSAValue, result: SSAValue) -> bool:
+    if not isinstance(value, BlockArgument) or result.type != value.type:
+        return False
+    loop = value.owner.parent_op()
+    return isinstance(loop, stablehlo.WhileOp) and not keeps_operand(loop, value.index)
 
 
 def _makes_results_inside(op: Operation) -> bool:

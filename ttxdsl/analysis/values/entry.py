@@ -1,5 +1,6 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
@@ -59,6 +60,24 @@ def given_away(block: Block) -> list[BlockArgument]:
         for inner, value in zip(block.args, values, strict=True)
         if isinstance(value, BlockArgument) and value.index in donated
     ]
+
+
+def replaced_arguments(block: Block) -> dict[SSAValue, BlockArgument]:
+    """Return for what a device's program returns the donated argument whose place it takes.
+
+    The first value of a type has that of the first argument, and so on.
+    """
+    returned = block.last_op.operands if block.last_op else ()
+    free: defaultdict[Attribute, list[BlockArgument]] = defaultdict(list)
+    kept = set(returned)
+    for argument in reversed(given_away(block)):
+        if argument not in kept:
+            free[argument.type].append(argument)
+    places: dict[SSAValue, BlockArgument] = {}
+    for value in dict.fromkeys(returned):
+        if not isinstance(value, BlockArgument) and free[value.type]:
+            places[value] = free[value.type].pop()
+    return places
 
 
 def is_argument(value: SSAValue) -> bool:

@@ -565,3 +565,16 @@ def test_updates_run_when_their_gradients_are_there(
     ops = list(entry_function(module).body.block.ops)
     order = [ops.index(op) for op in scheduled(ops, Fusion(TPU))]
     assert order == ([0, 2, 1, 3, 4] if is_early else [0, 1, 2, 3, 4])
+
+
+def test_no_update_runs_ahead_of_a_reader_of_its_place():
+    text = f"""
+func.func @main(%x: {T}, %w: {T} {{jax.buffer_donor = true}}) -> ({T}, {T}) {{
+  %0 = stablehlo.dot_general %x, %x, {DOT}
+  %1 = stablehlo.dot_general %0, %w, {DOT}
+  %2 = stablehlo.subtract %w, %0 : {T}
+  return %2, %1 : {T}, {T}
+}}"""
+    ops = list(entry_function(parse_program(text, make_context())).body.block.ops)
+    order = [ops.index(op) for op in scheduled(ops, Fusion(TPU))]
+    assert order == [0, 1, 2, 3]

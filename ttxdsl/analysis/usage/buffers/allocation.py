@@ -124,7 +124,8 @@ def own_outputs(
 
     Arguments are there throughout, and so are outputs; one that takes the place of a
     donated argument has no bytes of its own, but for one that is begun while the argument is
-    read: it is copied into its place.
+    read: it is copied into its place. The first output of a type takes that of the first
+    argument, and so on (XLA's `OptimizeInputOutputBufferAlias`), others any of their size.
 
     Args:
         steps: of the program.
@@ -137,6 +138,16 @@ def own_outputs(
         if not buffer.pinned and buffer not in returned:  # else an output has its place
             free[buffer.bytes].append(buffer)
         buffer.pinned = True
+    given: dict[Allocation, Allocation] = {}
+    for alike in (_type_of, _bytes_of):
+        for buffer in returned:
+            if buffer.kind != "result" or buffer in given:
+                continue
+            places = free[buffer.bytes]
+            for at, argument in enumerate(places):
+                if alike(argument) == alike(buffer):
+                    given[buffer] = places.pop(at)
+                    break
     begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}
     outputs: list[Allocation] = []
     copied: set[Allocation] = set()
@@ -144,15 +155,12 @@ def own_outputs(
     for buffer in returned:
         if buffer.kind != "result":
             continue
-        places = free[buffer.bytes]
         buffer.pinned = True
         start = begins.get(buffer, len(steps))
         lent.append(_Place(buffer, buffer.bytes, [range(start, len(steps) + 1)]))
-        if places:
-            # an argument that is read no more when the output is begun
-            at = next((at for at, b in enumerate(places) if b.last <= start), None)
-            lent[-1].taken.append(range(places.pop(at or 0).last + 1))
-            if at is None:
+        if (argument := given.get(buffer)) is not None:
+            lent[-1].taken.append(range(argument.last + 1))
+            if argument.last > start:
                 buffer.kind = "value"
                 copied.add(buffer)
                 continue
@@ -164,6 +172,14 @@ def own_outputs(
     if lends:
         _lend(steps, [place for place in lent if place.output not in copied])
     return outputs
+
+
+def _type_of(buffer: Allocation) -> Attribute:
+    return buffer.type
+
+
+def _bytes_of(buffer: Allocation) -> int:
+    return buffer.bytes
 
 
 @dataclass(slots=True)

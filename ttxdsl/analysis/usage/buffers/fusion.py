@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import cast
 
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
@@ -27,6 +27,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     UNROLLED,
     KernelsMaking,
     Windows,
+    adds_scattered,
     behind_converts,
     behind_moves,
     divides_exponentials,
@@ -42,6 +43,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     scales,
     scratch_types,
     softmax_product,
+    sources_of,
     summed,
     summed_among,
     uses_through_moves,
@@ -281,7 +283,8 @@ class Fusion:
                     is_short = shape_of(user.results[0])[-1] <= longest
                     is_read = all(map(_is_read, product.operands))
                     return is_short or is_read or has_groups(product)
-                if user.parent is not product.parent or len(seen) > _MOST_OPERANDS:
+                is_far = user.parent is not product.parent or len(seen) > _MOST_OPERANDS
+                if is_far or adds_scattered(user, is_stored=not self.is_fused(user)):
                     return False
                 is_passed = _ELEMENTWISE[type(user)] or isinstance(user, REARRANGES)
                 if is_passed and self.is_fused(user):
@@ -297,13 +300,9 @@ class Fusion:
         return _ELEMENTWISE[type(last)] and self._is_last_product(product, last)
 
     def _is_last_product(self, product: Operation, op: Operation) -> bool:
-        """Whether no product behind one is finished by the same op: a kernel has one of them.
-
-        The others are stored, and so is one to which a scatter of its type adds: it begins with that.
-        """
-        scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
+        """Whether no product behind one is finished by the same op: a kernel has one of them."""
         makers = {value.owner for value in self._read(op.operands)}
-        return not (isinstance(op, stablehlo.AddOp) and any(scattered)) and not any(
+        return not any(
             isinstance(maker, PRODUCTS) and self._order.is_behind(maker, product)
             for maker in makers
         )
@@ -364,7 +363,7 @@ class Fusion:
         ]
         if not products:
             return None
-        sources = set[SSAValue]().union(*(_sources(v, op.parent) for v in reads))
+        sources = set[SSAValue]().union(*(sources_of(v, op.parent) for v in reads))
         return next((value for value in products if value not in sources), None)
 
     def stored_element(self, value: SSAValue) -> Attribute:
@@ -532,12 +531,17 @@ class Fusion:
             return sum(map(_elements, reads)) >= 2 * _elements(op.results[0])
         if sum(reads.values()) >= _STORED_ONCE * own:
             return True
-        if element_bits(element_of(op.results[0])) > self.compiler.stores_shared:
+        bits = element_bits(self.stored_element(op.results[0]))
+        if bits > self.compiler.stores_shared:
             return False
-        if isinstance(op, stablehlo.ConvertOp):
-            if is_probabilities(op.result) and not self.compiler.stores_probabilities:
+        stored = own * bits // element_bits(element_of(op.results[0]))
+        if stored < own or isinstance(op, stablehlo.ConvertOp):
+            if (
+                is_probabilities(op.results[0])
+                and not self.compiler.stores_probabilities
+            ):
                 return False
-            is_large = max(reads.values(), default=0) >= 2 * own
+            is_large = max(reads.values(), default=0) >= 2 * stored
             return is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads)
         return sum(_elements(v) >= _elements(op.results[0]) for v in reads) > 1
 
@@ -587,6 +591,8 @@ class Fusion:
                 large += [value] if _elements(value) == _elements(op.result) else []
             elif isinstance(owner, _SUMMANDS) or shares_bytes(owner) or scales(owner):
                 values += [v for v in dict.fromkeys(owner.operands) if v not in values]
+            elif _ELEMENTWISE[type(owner)]:
+                large += [value] if _elements(value) == _elements(op.result) else []
             elif not isinstance(owner, stablehlo.BroadcastInDimOp):
                 return False
             if len(values) > _MOST_OPERANDS:
@@ -631,20 +637,6 @@ def _is_joined(op: Operation) -> bool:
     products = products_behind(op) if isinstance(op, stablehlo.ConcatenateOp) else ()
     are_images = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
     return len(products) > 1 and are_images and not is_held_back(op)
-
-
-def _sources(value: SSAValue, block: Block | None) -> set[SSAValue]:
-    """Return what a value is made of in a block, as far as a look back tells."""
-    pending, seen = [value], {value}
-    sources = set[SSAValue]()
-    while pending and len(seen) < _MOST_OPERANDS:
-        current = pending.pop()
-        sources.add(current)
-        if isinstance(current, OpResult) and current.op.parent is block:
-            new = [operand for operand in current.op.operands if operand not in seen]
-            seen.update(new)
-            pending += new
-    return sources - {value}
 
 
 def _may_hide(op: Operation) -> bool:

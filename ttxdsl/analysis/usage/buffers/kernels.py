@@ -24,7 +24,7 @@ from math import inf, prod
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType, i32
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
 from ttxdsl.costs.compilers import Compiler
@@ -298,6 +298,18 @@ def is_added(op: Operation) -> bool:
     )
 
 
+def adds_scattered(op: Operation, *, is_stored: bool) -> bool:
+    """Whether an op adds what is scattered to a product, which is stored for that: it begins with it.
+
+    The sum is stored, or something that is there before is added to both: the product's kernel adds that.
+    """
+    if not isinstance(op, stablehlo.AddOp):
+        return False
+    scattered = [isinstance(v.owner, stablehlo.ScatterOp) for v in op.operands]
+    user = op.result.get_user_of_unique_use()
+    return any(scattered) and (is_stored or isinstance(user, stablehlo.AddOp))
+
+
 def scratch_types(op: Operation) -> list[Tensor]:
     """Return the buffers that an op needs beside operands and results while it runs."""
     match op:
@@ -382,6 +394,20 @@ def summed(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
         value = value.owner.operands[0]
     return value
+
+
+def sources_of(value: SSAValue, block: Block | None) -> set[SSAValue]:
+    """Return what a value is made of in a block, as far as a look back tells."""
+    pending, seen = [value], {value}
+    sources = set[SSAValue]()
+    while pending and len(seen) < _MOST_OPS:
+        current = pending.pop()
+        sources.add(current)
+        if isinstance(current, OpResult) and current.op.parent is block:
+            new = [operand for operand in current.op.operands if operand not in seen]
+            seen.update(new)
+            pending += new
+    return sources - {value}
 
 
 def products_behind(op: Operation) -> set[Operation]:

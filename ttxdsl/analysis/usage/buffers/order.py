@@ -7,8 +7,10 @@ optimizer, run late (those of heads: `heads.py`), and what each is made of is he
 
 from collections.abc import (
     Callable,
+    Collection,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
 from dataclasses import replace
@@ -21,7 +23,7 @@ from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.heads import schedule_heads
 from ttxdsl.analysis.usage.buffers.kernels import UNROLLED
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
-from ttxdsl.analysis.values.entry import given_away, is_argument
+from ttxdsl.analysis.values.entry import given_away, is_argument, replaced_arguments
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel
@@ -53,7 +55,7 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     ops = _saving_first(_saving_nothing_first(ops), fusion)
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
     if not loops:
-        return updates_early(gradients_last(ops, fusion))
+        return updates_early(gradients_last(ops, fusion), fusion)
     if any(_is_barrier(op) for op in ops):
         ops = gradients_last(ops, fusion)
     inside = set(ops[: ops.index(loops[-1])])
@@ -66,14 +68,14 @@ def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation
     return [*kept[:at], *moved, *kept[at:]]
 
 
-def updates_early(ops: Sequence[Operation]) -> list[Operation]:
+def updates_early(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     """Return ops with what only leads to results directly behind what makes their last operand.
 
     An update of weights in their place ends their gradient and begins nothing; JAX writes all of
     them behind the last gradient. From the end, a scheduler that looks at memory puts off what ends
     less than it begins: updates whose results have no donated argument's place, and are more than
     their gradients (libtpu 0.0.52: tables of 98 MiB with AdamW have all gradients ahead of the
-    first update).
+    first update). No update runs ahead of a reader of the argument whose place it takes.
     """
     leading: dict[Operation, None] = {}
     block = ops[-1].parent
@@ -96,7 +98,24 @@ def updates_early(ops: Sequence[Operation]) -> list[Operation]:
     begun -= sum(map(value_bytes, given_away(block)))
     if begun > ended:
         return list(ops)
-    return _behind_makers(ops, list(reversed(leading)))
+    readers: dict[Operation, set[Operation]] = {}
+    for value, argument in replaced_arguments(block).items():
+        if value.owner in leading and isinstance(value.owner, Operation):
+            readers[value.owner] = _kernels_reading(argument, fusion) - leading.keys()
+    return _behind_makers(ops, list(reversed(leading)), readers)
+
+
+def _kernels_reading(value: SSAValue, fusion: Fusion) -> set[Operation]:
+    """Return the ops that read a value, and those that store what is made of it on the way."""
+    kernels: dict[Operation, None] = {}
+    pending = [value]
+    while pending:
+        for op, _ in uses(pending.pop()):
+            if op not in kernels:
+                kernels[op] = None
+                if fusion.is_fused(op) or fusion.is_streamed(op):
+                    pending += op.results
+    return set(kernels)
 
 
 def _saving_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
@@ -268,16 +287,24 @@ def on_demand(ops: Sequence[Operation], slices: bool = False) -> list[Operation]
 
 
 def _behind_makers(
-    ops: Sequence[Operation], moved: Sequence[Operation]
+    ops: Sequence[Operation],
+    moved: Sequence[Operation],
+    behind: Mapping[Operation, Collection[Operation]] | None = None,
 ) -> list[Operation]:
     """Return ops with those that are moved directly behind what makes their last operand.
 
     What needs none of the others is made for its first reader.
+
+    Args:
+        ops: of a block.
+        moved: some of them.
+        behind: other ops that one that is moved runs behind.
     """
     waiting = set(moved)
     place = {op: at for at, op in enumerate(ops) if op not in waiting}
     for op in moved:
-        owners = (value.owner for value in operands_in(op))
+        owners = [value.owner for value in operands_in(op)]
+        owners += (behind or {}).get(op, ())
         makers = [
             place[at] for at in owners if isinstance(at, Operation) and at in place
         ]
