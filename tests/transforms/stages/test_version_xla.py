@@ -68,12 +68,12 @@ def test_a_program_that_constrains_its_products_is_planned_as_the_stages_do():
 
 def test_a_plan_for_an_xla_chip_is_of_its_program():
     program = ttxdsl.load(STEP)
-    plan = program.plan("v4")
+    plan = program.plan("h100")
     assert plan.memory.peak_bytes > WHOLE
     assert any("shardings contradict each other" in told for told in plan.assumptions)
     assert program.plan("n300").memory.peak_bytes < WHOLE
     # what somebody chose stays
-    chosen = program.partition(reshards="sdy-insert-explicit-reshards").plan("v4")
+    chosen = program.partition(reshards="sdy-insert-explicit-reshards").plan("h100")
     assert not any("contradict" in told for told in chosen.assumptions)
 
 

@@ -17,7 +17,7 @@ from ttxdsl.ir.traversal import needed_by, operands_in
 def rearranged(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     """Return the ops of a block in an order that ends or begins a few buffers otherwise."""
     ops = stored_late(tables_beside(ops, fusion), fusion)
-    return probabilities_first(written_over_first(ops, fusion))
+    return probabilities_first(written_over_first(ops, fusion), fusion)
 
 
 def tables_beside(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
@@ -129,11 +129,12 @@ def written_over_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operati
     return ordered
 
 
-def probabilities_first(ops: Sequence[Operation]) -> list[Operation]:
+def probabilities_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     """Return ops with the product that ends a softmax's probabilities ahead of their gradient's.
 
     Both read the gradient of what attention gives, and the values' is small (libtpu 0.0.52: of six
     layers whose gradients are scattered or among few devices five; not of one with a tensor axis).
+    What finishes the product, as sums of grouped queries do, runs with it.
     """
     ordered = list(ops)
     position = {op: index for index, op in enumerate(ops)}
@@ -149,13 +150,24 @@ def probabilities_first(ops: Sequence[Operation]) -> list[Operation]:
             ends = position.get(user, -1) == max(readers) > position[op]
             if not ends or value_bytes(other) != size or not is_probabilities(other):
                 continue
-            start, end = ordered.index(op), ordered.index(user)
-            needed = needed_by(user, set(ordered[start : end + 1]))
+            last = _finishing(user, fusion)
+            start, end = ordered.index(op), ordered.index(last)
+            needed = needed_by(last, set(ordered[start : end + 1]))
             if start < end and op not in needed:
                 ahead = [step for step in ordered[start : end + 1] if step in needed]
                 rest = [step for step in ordered[start : end + 1] if step not in needed]
                 ordered[start : end + 1] = [*ahead, *rest]
     return ordered
+
+
+def _finishing(op: Operation, fusion: Fusion) -> Operation:
+    """Return the op that stores what a product's kernel makes."""
+    while fusion.is_streamed(op) or fusion.is_fused(op) or shares_bytes(op):
+        users = {user for result in op.results for user, _ in uses(result)}
+        if len(users) != 1:
+            break
+        op = users.pop()
+    return op
 
 
 def _is_needed_at(
