@@ -270,7 +270,7 @@ def test_kernels_of_unknown_work_are_said():
 
 @pytest.mark.parametrize(
     ("target", "said"),
-    [("mystery", True), ("lapack_spotrf_ffi", True), ("Sharding", False)],
+    [("mystery", True), ("lapack_spotrf_ffi", True), ("LayoutConstraint", False)],
 )
 def test_calls_of_unknown_work_are_said(target: str, said: bool):
     text = f"""

@@ -379,7 +379,8 @@ def _of_unknown_work(call: stablehlo.CustomCallOp) -> str | None:
     """Return the name of a call if nothing says what it computes; None if something does."""
     if is_kernel(call):
         return kernel_name(call) if kernel_flops(call) is None else None
-    return call.call_target_name.data if computes_unknown(call) else None
+    is_unknown = computes_unknown(call) and not flops(call)
+    return call.call_target_name.data if is_unknown else None
 
 
 def _longest(

@@ -139,15 +139,15 @@ def own_outputs(
             free[buffer.bytes].append(buffer)
         buffer.pinned = True
     given: dict[Allocation, Allocation] = {}
-    for alike in (_type_of, _bytes_of):
+    for is_alike in (True, False):
         for buffer in returned:
             if buffer.kind != "result" or buffer in given:
                 continue
             places = free[buffer.bytes]
-            for at, argument in enumerate(places):
-                if alike(argument) == alike(buffer):
-                    given[buffer] = places.pop(at)
-                    break
+            alike = (b.type == buffer.type or not is_alike for b in places)
+            at = next((at for at, fits in enumerate(alike) if fits), None)
+            if at is not None:
+                given[buffer] = places.pop(at)
     begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}
     outputs: list[Allocation] = []
     copied: set[Allocation] = set()
@@ -172,14 +172,6 @@ def own_outputs(
     if lends:
         _lend(steps, [place for place in lent if place.output not in copied])
     return outputs
-
-
-def _type_of(buffer: Allocation) -> Attribute:
-    return buffer.type
-
-
-def _bytes_of(buffer: Allocation) -> int:
-    return buffer.bytes
 
 
 @dataclass(slots=True)

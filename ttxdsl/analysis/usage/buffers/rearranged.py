@@ -1,7 +1,7 @@
 """A few ops of a block in another order, which ends or begins their buffers otherwise."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
@@ -150,7 +150,7 @@ def probabilities_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operat
             ends = position.get(user, -1) == max(readers) > position[op]
             if not ends or value_bytes(other) != size or not is_probabilities(other):
                 continue
-            last = _finishing(user, fusion)
+            last = _finishing(user, position, fusion)
             start, end = ordered.index(op), ordered.index(last)
             needed = needed_by(last, set(ordered[start : end + 1]))
             if start < end and op not in needed:
@@ -160,11 +160,13 @@ def probabilities_first(ops: Sequence[Operation], fusion: Fusion) -> list[Operat
     return ordered
 
 
-def _finishing(op: Operation, fusion: Fusion) -> Operation:
-    """Return the op that stores what a product's kernel makes."""
+def _finishing(
+    op: Operation, block: Collection[Operation], fusion: Fusion
+) -> Operation:
+    """Return the op of a block that stores what a product's kernel makes."""
     while fusion.is_streamed(op) or fusion.is_fused(op) or shares_bytes(op):
         users = {user for result in op.results for user, _ in uses(result)}
-        if len(users) != 1:
+        if len(users) != 1 or users.isdisjoint(block):
             break
         op = users.pop()
     return op
