@@ -28,7 +28,7 @@ that is not partitioned is counted as it stands, with global shapes.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -484,14 +484,13 @@ class _Counter:
                 buffers.append(buffer)
         return buffers
 
-    def _shared(self, op: Operation, operand: SSAValue) -> Iterator[Allocation]:
-        """Yield the buffers that an op without one of its own reads for an operand."""
-        for buffer in self.buffers_of.get(operand, ()):
-            source = read_joined(op, buffer.value)
-            if source is buffer.value:
-                yield buffer
-            else:
-                yield from self.buffers_of.get(source, ())
+    def _shared(self, op: Operation, operand: SSAValue) -> Sequence[Allocation]:
+        """Return the buffers that an op without one of its own reads for an operand."""
+        buffers = self.buffers_of.get(operand, ())
+        if not isinstance(op, stablehlo.ReshapeOp):
+            return buffers
+        sources = [read_joined(op, buffer.value) for buffer in buffers]
+        return [b for source in sources for b in self.buffers_of.get(source, ())]
 
     def _kept_by_loop(self, op: Operation) -> dict[SSAValue, SSAValue]:
         """The results of a loop that its body leaves as they are, each with its operand."""

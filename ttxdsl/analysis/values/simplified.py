@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure, is_side_effect_free
 
@@ -160,8 +160,8 @@ def _equal_values(
             first_of[op.results[0]] = whole
             yield op.results[0], whole
             continue
-        attributes = frozenset(op.attributes.items()), frozenset(op.properties.items())
-        key = type(op), tuple(operands), attributes, tuple(op.result_types)
+        # operands tell most ops apart, and hash faster than attributes
+        key = type(op), tuple(operands) or frozenset(op.properties.items())
         candidates = alike.setdefault(key, [])
         earlier = next(
             (other for other in candidates if _does_the_same(op, other)), None
@@ -226,8 +226,11 @@ def _depends_on_operands(op: Operation) -> bool:
 
 
 def _does_the_same(op: Operation, other: Operation) -> bool:
-    """Whether the regions of two ops are equal."""
-    return all(
-        region.is_structurally_equivalent(of_other)
-        for region, of_other in zip(op.regions, other.regions, strict=True)
+    """Whether two ops of equal operands have equal attributes, regions and types of results."""
+    return (
+        op.properties == other.properties
+        and op.attributes == other.attributes
+        and op.result_types == other.result_types
+        and len(op.regions) == len(other.regions)
+        and all(map(Region.is_structurally_equivalent, op.regions, other.regions))
     )
