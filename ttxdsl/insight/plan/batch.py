@@ -64,8 +64,9 @@ def scale_batch(module: ModuleOp, factor: Fraction) -> ModuleOp:
     for index, dim in dims.items():
         batch.add((function.body.block.args[index], dim), factor, function)
     batch.follow()
+    scaled = {value for value, _ in batch.dims}
     for index in results_of_arguments(function).keys() - dims.keys():
-        if any(value is function.body.block.args[index] for value, _ in batch.dims):
+        if function.body.block.args[index] in scaled:
             raise CompileError(
                 f"the batch is a dimension of argument {index}, which is state",
                 function,

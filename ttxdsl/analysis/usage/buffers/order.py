@@ -101,7 +101,8 @@ def updates_early(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     readers: dict[Operation, set[Operation]] = {}
     for value, argument in replaced_arguments(block).items():
         if value.owner in leading and isinstance(value.owner, Operation):
-            readers[value.owner] = _kernels_reading(argument, fusion) - leading.keys()
+            kernels = _kernels_reading(argument, fusion)
+            readers[value.owner] = {op for op in kernels if op not in leading}
     return _behind_makers(ops, list(reversed(leading)), readers)
 
 
