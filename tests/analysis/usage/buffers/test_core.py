@@ -24,10 +24,15 @@ ROOM = 30
 
 
 def left(
-    *values: tuple[int, int, int], kind: Kind = "value", loop: int = -1
+    *values: tuple[int, int, int], kind: Kind = "value", loop: int = -1, inside: int = 0
 ) -> Sequence[int]:
-    """Return the bytes in memory of values of which each has a first step, a last one and bytes."""
+    """Return the bytes in memory of values of which each has a first step, a last one and bytes.
+
+    Args:
+        inside: the bytes on the core that the body of the loop takes.
+    """
     scope = Scope()
+    body = BufferStep(test.TestOp(), [], NOTHING, [], False, on_core=inside)
     buffers = [
         Allocation(create_ssa_value(i8), i8, size, kind, scope, last)
         for _, last, size in values
@@ -37,7 +42,7 @@ def left(
             test.TestOp(),
             [b for b, (start, *_) in zip(buffers, values, strict=True) if start == at],
             NOTHING,
-            [[]] if at == loop else [],
+            [[body]] if at == loop else [],
             False,
         )
         for at in range(8)
@@ -67,9 +72,13 @@ def test_what_others_begin_in_between_ends_it(others: int, kept: int):
     assert left((0, 2, 10), (1, 1, others * 10))[0] == kept
 
 
-@pytest.mark.parametrize(("loop", "kept"), [(2, 10), (4, 0)])
-def test_loops_have_the_core_to_themselves(loop: int, kept: int):
-    assert left((1, 3, 10), loop=loop) == [kept]
+@pytest.mark.parametrize(
+    ("loop", "inside", "kept"), [(2, 20, 0), (2, 21, 10), (4, 30, 0)]
+)
+def test_loops_leave_the_room_that_their_bodies_do_not_take(
+    loop: int, inside: int, kept: int
+):
+    assert left((1, 3, 10), loop=loop, inside=inside) == [kept]
 
 
 T = "tensor<256x256xf32>"

@@ -61,6 +61,8 @@ class BufferStep:
     exclusive: bool
     """Whether the results are made inside, and are not there beside it."""
     ends: list[Allocation] = field(default_factory=list[Allocation])
+    on_core: int = 0
+    """The bytes on the core that are taken while it runs."""
 
     @property
     def made_bytes(self) -> int:
@@ -223,8 +225,8 @@ def without_values_on_core(steps: list[BufferStep], room: int) -> list[BufferSte
 
     libtpu puts a value there from where it is made to its last reader, if there is room throughout
     and that is not long (XLA's memory space assignment, which measures it by the time of a copy to
-    the core; here by the bytes that begin in between, and the shortest have their room first). A
-    loop, or what is called, has the core to itself.
+    the core; here by the bytes that begin in between, and the shortest have their room first). Beside
+    a loop, or what is called, there is the room that is left by what its own steps make.
     """
     begun = [0]
     for step in steps:
@@ -236,14 +238,22 @@ def without_values_on_core(steps: list[BufferStep], room: int) -> list[BufferSte
             if is_inner and not buffer.pinned and 0 < buffer.bytes <= room / _SHARE:
                 between = begun[max(start, buffer.last) + 1] - begun[start + 1]
                 lives.append((between / buffer.bytes, start, buffer))
-    used = [room if step.programs else 0 for step in steps]
+    used = [_taken_inside(step, room) for step in steps]
     for length, start, buffer in sorted(lives, key=lambda life: life[:2]):
         life = range(start, max(start, buffer.last) + 1)
         if length <= _MOST_MADE and all(used[at] + buffer.bytes <= room for at in life):
             for at in life:
                 used[at] += buffer.bytes
             buffer.bytes = 0
+    for step, taken in zip(steps, used, strict=True):
+        step.on_core = taken
     return steps
+
+
+def _taken_inside(step: BufferStep, room: int) -> int:
+    """Return the bytes on the core that the programs in a step take, or would if there was room."""
+    most = max((s.on_core for program in step.programs for s in program), default=0)
+    return min(room, most + step.inside.bytes)
 
 
 _MOST_PLACED = 200_000
