@@ -55,7 +55,7 @@ _ONE_EACH = frozenset(
 )
 """Instructions that take an operation for each element of their results."""
 
-_LONGEST_WINDOW = 32
+_LONGEST_WINDOW = 128
 """Elements of a window at most; one of a whole row is a reduction that is broadcast, and counts nothing."""
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.traffic import HbmTraffic
+from ttxdsl.analysis.usage.moved.traffic import HbmTraffic
 from ttxdsl.costs.chips import CHIPS, ChipMachine
 from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, Compiler
 from ttxdsl.ir.traversal import all_ops
