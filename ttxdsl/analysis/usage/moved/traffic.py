@@ -77,9 +77,6 @@ _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 """Ops that write parts of their first operand in its place."""
 
-_STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
-"""Ops whose results a loop fills a part at a time."""
-
 
 class HbmTraffic:
     """The bytes of memory that the ops of a program move, but for collectives.
@@ -215,15 +212,12 @@ class HbmTraffic:
         return tiled_bytes(shape_of(value), element, tile)
 
     def _part(self, value: SSAValue, part: SSAValue) -> int:
-        """Return the bytes of a part of a value, a stack of a loop as it is stored."""
-        element, owner = element_of(value), value.owner
+        """Return the bytes of a part of a value as it is stored."""
         if isinstance(value, BlockArgument) and isinstance(
             loop := value.owner.parent_op(), stablehlo.WhileOp
         ):
-            value, owner = loop.results[value.index], loop
-        if isinstance(owner, _STACKS):
-            element = self.fusion.stored_element(value)
-        return tensor_bytes(shape_of(part), element)
+            value = loop.results[value.index]
+        return tensor_bytes(shape_of(part), self.fusion.stored_element(value))
 
     def _whole(self, values: Iterable[SSAValue]) -> dict[SSAValue, int]:
         return {value: self.size(value) for value in values}
