@@ -48,6 +48,7 @@ from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
 from ttxdsl.analysis.usage.moved.on_core import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.work import computes
+from ttxdsl.analysis.values.entry import replaced_arguments
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel, is_product
 from ttxdsl.dialects.traits import Collective, Elementwise
@@ -124,6 +125,8 @@ class HbmTraffic:
                 leaving.update(op.operands)
                 if op.regions:  # it has the core to itself
                     kernels.all.append(Kernel(op, {}, {}, inside=self._room))
+                else:
+                    kernels.all.append(self._replacing(op, leaving))
         carried = _carried(block, kernels.all)
         kernels.drop_inner(leaving)
         in_memory = set[SSAValue]()
@@ -138,6 +141,23 @@ class HbmTraffic:
                 size = self._copied(kernel.op)
             self._bytes[kernel.op] = size
         return there
+
+    def _replacing(self, end: Operation, leaving: set[SSAValue]) -> Kernel:
+        """Return what moves stacks that a loop fills to the places of arguments that it reads.
+
+        Args:
+            end: the last op of a block.
+            leaving: these arguments are added.
+        """
+        block = end.parent
+        assert block is not None, "an op is in a block"
+        moved = {
+            value: argument
+            for value, argument in replaced_arguments(block).items()
+            if _takes_from(value, argument)
+        }
+        leaving.update(moved.values())
+        return Kernel(end, self._whole(moved), self._whole(moved.values()))
 
     def _loop(self, op: stablehlo.WhileOp, leaving: set[SSAValue]) -> Kernel:
         """Return what a loop reads before its first iteration and writes behind its last.
@@ -506,8 +526,28 @@ def _carried(
 
 def is_filled(value: SSAValue) -> bool:
     """Whether nothing makes a value that a loop is given: it fills all of it."""
-    is_repeated = isinstance(value.owner, stablehlo.BroadcastInDimOp)
-    return is_repeated and is_filled_by_loop(value)
+    if not isinstance(value.owner, stablehlo.BroadcastInDimOp):
+        return False
+    if is_filled_by_loop(value):
+        return True
+    block, user = value.owner.parent, value.get_user_of_unique_use()
+    if block is None or not isinstance(user, stablehlo.WhileOp):
+        return False
+    result = user.results[user.operands.index(value)]
+    argument = replaced_arguments(block).get(result)
+    return argument is not None and _takes_from(result, argument)
+
+
+def _takes_from(value: SSAValue, argument: SSAValue) -> bool:
+    """Whether a loop fills a stack part by part, and only reads an argument as large."""
+    loop = value.owner
+    if not isinstance(loop, stablehlo.WhileOp) or argument not in loop.operands:
+        return False
+    last, at = loop.body.block.last_op, loop.operands.index(argument)
+    assert last is not None, "a loop's body returns"
+    end = last.operands[loop.results.index(value)].owner
+    is_filled = isinstance(end, stablehlo.DynamicUpdateSliceOp)
+    return is_filled and keeps_operand(loop, at)
 
 
 def _is_outside(value: SSAValue, block: Block) -> bool:
