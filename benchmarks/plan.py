@@ -30,6 +30,7 @@ import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.costs.chips import chip_named
+from ttxdsl.dialects import chlo
 from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.ir.traversal import all_ops
 
@@ -52,16 +53,19 @@ def row_of(path: Path) -> Row | None:
     step = ttxdsl.load(path.with_suffix(".mlir")).partition()
     plan = step.plan(chip, slices=answer["slices"], variants=False)
     seconds = time.process_time() - start
-    module = step.module
     counted = moved = ""
     text = path.with_suffix(".hlo")
     if text.exists():
-        program = tpu_bytes.Program(text.read_text())
+        hlo = text.read_text()
+        program = tpu_bytes.Program(hlo)
         kinds = tpu_bytes.Bytes(program).hbm().of_kinds
         moved = f"{plan.hbm_bytes / (kinds.total() - kinds['collective']):.2f}"
         module, runs = step.module, Runs(step.module, 1)
-        # libtpu counts no work of kernels that are calls
-        calls = [op for op in all_ops(module) if is_kernel(op)]
+        # libtpu counts no work of kernels that are calls, as products of groups may be
+        kernels = chlo.RaggedDotOp if "ragged-dot" in hlo else ()
+        calls = [
+            op for op in all_ops(module) if is_kernel(op) or isinstance(op, kernels)
+        ]
         work = plan.flops - sum(runs.of(op).count * flops(op) for op in calls)
         counted = f"{work / Flops(program).total():.3f}"
     programs = "".join(module.read_text() for module in PROGRAMS.rglob("*.py"))
