@@ -60,7 +60,7 @@ def row_of(path: Path) -> Row | None:
         program = tpu_bytes.Program(hlo)
         kinds = tpu_bytes.Bytes(program).hbm().of_kinds
         moved = f"{plan.hbm_bytes / (kinds.total() - kinds['collective']):.2f}"
-        module, runs = step.module, Runs(step.module, 1)
+        module, runs = step.module, Runs(step.module)
         # libtpu counts no work of kernels that are calls, as products of groups may be
         kernels = chlo.RaggedDotOp if "ragged-dot" in hlo else ()
         calls = [
