@@ -29,6 +29,7 @@ from tpu.flops import Flops
 import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.work import flops
+from ttxdsl.analysis.values.simplified import simplified
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects import chlo
 from ttxdsl.dialects.calls.kernels import is_kernel
@@ -60,7 +61,9 @@ def row_of(path: Path) -> Row | None:
         program = tpu_bytes.Program(hlo)
         kinds = tpu_bytes.Bytes(program).hbm().of_kinds
         moved = f"{plan.hbm_bytes / (kinds.total() - kinds['collective']):.2f}"
-        module, runs = step.module, Runs(step.module)
+        simple = simplified(step.module)
+        module = step.module if simple is None else simple.module
+        runs = Runs(module)
         # libtpu counts no work of kernels that are calls, as products of groups may be
         kernels = chlo.RaggedDotOp if "ragged-dot" in hlo else ()
         calls = [
