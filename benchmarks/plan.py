@@ -5,8 +5,8 @@
 DIR has pairs NAME.mlir and NAME.json: what JAX lowered for TPUs that are not there, and
 what libtpu's compiler said of it (`benchmarks/tpu/ask.py` writes them): `memory`
 (`argument`, `output`, `alias`, `temp`, in bytes) or `does_not_fit_bytes`, `topology`
-("v5p-64"), `devices`, `slices`, and if known `half` (its set), `flops`; and NAME.hlo, its program, if
-bytes are to be compared. Folders below it count too. The folder of recipes has NAME.mlir of steps of
+("v5p-64"), `devices`, `slices`, and if known `half` (its set); and NAME.hlo, its program, if
+FLOPs and bytes are to be compared. Folders below it count too. The folder of recipes has NAME.mlir of steps of
 recipes.txt and pods.txt, which have their seconds. Without `--write` what changes is printed; with it, it
 goes to the data in benchmarks/tpu/evidence, from which docs/evidence/plan.md is then written.
 """
@@ -24,15 +24,14 @@ from typing import Any
 from tpu import bytes as tpu_bytes
 from tpu.evidence import page
 from tpu.evidence.page import Row, Step
-from xdsl.ir import Operation
+from tpu.flops import Flops
 
 import ttxdsl
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.traffic import times_computed
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.simplified import simplified
 from ttxdsl.costs.chips import chip_named
+from ttxdsl.dialects import chlo
 from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.ir.traversal import all_ops
 
@@ -55,22 +54,23 @@ def row_of(path: Path) -> Row | None:
     step = ttxdsl.load(path.with_suffix(".mlir")).partition()
     plan = step.plan(chip, slices=answer["slices"], variants=False)
     seconds = time.process_time() - start
-    module = step.module
     counted = moved = ""
-    if answer.get("flops"):
-        program = simplified(module)
-        module = module if program is None else program.module
-        runs = Runs(module, 1)
-        # calls of Pallas kernels have no work there
-        ops = [op for op in all_ops(module) if runs.of(op).count and not is_kernel(op)]
-        fusion = Fusion(chip.compiler)
-        times = times_computed(module, fusion)
-        work = sum(times[op] * flops_of_turn(op, fusion) for op in ops)
-        counted = f"{work / answer['flops']:.3f}"
     text = path.with_suffix(".hlo")
     if text.exists():
-        kinds = tpu_bytes.Bytes(tpu_bytes.Program(text.read_text())).hbm().of_kinds
+        hlo = text.read_text()
+        program = tpu_bytes.Program(hlo)
+        kinds = tpu_bytes.Bytes(program).hbm().of_kinds
         moved = f"{plan.hbm_bytes / (kinds.total() - kinds['collective']):.2f}"
+        simple = simplified(step.module)
+        module = step.module if simple is None else simple.module
+        runs = Runs(module)
+        # libtpu counts no work of kernels that are calls, as products of groups may be
+        kernels = chlo.RaggedDotOp if "ragged-dot" in hlo else ()
+        calls = [
+            op for op in all_ops(module) if is_kernel(op) or isinstance(op, kernels)
+        ]
+        work = plan.flops - sum(runs.of(op).count * flops(op) for op in calls)
+        counted = f"{work / Flops(program).total():.3f}"
     programs = "".join(module.read_text() for module in PROGRAMS.rglob("*.py"))
     of_set = answer.get("half", "fit")
     by_hand = of_set.startswith("drawn") or f"\ndef {path.stem}():" in programs
@@ -80,16 +80,6 @@ def row_of(path: Path) -> Row | None:
         *(f"{theirs / 2**30:.4f}", f"{plan.memory.peak_bytes / 2**30:.4f}"),
         *(counted, moved, f"{seconds:.1f}"),
     )
-
-
-_TURN = 4
-"""Windows of a product in one turn of its loop with a collective: libtpu unrolls it."""
-
-
-def flops_of_turn(op: Operation, fusion: Fusion) -> int:
-    """Return operations as `cost_analysis()` has them, which counts loops once."""
-    windows = fusion.windows(op)
-    return flops(op) * min(_TURN, windows) // windows
 
 
 def planned(folder: Path) -> Iterator[Row]:

@@ -43,10 +43,11 @@ VMEM = 1
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A buffer's type: its bytes without padding, and the memory that it is in."""
+    """A buffer's type: its bytes without padding, the memory that it is in, and its shape."""
 
     bytes: int
     space: int
+    sizes: tuple[int, ...] = ()
 
 
 @dataclass
@@ -243,9 +244,9 @@ def _closed(text: str) -> tuple[str, str]:
 def _array(element: str, sizes: str, layout: str) -> Array:
     digits = re.search(r"\d+", element)
     bits = _BITS.get(element, int(digits[0]) if digits else 32)
-    count = math.prod(int(size.lstrip("<=")) for size in sizes.split(",") if size)
+    shape = tuple(int(size.lstrip("<=")) for size in sizes.split(",") if size)
     space = _SPACE.search(layout)
-    return Array(count * bits // 8, int(space[1]) if space else HBM)
+    return Array(math.prod(shape) * bits // 8, int(space[1]) if space else HBM, shape)
 
 
 _NAMES = ("parameter", "constant", "get-tuple-element", "bitcast", "tuple", "after-all")

@@ -30,7 +30,7 @@ class Compiler:
         gathers_again_beyond: how much longer than from a reader the way to the end of a block
             may be from another reader of the same gather (`ttxdsl.analysis.usage.buffers.order`).
         core_bytes: of memory on the core in which kernels leave values for others: bytes that are not
-            moved (`ttxdsl.analysis.usage.traffic`), and no part of the peak if they are there from
+            moved (`ttxdsl.analysis.usage.moved.traffic`), and no part of the peak if they are there from
             where they are made to their last reader.
         makes_in_memory: whether what products, kernels written by hand, gathers, scatters, sorts and
             collectives make is never there.

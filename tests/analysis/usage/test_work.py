@@ -3,7 +3,7 @@
 import pytest
 
 from ttxdsl.analysis.usage.work import flops, multiply_adds, operations, product_numbers
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.loading.program import parse_program
 from ttxdsl.rules import register_sharding_rule, unregister_sharding_rule
@@ -165,3 +165,35 @@ func.func @main(%x: tensor<8x4xf32>, %y: tensor<4x2xf32>) -> (tensor<8x2xf32>, t
         for target in rules:
             unregister_sharding_rule(target)
     assert [flops(op) for op in calls] == [0, 0]
+
+
+def _ragged(lhs: str, rhs: str, result: str, dims: str) -> str:
+    return f"""
+func.func @main(%a: tensor<{lhs}xbf16>, %b: tensor<{rhs}xbf16>, %n: tensor<4xi32>)
+    -> tensor<{result}xbf16> {{
+  %0 = "chlo.ragged_dot"(%a, %b, %n) <{{
+    ragged_dot_dimension_numbers = #chlo.ragged_dot<{dims}>
+  }}> : (tensor<{lhs}xbf16>, tensor<{rhs}xbf16>, tensor<4xi32>) -> tensor<{result}xbf16>
+  return %0 : tensor<{result}xbf16>
+}}"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _ragged(
+            *("64x8", "4x8x16", "64x16"),
+            "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],"
+            " lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]",
+        ),
+        _ragged(
+            *("64x8", "64x16", "4x8x16"),
+            "lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0],"
+            " lhs_ragged_dimensions = [0]",
+        ),
+    ],
+)
+def test_each_row_is_in_one_product_of_groups(text: str):
+    (op,) = ops_of_type(parse_program(text), chlo.RaggedDotOp)
+    assert flops(op) == 2 * 64 * 8 * 16
+    assert product_numbers(op) == ("bf16", "bf16")

@@ -80,8 +80,8 @@ def test_what_does_not_fit():
 
 def test_products_are_two_operations_each():
     plan = ttxdsl.load(step(256, donated=True)).plan("v5e")
-    # a device has half of the rows in both products; and it subtracts
-    assert plan.flops == 2 * (2 * 128 * 256 * 256) + 256 * 256
+    # a device has half of the rows in both products, adds what the other has, and subtracts
+    assert plan.flops == 2 * (2 * 128 * 256 * 256) + 2 * 256 * 256
 
 
 def test_slices_send_over_the_slow_network():

@@ -24,8 +24,8 @@ from ttxdsl.analysis.usage.collectives import (
     list_collectives,
 )
 from ttxdsl.analysis.usage.memory import MemoryProfile, memory_profile
+from ttxdsl.analysis.usage.moved.traffic import HbmTraffic
 from ttxdsl.analysis.usage.timeline import Event, Timeline, timeline
-from ttxdsl.analysis.usage.traffic import HbmTraffic
 from ttxdsl.analysis.usage.work import flops
 from ttxdsl.analysis.values.simplified import Simplified, simplified
 from ttxdsl.costs.chips import CHIPS, Chip, ChipMachine, chip_named

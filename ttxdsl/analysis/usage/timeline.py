@@ -29,7 +29,7 @@ from ttxdsl.analysis.usage.collectives import (
     list_collectives,
     short_name,
 )
-from ttxdsl.analysis.usage.traffic import HbmTraffic
+from ttxdsl.analysis.usage.moved.traffic import HbmTraffic
 from ttxdsl.analysis.usage.work import (
     bytes_touched,
     computes,

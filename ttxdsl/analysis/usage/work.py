@@ -24,7 +24,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.kernels import RUN
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.calls.kernels import is_kernel, kernel_flops, kernel_work
 from ttxdsl.dialects.stablehlo.attributes import Precision, PrecisionAttr
@@ -59,7 +59,7 @@ _JOINED = (stablehlo.BroadcastInDimOp, stablehlo.IotaOp)
 
 
 _DOTS = (stablehlo.DotGeneralOp, stablehlo.DotOp)
-_PRODUCTS = (*_DOTS, stablehlo.ConvolutionOp)
+_PRODUCTS = (*_DOTS, stablehlo.ConvolutionOp, chlo.RaggedDotOp)
 
 _COMBINES = (stablehlo.ReduceOp, stablehlo.ScatterOp)
 
@@ -117,6 +117,8 @@ def operations(op: Operation, signatures: Signatures | None = None) -> int:
     window = _window(op)
     if window is not None:
         return window * prod(shape_of(op.results[0]))
+    if isinstance(op, chlo.RaggedDotOp):
+        return _ragged_multiply_adds(op)
     rule = sharding_rule(op) if signatures is None else signatures.of(op).rule
     if rule is not None:
         return prod(rule.factor_sizes)
@@ -166,6 +168,18 @@ def _hits(start: int, stride: int, places: int, last: int, gap: int) -> int:
     place = (-start // common) * pow(stride // common, -1, apart) % apart
     earliest = first + (place - first) % apart
     return max(0, (behind - earliest + apart - 1) // apart)
+
+
+def _ragged_multiply_adds(op: chlo.RaggedDotOp) -> int:
+    """Return the multiply-adds of a product of groups: each row is in one of them."""
+    dims = op.ragged_dot_dimension_numbers.data
+    shared = (
+        *dims.rhs_batching_dimensions,
+        *dims.rhs_contracting_dimensions,
+        *dims.rhs_group_dimensions,
+    )
+    columns = (size for dim, size in enumerate(shape_of(op.rhs)) if dim not in shared)
+    return prod(shape_of(op.lhs)) * prod(columns)
 
 
 def bytes_touched(op: Operation) -> int:
@@ -272,7 +286,7 @@ def product_numbers(op: Operation) -> tuple[str, ...]:
     ending = ""
     if asked - {Precision.DEFAULT}:
         ending = "_highest" if Precision.HIGHEST in asked else "_high"
-    kinds = (str(element_of(value)) for value in op.operands)
+    kinds = (str(element_of(value)) for value in op.operands[:2])
     return tuple(kind + ending if kind == "f32" else kind for kind in kinds)
 
 
@@ -305,7 +319,7 @@ def _flops_of_class(kind: object) -> _Count:
     assert isinstance(kind, type) and issubclass(kind, Operation)
     if issubclass(kind, stablehlo.ConvolutionOp):
         return lambda op, _: 2 * multiply_adds(cast(stablehlo.ConvolutionOp, op))
-    if issubclass(kind, _DOTS):
+    if issubclass(kind, (*_DOTS, chlo.RaggedDotOp)):
         return lambda op, signatures: 2 * operations(op, signatures)
     if issubclass(kind, stablehlo.CustomCallOp):
         return _flops_of_call
@@ -315,6 +329,8 @@ def _flops_of_class(kind: object) -> _Count:
         return lambda op, signatures: 3 * operations(op, signatures)
     if issubclass(kind, stablehlo.ReduceWindowOp):
         return _flops_of_windows
+    if issubclass(kind, stablehlo.AllReduceOp):  # an addition, among however many
+        return lambda op, _: sum(prod(shape_of(result)) for result in op.results)
     is_counted = kind.get_trait(Elementwise) is not None or issubclass(kind, _COMBINES)
     if (
         not is_counted

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.calls.custom import frontend_attribute
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 
@@ -76,8 +76,8 @@ def is_kernel(op: Operation | Block) -> TypeGuard[stablehlo.CustomCallOp]:
 
 
 def is_product(op: Operation) -> bool:
-    """Return True of a product, and of a kernel, which is made of products."""
-    return isinstance(op, PRODUCTS) or is_kernel(op)
+    """Return True of a product, of groups or not, and of a kernel, which is made of products."""
+    return isinstance(op, (*PRODUCTS, chlo.RaggedDotOp)) or is_kernel(op)
 
 
 def kernel_name(op: stablehlo.CustomCallOp) -> str:

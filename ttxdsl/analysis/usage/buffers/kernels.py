@@ -84,22 +84,24 @@ def _reduces_rows(op: Operation | None, applied: type[Operation]) -> bool:
     return dims == (last,) and isinstance(op.applied_op(), applied)
 
 
-def _scaled_product(value: SSAValue) -> Operation | None:
-    """Return the product that elementwise ops lead from, one after the other.
+def _way_to_product(value: SSAValue) -> list[Operation]:
+    """Return the ops that lead back to a product, one after the other, and that.
 
     None if a convert ends them: it changes places with a maximum, which then reads what is
     converted, stored.
     """
     count = prod(shape_of(value))
+    way: list[Operation] = []
     computes = False
     while (owner := _owner(value)) is not None:
+        way.append(owner)
         if isinstance(owner, PRODUCTS[:2]):
-            return owner if computes else None
+            return way if computes else []
         is_moved = isinstance(owner, stablehlo.ConvertOp | stablehlo.TransposeOp)
         if owner.get_trait(Elementwise) is None and not is_moved:
-            return None
+            return []
         if isinstance(owner, stablehlo.ConvertOp) and not computes:
-            return None
+            return []
         computes |= not is_moved
         large = [
             operand
@@ -109,9 +111,17 @@ def _scaled_product(value: SSAValue) -> Operation | None:
             and not isinstance(operand.owner, stablehlo.BroadcastInDimOp)
         ]
         if len(large) != 1:
-            return None
+            return []
         value = large[0]
-    return None
+    return []
+
+
+def divides_scores(powers: Operation) -> bool:
+    """Whether the exponentials of a softmax are of scores that are divided, not multiplied."""
+    difference = powers.operands[0].owner
+    assert isinstance(difference, stablehlo.SubtractOp), "its maximum is subtracted"
+    way = _way_to_product(difference.lhs)
+    return any(isinstance(op, stablehlo.DivOp) for op in way)
 
 
 def softmax_product(op: Operation) -> Operation | None:
@@ -244,7 +254,7 @@ def _product_of_softmax(op: Operation) -> Operation | None:
     readers = [use.operation for use in op.result.uses]
     if not any(_reduces_rows(reader, stablehlo.AddOp) for reader in readers):
         return None
-    product = _scaled_product(scores)
+    product = next(reversed(_way_to_product(scores)), None)
     if product is None or shape[-1] <= _LONGEST_ROW or is_made_of_stored(op, product):
         return product
     return None

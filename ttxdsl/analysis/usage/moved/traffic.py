@@ -20,17 +20,12 @@ Source: the programs that libtpu 0.0.52 makes (`benchmarks/tpu/bytes.py`; docs/e
 has the errors).
 """
 
-from collections import defaultdict
 from collections.abc import (
-    Callable,
-    Collection,
     Iterable,
     Iterator,
     Sequence,
     Set as AbstractSet,
 )
-from dataclasses import dataclass, field
-from itertools import pairwise
 from math import prod
 
 from xdsl.dialects.builtin import IntegerType, ModuleOp
@@ -39,6 +34,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
     UNROLLED,
+    divides_scores,
     gathered_dim,
     is_row_wise,
     operand_with,
@@ -50,7 +46,9 @@ from ttxdsl.analysis.usage.buffers.kernels import (
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
+from ttxdsl.analysis.usage.moved.on_core import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.work import computes
+from ttxdsl.analysis.values.entry import replaced_arguments
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel, is_product
 from ttxdsl.dialects.traits import Collective, Elementwise
@@ -70,179 +68,15 @@ of what is scattered (libtpu 0.0.52: 35 MiB of 112, and 40 now so, now so)."""
 _COPY = 8
 """Copies for an exchange of at most such a part of the room stay on the core."""
 
+_ROW = 2048
+"""Elements of the longest row of a softmax that is one kernel with a product of operands that it makes
+itself, if it multiplies scores (libtpu 0.0.52: 25 of 28 kernels of six steps) and does not divide them
+(none of 70 of four steps)."""
+
 _SLICES = (stablehlo.SliceOp, stablehlo.DynamicSliceOp)
 
 _UPDATES = (stablehlo.DynamicUpdateSliceOp, stablehlo.ScatterOp)
 """Ops that write parts of their first operand in its place."""
-
-_STACKS = (stablehlo.WhileOp, stablehlo.DynamicUpdateSliceOp)
-"""Ops whose results a loop fills a part at a time."""
-
-
-@dataclass(slots=True)
-class Kernel:
-    """The reads and writes of an op, or of several that are one kernel, in one run.
-
-    Attributes:
-        op: the first of them.
-        written: the bytes written of each result.
-        ahead: the numbers of the kernels that it waits for, as bits.
-        again: the bytes that it moves further of what it reads and writes if that is not on the core.
-        inside: bytes on the core that it needs for itself, as a loop does.
-        held: what it reads and writes that is among those.
-    """
-
-    op: Operation
-    read: dict[SSAValue, int]
-    written: dict[SSAValue, int]
-    ahead: int = 0
-    again: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    inside: int = 0
-    held: Collection[SSAValue] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class OnCore:
-    """The values that stay on the core in a block.
-
-    Attributes:
-        moved: the bytes that each kernel moves beside it.
-        most: the most bytes there at once.
-        throughout: values that are there in all iterations, in a fixed order.
-    """
-
-    moved: list[int]
-    most: int
-    throughout: Collection[SSAValue]
-
-
-@dataclass(frozen=True, slots=True)
-class _Touch:
-    """One kernel's use of a value, `again` if that is not on the core."""
-
-    at: int
-    is_written: bool
-    size: int
-    again: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Stay:
-    """A value that may be on the core from a kernel to another, or in all (`returned`)."""
-
-    price: float
-    value: SSAValue
-    bytes: int
-    kernels: range
-    returned: SSAValue | None = None
-
-
-def kept_on_core(
-    kernels: Sequence[Kernel],
-    leaving: AbstractSet[SSAValue],
-    made_in_memory: AbstractSet[SSAValue],
-    carried: Sequence[tuple[SSAValue, SSAValue]],
-    room: int,
-    size: Callable[[SSAValue], int],
-) -> OnCore:
-    """Return what stays on the core in a block, as far as it saves bytes.
-
-    A value is there from a kernel that reads or writes it to the next that reads it, or, in a loop, in
-    all kernels of all iterations: then the loop reads it once before its first iteration, and what it
-    carries is written once behind its last. Those have their room first that save most for the room
-    and time they take. An inner loop has its room before what is around it.
-
-    Source: XLA's memory space assignment, as programs of libtpu 0.0.52 show it (docs/evidence/plan.md).
-
-    Args:
-        leaving: values that are needed in memory behind the block.
-        made_in_memory: values that are written there and first read from there.
-        carried: of a loop's body each value that an iteration begins with, and what the next has
-            in its place, both the same if it is not changed.
-        room: bytes on the core.
-        size: the bytes that a value takes there.
-    """
-    touches: defaultdict[SSAValue, list[_Touch]] = defaultdict(list)
-    for at, kernel in enumerate(kernels):
-        for value, moved in kernel.written.items():
-            again = kernel.again.get(value, 0)
-            touches[value].append(_Touch(at, True, moved, again))
-        for value, moved in kernel.read.items():
-            if moved:
-                again = kernel.again.get(value, 0)
-                touches[value].append(_Touch(at, False, moved, again))
-    stays: list[_Stay] = []
-    sizes = {value: size(value) for value in touches}
-    for value, touched in touches.items():
-        if sizes[value] > room:
-            continue
-        is_last = len(touched) == 2 and value not in leaving
-        for first, second in pairwise(touched):
-            begins = first.is_written and value in made_in_memory
-            if not (second.is_written or begins):
-                saved = second.size + first.size * (first.is_written and is_last)
-                saved += first.again + second.again
-                life = range(first.at, second.at + 1)
-                price = sizes[value] * len(life) / saved
-                stays.append(_Stay(price, value, sizes[value], life))
-        for touch in touched:
-            if touch.again and not (touch.is_written and value in made_in_memory):
-                life = range(touch.at, touch.at + 1)
-                price = sizes[value] / touch.again
-                stays.append(_Stay(price, value, sizes[value], life))
-    for value, returned in carried:
-        members = {value, returned} & touches.keys()
-        if members & made_in_memory or (taken := size(value)) > room:
-            continue
-        if saved := sum(touch.size for v in members for touch in touches[v]):
-            price, life = taken * len(kernels) / saved, range(len(kernels))
-            stays.append(_Stay(price, value, taken, life, returned))
-
-    used = [min(kernel.inside, room) for kernel in kernels]
-    held: defaultdict[SSAValue, set[int]] = defaultdict(set)
-    read_there: set[tuple[SSAValue, int]] = set()
-    throughout: dict[SSAValue, None] = {}
-    for stay in sorted(stays, key=lambda stay: stay.price):
-        value, returned = stay.value, stay.returned
-        if value in throughout:
-            continue
-        # where two stays of a value meet, it is there once
-        there = held[value] if returned is None else held[value] | held[returned]
-        new = [
-            at
-            for at in stay.kernels
-            if at not in there and value not in kernels[at].held
-        ]
-        most = room - stay.bytes
-        if any(used[at] > most for at in new):
-            continue
-        held[value].update(new)
-        for at in new:
-            used[at] += stay.bytes
-        if returned is None:
-            if len(stay.kernels) > 1:
-                read_there.add((value, stay.kernels[-1]))
-        else:
-            throughout |= {value: None, returned: None}
-
-    moved = [0] * len(kernels)
-    for value, touched in touches.items():
-        if value in throughout:
-            continue
-        in_memory = (
-            value in leaving
-            or value in made_in_memory
-            or any(
-                not touch.is_written and (value, touch.at) not in read_there
-                for touch in touched
-            )
-        )
-        for touch in touched:
-            if in_memory if touch.is_written else (value, touch.at) not in read_there:
-                moved[touch.at] += touch.size
-            if touch.at not in held[value]:
-                moved[touch.at] += touch.again
-    return OnCore(moved, max(used, default=0), throughout)
 
 
 class HbmTraffic:
@@ -261,6 +95,12 @@ class HbmTraffic:
         self._on_core: dict[Block, OnCore] = {}
         self._room = fusion.compiler.core_bytes
         self._is_split = fusion.compiler.makes_in_memory
+        self._softmax = {
+            product: op
+            for op in self.times
+            if self.fusion.compiler.products_take_in
+            and (product := softmax_product(op)) is not None
+        }
 
     def bytes(self, op: Operation) -> int:
         """Return the bytes that an op moves in one run; of a kernel's ops the first has all."""
@@ -285,6 +125,8 @@ class HbmTraffic:
                 leaving.update(op.operands)
                 if op.regions:  # it has the core to itself
                     kernels.all.append(Kernel(op, {}, {}, inside=self._room))
+                else:
+                    kernels.all.append(self._replacing(op, leaving))
         carried = _carried(block, kernels.all)
         kernels.drop_inner(leaving)
         in_memory = set[SSAValue]()
@@ -299,6 +141,23 @@ class HbmTraffic:
                 size = self._copied(kernel.op)
             self._bytes[kernel.op] = size
         return there
+
+    def _replacing(self, end: Operation, leaving: set[SSAValue]) -> Kernel:
+        """Return what moves stacks that a loop fills to the places of arguments that it reads.
+
+        Args:
+            end: the last op of a block.
+            leaving: these arguments are added.
+        """
+        block = end.parent
+        assert block is not None, "an op is in a block"
+        moved = {
+            value: argument
+            for value, argument in replaced_arguments(block).items()
+            if _takes_from(value, argument)
+        }
+        leaving.update(moved.values())
+        return Kernel(end, self._whole(moved), self._whole(moved.values()))
 
     def _loop(self, op: stablehlo.WhileOp, leaving: set[SSAValue]) -> Kernel:
         """Return what a loop reads before its first iteration and writes behind its last.
@@ -318,7 +177,8 @@ class HbmTraffic:
             if body.args[index] not in kept:
                 leaving.add(operand)
                 continue
-            read |= self._read([operand])
+            if not is_filled(operand):
+                read |= self._read([operand])
             if not keeps_operand(op, index):
                 written[result] = self.size(result)
         return Kernel(op, read, written, inside=there.most, held={*read, *written})
@@ -372,15 +232,12 @@ class HbmTraffic:
         return tiled_bytes(shape_of(value), element, tile)
 
     def _part(self, value: SSAValue, part: SSAValue) -> int:
-        """Return the bytes of a part of a value, a stack of a loop as it is stored."""
-        element, owner = element_of(value), value.owner
+        """Return the bytes of a part of a value as it is stored."""
         if isinstance(value, BlockArgument) and isinstance(
             loop := value.owner.parent_op(), stablehlo.WhileOp
         ):
-            value, owner = loop.results[value.index], loop
-        if isinstance(owner, _STACKS):
-            element = self.fusion.stored_element(value)
-        return tensor_bytes(shape_of(part), element)
+            value = loop.results[value.index]
+        return tensor_bytes(shape_of(part), self.fusion.stored_element(value))
 
     def _whole(self, values: Iterable[SSAValue]) -> dict[SSAValue, int]:
         return {value: self.size(value) for value in values}
@@ -442,7 +299,16 @@ class HbmTraffic:
         if not (self.fusion.compiler.products_take_in and is_row_wise(op)):
             return False
         product = softmax_product(op)
-        return product is None or self.fusion.is_streamed(product)
+        return product is None or self.is_streamed(product)
+
+    def is_streamed(self, product: Operation) -> bool:
+        """Whether a product's result is stored nowhere: each part is finished by its kernel."""
+        if self.fusion.is_streamed(product):
+            return True
+        powers = self._softmax.get(product)
+        if powers is None or divides_scores(powers):
+            return False
+        return shape_of(powers.results[0])[-1] <= _ROW
 
     def _read(self, values: Sequence[SSAValue]) -> dict[SSAValue, int]:
         """Return the buffers that are read for values, each with the bytes read of it."""
@@ -497,7 +363,7 @@ class HbmTraffic:
                     result: 2 * self._part(result, update) for result, update in parts
                 }
                 return Kernel(op, read, written)
-            case stablehlo.BroadcastInDimOp() if is_filled_by_loop(op.results[0]):
+            case stablehlo.BroadcastInDimOp() if is_filled(op.results[0]):
                 return Kernel(op, {}, {})
             case _:
                 pass
@@ -505,10 +371,10 @@ class HbmTraffic:
         finished = self.fusion.finished_product(op, read)
         for value in read:
             maker = value.owner
-            is_streamed = isinstance(maker, PRODUCTS) and self.fusion.is_streamed(maker)
+            is_streamed = isinstance(maker, PRODUCTS) and self.is_streamed(maker)
             if value is finished or is_streamed:
                 read[value] = 0
-        if isinstance(op, PRODUCTS) and self.fusion.is_streamed(op):
+        if isinstance(op, PRODUCTS) and self.is_streamed(op):
             written = {}
         kernel = Kernel(op, read, written)
         if isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp):
@@ -656,6 +522,32 @@ def _carried(
         *((argument, value) for argument, value in pairs if is_tensor(argument)),
         *((value, value) for value in read if _is_outside(value, block)),
     ]
+
+
+def is_filled(value: SSAValue) -> bool:
+    """Whether nothing makes a value that a loop is given: it fills all of it."""
+    if not isinstance(value.owner, stablehlo.BroadcastInDimOp):
+        return False
+    if is_filled_by_loop(value):
+        return True
+    block, user = value.owner.parent, value.get_user_of_unique_use()
+    if block is None or not isinstance(user, stablehlo.WhileOp):
+        return False
+    result = user.results[user.operands.index(value)]
+    argument = replaced_arguments(block).get(result)
+    return argument is not None and _takes_from(result, argument)
+
+
+def _takes_from(value: SSAValue, argument: SSAValue) -> bool:
+    """Whether a loop fills a stack part by part, and only reads an argument as large."""
+    loop = value.owner
+    if not isinstance(loop, stablehlo.WhileOp) or argument not in loop.operands:
+        return False
+    last, at = loop.body.block.last_op, loop.operands.index(argument)
+    assert last is not None, "a loop's body returns"
+    end = last.operands[loop.results.index(value)].owner
+    is_filled = isinstance(end, stablehlo.DynamicUpdateSliceOp)
+    return is_filled and keeps_operand(loop, at)
 
 
 def _is_outside(value: SSAValue, block: Block) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from ttxdsl.analysis.calls.execution_counts import Runs
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
-from ttxdsl.analysis.usage.traffic import HbmTraffic
+from ttxdsl.analysis.usage.moved.traffic import HbmTraffic
 from ttxdsl.costs.chips import CHIPS, ChipMachine
 from ttxdsl.costs.compilers import TPU, TPU_MEGACORE, Compiler
 from ttxdsl.ir.traversal import all_ops
@@ -22,7 +22,9 @@ def with_room(size: int) -> Compiler:
     return replace(TPU, core_bytes=size + counters, tile=None)
 
 
-ROWS = "contracting_dims = [1] x [0]"
+# products at the default precision round what they read of f32, and have it stored so
+EXACT = "precision = [HIGHEST, HIGHEST]"
+ROWS = f"contracting_dims = [1] x [0], {EXACT}"
 BINARY = f"({T}, {T}) -> {T}"
 
 
@@ -46,6 +48,16 @@ def sums(value: str, name: str, dim: int = 0) -> str:
 ZERO = "  %z = stablehlo.constant dense<0.0> : tensor<f32>"
 
 
+def test_what_products_round_is_stored_as_they_read_it():
+    body = f"""
+  %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
+  %1 = stablehlo.dot_general %0, %0, contracting_dims = [1] x [0] : {BINARY}
+  return %1 : {T}"""
+    # it is written and read in bf16
+    assert moved(body) == SIZE + 2 * SIZE // 2 + SIZE
+    assert moved(body.replace("[0] :", f"[0], {EXACT} :")) == 4 * SIZE
+
+
 def test_products_are_finished_by_several_in_one_kernel():
     body = f"""{ZERO}
   %0 = stablehlo.dot_general %x, %x, {ROWS} : {BINARY}
@@ -59,7 +71,7 @@ def test_a_finished_product_is_read_with_what_its_kernel_stored():
     """What is read by three kernels is stored by the first, and so is what that reads."""
     readers = "".join(
         f"""
-  %r{n} = stablehlo.dot_general %a, %b, contracting_dims = {dims} : {BINARY}"""
+  %r{n} = stablehlo.dot_general %a, %b, contracting_dims = {dims}, {EXACT} : {BINARY}"""
         for n, dims in enumerate(("[1] x [0]", "[0] x [0]", "[1] x [1]"))
     )
     body = f"""
@@ -135,6 +147,53 @@ def test_what_a_loop_carries_and_reads_stays_on_the_core(room: int, expected: in
     assert counted // SIZE * SIZE == expected
 
 
+LOOP = """
+   cond {
+    %n = stablehlo.constant dense<8> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %o = stablehlo.constant dense<1> : tensor<i32>
+    %k = stablehlo.constant dense<0> : tensor<i32>
+    %j = stablehlo.add %i, %o : tensor<i32>"""
+PART = "tensor<1x64x64xf32>"
+AT = "tensor<i32>, tensor<i32>, tensor<i32>"
+FILLED = f"""{ZERO}
+  %e = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> {STACK}
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  %l:3 = stablehlo.while(%i = %0, %p = %s, %q = %e) : tensor<i32>, {STACK}, {STACK}{LOOP}
+    %a = stablehlo.dynamic_slice %p, %i, %k, %k, sizes = [1, 64, 64] : ({STACK}, {AT}) -> {PART}
+    %b = stablehlo.add %a, %a : {PART}
+    %u = stablehlo.dynamic_update_slice %q, %b, %i, %k, %k : ({STACK}, {PART}, {AT}) -> {STACK}
+    stablehlo.return %j, %p, %u : tensor<i32>, {STACK}, {STACK}
+  }}"""
+
+
+@pytest.mark.parametrize("donated", [True, False])
+def test_a_stack_that_a_loop_fills_is_moved_to_the_place_of_one_that_it_reads(
+    donated: bool,
+):
+    given = " {jax.buffer_donor = true}" if donated else ""
+    body = f"{FILLED}\n  return %l#2 : {STACK}"
+    counted = moved(body, STACK, f"%s: {STACK}{given}")
+    # it is copied; else zeros are stored first
+    assert counted // SIZE == 8 * (1 + 1) + 8 * (2 if donated else 1)
+
+
+def test_zeros_are_not_read_for_a_loop_that_fills_a_stack_on_the_core():
+    body = f"""{FILLED}
+  %m:3 = stablehlo.while(%i = %0, %p = %l#2, %q = %x) : tensor<i32>, {STACK}, {PART}{LOOP}
+    %a = stablehlo.dynamic_slice %p, %i, %k, %k, sizes = [1, 64, 64] : ({STACK}, {AT}) -> {PART}
+    %b = stablehlo.add %q, %a : {PART}
+    stablehlo.return %j, %p, %b : tensor<i32>, {STACK}, {PART}
+  }}
+  return %m#2 : {PART}"""
+    arguments = f"%s: {STACK}, %x: {PART}"
+    counted = moved(body, PART, arguments, with_room(64 * SIZE))
+    # %s and %x are read once, and the result is written
+    assert counted // SIZE == 8 + 1 + 1
+
+
 def test_an_inner_loop_has_its_room_first():
     """With room for one value, it is what the loop reads and not what waits for its end."""
     body = CARRIED.replace("%l#1, %l#2", "%r, %l#2").replace(
@@ -208,7 +267,7 @@ def test_convolutions_in_windows_move_as_products_do(
     part_type, image = f"tensor<{'x'.join(part)}xf32>", "tensor<2x8x8x64xf32>"
     body = f"""
   %0 = "stablehlo.all_gather"(%w) <{{all_gather_dim = {dim} : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}> : ({part_type}) -> tensor<3x3x64x64xf32>
-  %1 = stablehlo.convolution(%x, %0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({image}, tensor<3x3x64x64xf32>) -> {image}
+  %1 = stablehlo.convolution(%x, %0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]}} : ({image}, tensor<3x3x64x64xf32>) -> {image}
   return %1 : {image}"""
     arguments = f"%x: {image}, %w: {part_type}"
     counted = moved(body, image, arguments, with_room(room))
@@ -334,7 +393,7 @@ def test_what_a_loop_keeps_takes_its_room_once():
     %s = stablehlo.add %p, %q : tensor<f32>
     stablehlo.return %s : tensor<f32>
   }) : (TYPE) -> TYPE""",
-        "stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (TYPE, TYPE) -> TYPE",
+        f"stablehlo.dot_general %x, %x, {ROWS} : (TYPE, TYPE) -> TYPE",
         """"stablehlo.sort"(%x) <{dimension = 1 : i64}> ({
   ^bb0(%p: tensor<f32>, %q: tensor<f32>):
     %s = stablehlo.compare LT, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>

@@ -1,0 +1,1 @@
+"""Bytes that a program moves through a device's memory."""
