@@ -545,14 +545,14 @@ class Fusion:
             return False
         stored = own * bits // element_bits(element_of(op.results[0]))
         if stored < own or isinstance(op, stablehlo.ConvertOp):
-            if (
-                is_probabilities(op.results[0])
-                and not self.compiler.stores_probabilities
-            ):
+            are_stored = self.compiler.stores_probabilities
+            if is_probabilities(op.results[0]) and not are_stored:
                 return False
             is_large = max(reads.values(), default=0) >= 2 * stored
-            return is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads)
-        return sum(_elements(v) >= _elements(op.results[0]) for v in reads) > 1
+            if is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads):
+                return True
+        large = [v for v in reads if _elements(v) >= _elements(op.results[0])]
+        return stored == own and len(large) > 1
 
     def _joins_sum(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
         """Whether one loop makes an op's quotients of exponentials and a sum that it does not need.
