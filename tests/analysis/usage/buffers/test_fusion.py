@@ -157,31 +157,6 @@ def test_probabilities_for_two_products(compiler: Compiler, is_fused: bool):
     assert Fusion(compiler).is_fused(convert) == is_fused
 
 
-@pytest.mark.parametrize(("compiler", "is_fused"), [(TPU, True), (TPU_MEGACORE, False)])
-@pytest.mark.parametrize("operand", ["%x", "%y"])
-def test_what_is_computed_of_two_values_in_f32_for_two_products(
-    compiler: Compiler, is_fused: bool, operand: str
-):
-    half = T.replace("f32", "bf16")
-    dot = f"contracting_dims = [1] x [0] : ({half}, {half}) -> {half}"
-    module = module_of(
-        f"""
-        %s = stablehlo.convert %x : ({half}) -> {T}
-        %p = stablehlo.exponential %s : {T}
-        %d = stablehlo.convert {operand} : ({half}) -> {T}
-        %m = stablehlo.multiply %d, %p : {T}
-        %c = stablehlo.convert %m : ({T}) -> {half}
-        %0 = stablehlo.dot_general %c, %v, {dot}
-        %1 = stablehlo.dot_general %v, %c, {dot}
-        return %0, %1 : {half}, {half}""",
-        f"{half}, {half}",
-        f"%x: {half}, %y: {half}, %v: {half}",
-    )
-    *_, convert = (op for op in all_ops(module) if op.name == "stablehlo.convert")
-    # one value, which is as large, is read twice
-    assert Fusion(compiler).is_fused(convert) == (is_fused or operand == "%x")
-
-
 @pytest.mark.parametrize(
     ("compiler", "sequences", "is_fused"),
     [
