@@ -1,13 +1,16 @@
 """The program of one device: the function that is meant, and its arguments there."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.values.state import DONATED
 from ttxdsl.dialects import sdy, stablehlo
+
+_Value = TypeVar("_Value")
 
 _OUTER = (FuncOp, sdy.ManualComputationOp)
 
@@ -62,22 +65,27 @@ def given_away(block: Block) -> list[BlockArgument]:
     ]
 
 
-def replaced_arguments(block: Block) -> dict[SSAValue, BlockArgument]:
-    """Return for what a device's program returns the donated argument whose place it takes.
+def replaced_arguments(block: Block) -> dict[SSAValue, SSAValue]:
+    """Return for what a device's program returns the donated argument whose place it takes."""
+    returned = dict.fromkeys(block.last_op.operands if block.last_op else ())
+    free = (argument for argument in given_away(block) if argument not in returned)
+    computed = (value for value in returned if not isinstance(value, BlockArgument))
+    return first_alike(computed, free, lambda value: value.type)
 
-    The first value of a type has that of the first argument, and so on.
+
+def first_alike(
+    values: Iterable[_Value],
+    places: Iterable[_Value],
+    kind: Callable[[_Value], Hashable],
+) -> dict[_Value, _Value]:
+    """Return for values the first free place of their kind each, for those that have one.
+
+    XLA gives outputs the places of donated arguments so (`OptimizeInputOutputBufferAlias`).
     """
-    returned = block.last_op.operands if block.last_op else ()
-    free: defaultdict[Attribute, list[BlockArgument]] = defaultdict(list)
-    kept = set(returned)
-    for argument in reversed(given_away(block)):
-        if argument not in kept:
-            free[argument.type].append(argument)
-    places: dict[SSAValue, BlockArgument] = {}
-    for value in dict.fromkeys(returned):
-        if not isinstance(value, BlockArgument) and free[value.type]:
-            places[value] = free[value.type].pop()
-    return places
+    free: defaultdict[Hashable, deque[_Value]] = defaultdict(deque)
+    for place in places:
+        free[kind(place)].append(place)
+    return {value: free[kind(value)].popleft() for value in values if free[kind(value)]}
 
 
 def is_argument(value: SSAValue) -> bool:

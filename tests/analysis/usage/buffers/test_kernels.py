@@ -1,8 +1,9 @@
-"""Windows of products, and the buffers that are there for them."""
+"""Windows of products, the buffers that are there for them, and what kernels make again."""
 
 import pytest
 from xdsl.ir import Operation
 
+from tests.analysis.usage.compilers import TPU, TPU_MEGACORE, TPU_V6E
 from ttxdsl.analysis.usage.buffers.allocation import (
     NOTHING,
     Allocation,
@@ -10,7 +11,10 @@ from ttxdsl.analysis.usage.buffers.allocation import (
     Peak,
     Scope,
 )
+from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.order import begin_windows
+from ttxdsl.costs.compilers import Compiler
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import parse_program
 
 T = "tensor<64x64xf32>"
@@ -127,3 +131,34 @@ def test_partial_sums_are_there_from_the_gather_or_until_all_gradients():
     four = windowed_steps(text, 4, parts=4)  # the fourth becomes the result
     assert begun(four)["d0"] == ["d0"] * 3
     assert {buffer.last for buffer in four[2].buffers} == {3}
+
+
+@pytest.mark.parametrize(
+    ("compiler", "operand", "function", "is_fused"),
+    [
+        (TPU_MEGACORE, "%y", "exponential", False),
+        (TPU_MEGACORE, "%y", "negate", True),
+        # one value, which is as large, is read
+        (TPU_MEGACORE, "%x", "exponential", True),
+        *((chip, "%y", "exponential", True) for chip in (TPU, TPU_V6E)),
+    ],
+)
+def test_the_gradient_of_scores_of_which_exponentials_are_made_again(
+    compiler: Compiler, operand: str, function: str, is_fused: bool
+):
+    half = T.replace("f32", "bf16")
+    dot = f"contracting_dims = [1] x [0] : ({half}, {half}) -> {half}"
+    module = parse_program(
+        f"""
+        func.func @main(%x: {half}, %y: {half}, %v: {half}) -> ({half}, {half}) {{
+        %s = stablehlo.convert %x : ({half}) -> {T}
+        %p = stablehlo.{function} %s : {T}
+        %d = stablehlo.convert {operand} : ({half}) -> {T}
+        %m = stablehlo.multiply %d, %p : {T}
+        %c = stablehlo.convert %m : ({T}) -> {half}
+        %0 = stablehlo.dot_general %c, %v, {dot}
+        %1 = stablehlo.dot_general %v, %c, {dot}
+        return %0, %1 : {half}, {half} }}"""
+    )
+    *_, convert = (op for op in all_ops(module) if op.name == "stablehlo.convert")
+    assert Fusion(compiler).is_fused(convert) == is_fused

@@ -150,6 +150,30 @@ def test_what_products_alone_read_is_stored_as_they_round_it(
     assert Fusion(XLA_CPU).stored_element(made.result) == f32
 
 
+@pytest.mark.parametrize(("is_transposed", "element"), [(False, bf16), (True, f32)])
+def test_a_bias_s_gradient_is_summed_beside_what_products_read(
+    is_transposed: bool, element: Attribute
+):
+    """It is where the sum reads what is made, and not another value of its elements."""
+    matrix, row = "tensor<256x256xf32>", "tensor<256xf32>"
+    module = parse_program(
+        f"""
+        func.func @main(%x: {matrix}) -> ({matrix}, {row}) {{
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %t = stablehlo.tanh %x : {matrix}
+          %m = stablehlo.transpose %t, dims = [1, 0] : ({matrix}) -> {matrix}
+          %p = stablehlo.dot_general %m, %t, contracting_dims = [1] x [0] : ({matrix}, {matrix}) -> {matrix}
+          %s = stablehlo.reduce({"%m" if is_transposed else "%t"} init: %zero)
+              applies stablehlo.add across dimensions = [0] : ({matrix}, tensor<f32>) -> {row}
+          return %p, %s : {matrix}, {row}
+        }}
+        """,
+        make_context(),
+    )
+    (made,) = (op for op in all_ops(module) if isinstance(op, stablehlo.TanhOp))
+    assert Fusion(TPU).stored_element(made.result) == element
+
+
 def test_a_stack_of_which_products_read_slices_is_stored_as_they_round_them():
     assert stored(filled(MULTIPLIED), TPU) == bf16
     assert stored(filled(MULTIPLIED), XLA_CPU) == f32

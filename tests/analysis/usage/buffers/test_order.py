@@ -537,6 +537,33 @@ def test_a_gradient_that_is_transposed_in_the_end_waits_for_no_other_layer():
         assert (order.index("product1") > order.index("e")) is is_late
 
 
+@pytest.mark.parametrize(
+    ("heads", "size", "is_moved"), [(16, 128, True), (32, 64, False)]
+)
+def test_parts_of_heads_that_rows_would_pad_are_not_transposed(
+    heads: int, size: int, is_moved: bool
+):
+    """Columns of 64 take a tile of 128: the part that is scattered stays in columns."""
+    whole, part = (f"tensor<{heads}x{size}x{width}xf32>" for width in (2048, 256))
+    rows = f"tensor<512x{heads}x{size}xf32>, tensor<512x2048xf32>"
+    text = f"""
+func.func @main(%o: tensor<512x{heads}x{size}xf32>, %x: tensor<512x2048xf32>) -> {part} {{
+  %0 = stablehlo.dot_general %o, %x, contracting_dims = [0] x [0] : ({rows}) -> {whole}
+  %1 = "stablehlo.reduce_scatter"(%0) <{{scatter_dimension = 2 : i64,
+      replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({whole}) -> {part}
+  return %1 : {part}
+}}
+"""
+    (function,) = parse_program(text, make_context()).ops
+    product = function.regions[0].block.first_op
+    assert product is not None
+    assert Fusion(TPU_V6E).is_transposed_behind(product) is is_moved
+
+
 UPDATED = f"""
 func.func @main(%x: {T}, %w: {T} {{donated}}, %v: {T} {{donated}}) -> ({T}, {T}, {T}, {T}) {{{{
   %0 = stablehlo.dot_general %x, %x, {DOT}

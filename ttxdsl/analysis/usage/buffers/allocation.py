@@ -5,12 +5,13 @@ Plain data and arithmetic on it; what a program's ops make and end is found in
 """
 
 from bisect import insort
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from xdsl.ir import Attribute, Operation, SSAValue
+
+from ttxdsl.analysis.values.entry import first_alike
 
 Kind = Literal["argument", "constant", "result", "value"]
 """Kinds of buffers; a constant has different elements, a result leaves the program."""
@@ -127,7 +128,7 @@ def own_outputs(
     Arguments are there throughout, and so are outputs; one that takes the place of a
     donated argument has no bytes of its own, but for one that is begun while the argument is
     read: it is copied into its place. The first output of a type takes that of the first
-    argument, and so on (XLA's `OptimizeInputOutputBufferAlias`), others any of their size.
+    argument, and so on, others any of their size.
 
     Args:
         steps: of the program.
@@ -135,21 +136,15 @@ def own_outputs(
         returned: buffers of results.
         lends: whether other values have the places of outputs until these are begun.
     """
-    free: defaultdict[int, list[Allocation]] = defaultdict(list)
+    # of an argument that is returned an output has the place
+    free = [b for b in arguments if not b.pinned and b not in returned]
     for buffer in arguments:
-        if not buffer.pinned and buffer not in returned:  # else an output has its place
-            free[buffer.bytes].append(buffer)
         buffer.pinned = True
-    given: dict[Allocation, Allocation] = {}
-    for is_alike in (True, False):
-        for buffer in returned:
-            if buffer.kind != "result" or buffer in given:
-                continue
-            places = free[buffer.bytes]
-            alike = (b.type == buffer.type or not is_alike for b in places)
-            at = next((at for at, fits in enumerate(alike) if fits), None)
-            if at is not None:
-                given[buffer] = places.pop(at)
+    results = [buffer for buffer in returned if buffer.kind == "result"]
+    given = first_alike(results, free, lambda buffer: (buffer.type, buffer.bytes))
+    results = [buffer for buffer in results if buffer not in given]
+    free = [buffer for buffer in free if buffer not in given.values()]
+    given |= first_alike(results, free, lambda buffer: buffer.bytes)
     begins = {buffer: at for at, step in enumerate(steps) for buffer in step.buffers}
     outputs: list[Allocation] = []
     copied: set[Allocation] = set()

@@ -18,7 +18,7 @@
 - A running sum is made in two levels, whose first has the size of the result.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice
 from math import inf, prod
 from typing import cast
@@ -187,6 +187,16 @@ def is_probabilities(value: SSAValue) -> bool:
     return isinstance(divided, stablehlo.DivOp) and isinstance(
         divided.lhs.owner, stablehlo.ExpOp
     )
+
+
+def makes_powers(op: Operation, hidden: Container[Operation]) -> bool:
+    """Whether exponentials are among the hidden ops that an op's kernel makes."""
+    pending, seen = [op], {op}
+    while pending and len(seen) < _MOST_OPS:
+        makers = {_owner(value) for value in pending.pop().operands} - seen
+        pending += [maker for maker in makers if maker is not None and maker in hidden]
+        seen.update(pending)
+    return any(isinstance(maker, stablehlo.ExpOp) for maker in seen)
 
 
 def divides_exponentials(op: Operation) -> bool:

@@ -83,8 +83,11 @@ def narrowed(
 
 
 def _is_rounded(value: SSAValue) -> bool:
-    """Whether products of f32 at the default precision alone read a value, or parts of it."""
-    values = [value]
+    """Whether products of f32 at the default precision alone read a value, or parts of it.
+
+    What sums it, as a bias's gradient is summed, is made beside it.
+    """
+    values, is_rounded = [value], False
     for member in values:  # it grows
         readers = list(uses(member))
         if not readers or len(values) > _MOST_VALUES:
@@ -93,9 +96,11 @@ def _is_rounded(value: SSAValue) -> bool:
             if isinstance(user, _MOVES):
                 if user.results[-1] not in values:
                     values.append(user.results[-1])
-            elif not _rounds(user, index):
+            elif _rounds(user, index):
+                is_rounded = True
+            elif member is not value or not isinstance(user, stablehlo.ReduceOp):
                 return False
-    return True
+    return is_rounded
 
 
 def _rounds(user: Operation, index: int) -> bool:
