@@ -18,19 +18,26 @@ from ttxdsl.analysis.usage.buffers.allocation import (
 )
 from ttxdsl.analysis.usage.memory import memory_profile
 from ttxdsl.costs.compilers import TPU
+from ttxdsl.dialects import stablehlo
 from ttxdsl.loading.program import make_context, parse_program
 
 ROOM = 30
 
 
 def left(
-    *values: tuple[int, int, int], kind: Kind = "value", loop: int = -1, inside: int = 0
+    *values: tuple[int, int, int],
+    kind: Kind = "value",
+    loop: int = -1,
+    inside: int = 0,
+    is_product: bool = False,
 ) -> Sequence[int]:
     """Return the bytes in memory of values of which each has a first step, a last one and bytes.
 
     Args:
         inside: the bytes on the core that the body of the loop takes.
+        is_product: whether the loop is of the windows of a product.
     """
+    product = stablehlo.DotGeneralOp.create(result_types=[i8])
     scope = Scope()
     body = BufferStep(test.TestOp(), [], NOTHING, [], False, on_core=inside)
     buffers = [
@@ -39,7 +46,7 @@ def left(
     ]
     steps = [
         BufferStep(
-            test.TestOp(),
+            product if is_product and at == loop else test.TestOp(),
             [b for b, (start, *_) in zip(buffers, values, strict=True) if start == at],
             NOTHING,
             [[body]] if at == loop else [],
@@ -79,6 +86,10 @@ def test_loops_leave_the_room_that_their_bodies_do_not_take(
     loop: int, inside: int, kept: int
 ):
     assert left((1, 3, 10), loop=loop, inside=inside) == [kept]
+
+
+def test_windows_of_a_product_have_the_core_to_themselves():
+    assert left((1, 3, 10), loop=2, is_product=True) == [10]
 
 
 T = "tensor<256x256xf32>"

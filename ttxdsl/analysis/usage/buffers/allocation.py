@@ -12,6 +12,7 @@ from typing import Literal
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.analysis.values.entry import first_alike
+from ttxdsl.dialects.calls.kernels import PRODUCTS
 
 Kind = Literal["argument", "constant", "result", "value"]
 """Kinds of buffers; a constant has different elements, a result leaves the program."""
@@ -246,7 +247,12 @@ def without_values_on_core(steps: list[BufferStep], room: int) -> list[BufferSte
 
 
 def _taken_inside(step: BufferStep, room: int) -> int:
-    """Return the bytes on the core that the programs in a step take, or would if there was room."""
+    """Return the bytes on the core that the programs in a step take, or would if there was room.
+
+    A product with buffers of its own, as those of windows are, has the core to itself.
+    """
+    if step.programs and isinstance(step.op, PRODUCTS):
+        return room
     most = max((s.on_core for program in step.programs for s in program), default=0)
     return min(room, most + step.inside.bytes)
 
