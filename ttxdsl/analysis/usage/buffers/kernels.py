@@ -84,10 +84,10 @@ def _reduces_rows(op: Operation | None, applied: type[Operation]) -> bool:
     return dims == (last,) and isinstance(op.applied_op(), applied)
 
 
-def _way_to_product(value: SSAValue) -> list[Operation]:
+def way_to_product(value: SSAValue) -> list[Operation]:
     """Return the ops that lead back to a product, one after the other, and that.
 
-    None if a convert ends them: it changes places with a maximum, which then reads what is
+    None of them if a convert ends them: it changes places with a maximum, which then reads what is
     converted, stored.
     """
     count = prod(shape_of(value))
@@ -114,14 +114,6 @@ def _way_to_product(value: SSAValue) -> list[Operation]:
             return []
         value = large[0]
     return []
-
-
-def divides_scores(powers: Operation) -> bool:
-    """Whether the exponentials of a softmax are of scores that are divided, not multiplied."""
-    difference = powers.operands[0].owner
-    assert isinstance(difference, stablehlo.SubtractOp), "its maximum is subtracted"
-    way = _way_to_product(difference.lhs)
-    return any(isinstance(op, stablehlo.DivOp) for op in way)
 
 
 def softmax_product(op: Operation) -> Operation | None:
@@ -264,7 +256,7 @@ def _product_of_softmax(op: Operation) -> Operation | None:
     readers = [use.operation for use in op.result.uses]
     if not any(_reduces_rows(reader, stablehlo.AddOp) for reader in readers):
         return None
-    product = next(reversed(_way_to_product(scores)), None)
+    product = next(reversed(way_to_product(scores)), None)
     if product is None or shape[-1] <= _LONGEST_ROW or is_made_of_stored(op, product):
         return product
     return None

@@ -34,7 +34,6 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
     UNROLLED,
-    divides_scores,
     gathered_dim,
     is_row_wise,
     operand_with,
@@ -43,6 +42,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     softmax_product,
     sums_along,
     uses_through_moves,
+    way_to_product,
 )
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
@@ -306,7 +306,7 @@ class HbmTraffic:
         if self.fusion.is_streamed(product):
             return True
         powers = self._softmax.get(product)
-        if powers is None or divides_scores(powers):
+        if powers is None or _divides_scores(powers):
             return False
         return shape_of(powers.results[0])[-1] <= _ROW
 
@@ -573,6 +573,14 @@ def _is_shared(kernel: Kernel) -> bool:
         or is_product(op)
         or any(isinstance(owner, PRODUCTS) for owner in inside)
     )
+
+
+def _divides_scores(powers: Operation) -> bool:
+    """Whether the exponentials of a softmax are of scores that are divided, not multiplied."""
+    difference = powers.operands[0].owner
+    assert isinstance(difference, stablehlo.SubtractOp), "its maximum is subtracted"
+    way = way_to_product(difference.lhs)
+    return any(isinstance(op, stablehlo.DivOp) for op in way)
 
 
 def times_computed(module: ModuleOp, fusion: Fusion) -> dict[Operation, int]:
