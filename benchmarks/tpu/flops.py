@@ -1,10 +1,10 @@
-"""Floating-point operations of a program that the TPU's compiler made, in all turns of its loops.
+"""Floating-point operations of a program that the TPU's compiler made, in all iterations of its loops.
 
     python benchmarks/tpu/flops.py PROGRAM.hlo [...]
 
 Reads scheduled, optimized HLO, as `bytes.py` does, and counts each instruction as XLA's
-`cost_analysis()` does. That has one turn of each loop: two windows of a product, or one turn that
-is taken out of a loop, change it, and nothing that a device computes.
+`cost_analysis()` does. That has one iteration of each loop: two windows of a product, or one iteration
+that is taken out of a loop, change it, and nothing that a device computes.
 """
 
 import argparse
@@ -17,42 +17,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tpu.bytes import Instruction, Program
 
-_ONE_EACH = frozenset(
-    [
-        *(
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "remainder",
-            "negate",
-            "abs",
-            "sign",
-        ),
-        *(
-            "maximum",
-            "minimum",
-            "clamp",
-            "select",
-            "compare",
-            "and",
-            "or",
-            "xor",
-            "not",
-        ),
-        *("floor", "ceil", "round-nearest-afz", "round-nearest-even", "is-finite"),
-        *(
-            "convert",
-            "bitcast-convert",
-            "reduce-precision",
-            "popcnt",
-            "complex",
-            "real",
-        ),
-        *("shift-left", "shift-right-arithmetic", "shift-right-logical", "imag"),
-        *("count-leading-zeros", "all-reduce", "all-reduce-start"),
-    ]
-)
+_NAMES = """
+add subtract multiply divide remainder negate abs sign maximum minimum clamp select compare and or xor
+not floor ceil round-nearest-afz round-nearest-even is-finite convert bitcast-convert reduce-precision
+popcnt complex real imag shift-left shift-right-arithmetic shift-right-logical count-leading-zeros
+all-reduce all-reduce-start
+"""
+
+_ONE_EACH = frozenset(_NAMES.split())
 """Instructions that take an operation for each element of their results."""
 
 _LONGEST_WINDOW = 128
@@ -70,7 +42,7 @@ class Flops:
         """Return the operations of the program.
 
         Args:
-            once: whether loops turn once, as for `cost_analysis()`.
+            once: whether each loop has one iteration, as for `cost_analysis()`.
         """
         runs = self.program.runs(once)
         return sum(times * self.of(name, each) for times, name, each in runs)

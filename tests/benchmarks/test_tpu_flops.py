@@ -1,4 +1,4 @@
-"""Floating-point operations of a program of the TPU's compiler, in all turns of its loops."""
+"""Floating-point operations of a program of the TPU's compiler, in all iterations of its loops."""
 
 from tpu.bytes import Program
 from tpu.flops import Flops
@@ -45,15 +45,15 @@ ENTRY %main (x: bf16[4,8]) -> f32[4] {
 
 
 def _flops(last: str, once: bool = False) -> int:
-    loop = _FLOPS_OF_TURN if once else 5 * _FLOPS_OF_TURN
+    loop = _FLOPS_OF_ITERATION if once else 5 * _FLOPS_OF_ITERATION
     return Flops(Program(TEXT.replace("LAST", last))).total(once) - loop
 
 
-_FLOPS_OF_TURN = 1 + 32 + (32 - 4) + 1
+_FLOPS_OF_ITERATION = 1 + 32 + (32 - 4) + 1
 """Of the counter, the conversions, the sums and the test; exponentials are none."""
 
 
-def test_loops_turn_once_for_cost_analysis() -> None:
+def test_loops_have_one_iteration_for_cost_analysis() -> None:
     copy = "ROOT %y = bf16[4,8]{1,0} copy(%x)"
     assert _flops(copy) == 0
     assert _flops(copy, once=True) == 0

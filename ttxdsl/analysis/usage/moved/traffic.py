@@ -93,6 +93,7 @@ class HbmTraffic:
         self._stored: set[Operation] = set()
         self._bytes: dict[Operation, int] = {}
         self._on_core: dict[Block, OnCore] = {}
+        self._replaced: dict[Block, dict[SSAValue, SSAValue]] = {}
         self._room = fusion.compiler.core_bytes
         self._is_split = fusion.compiler.makes_in_memory
         self._softmax = {
@@ -153,11 +154,30 @@ class HbmTraffic:
         assert block is not None, "an op is in a block"
         moved = {
             value: argument
-            for value, argument in replaced_arguments(block).items()
+            for value, argument in self._replaced_in(block).items()
             if _takes_from(value, argument)
         }
         leaving.update(moved.values())
         return Kernel(end, self._whole(moved), self._whole(moved.values()))
+
+    def _replaced_in(self, block: Block) -> dict[SSAValue, SSAValue]:
+        """Return `replaced_arguments` of a block, which is asked of each stack."""
+        if block not in self._replaced:
+            self._replaced[block] = replaced_arguments(block)
+        return self._replaced[block]
+
+    def _is_filled(self, value: SSAValue) -> bool:
+        """Return whether nothing makes a value that a loop is given: it fills all of it."""
+        if not isinstance(value.owner, stablehlo.BroadcastInDimOp):
+            return False
+        if is_filled_by_loop(value):
+            return True
+        block, user = value.owner.parent, value.get_user_of_unique_use()
+        if block is None or not isinstance(user, stablehlo.WhileOp):
+            return False
+        result = user.results[user.operands.index(value)]
+        argument = self._replaced_in(block).get(result)
+        return argument is not None and _takes_from(result, argument)
 
     def _loop(self, op: stablehlo.WhileOp, leaving: set[SSAValue]) -> Kernel:
         """Return what a loop reads before its first iteration and writes behind its last.
@@ -177,7 +197,7 @@ class HbmTraffic:
             if body.args[index] not in kept:
                 leaving.add(operand)
                 continue
-            if not is_filled(operand):
+            if not self._is_filled(operand):
                 read |= self._read([operand])
             if not keeps_operand(op, index):
                 written[result] = self.size(result)
@@ -363,7 +383,7 @@ class HbmTraffic:
                     result: 2 * self._part(result, update) for result, update in parts
                 }
                 return Kernel(op, read, written)
-            case stablehlo.BroadcastInDimOp() if is_filled(op.results[0]):
+            case stablehlo.BroadcastInDimOp() if self._is_filled(op.results[0]):
                 return Kernel(op, {}, {})
             case _:
                 pass
@@ -522,20 +542,6 @@ def _carried(
         *((argument, value) for argument, value in pairs if is_tensor(argument)),
         *((value, value) for value in read if _is_outside(value, block)),
     ]
-
-
-def is_filled(value: SSAValue) -> bool:
-    """Whether nothing makes a value that a loop is given: it fills all of it."""
-    if not isinstance(value.owner, stablehlo.BroadcastInDimOp):
-        return False
-    if is_filled_by_loop(value):
-        return True
-    block, user = value.owner.parent, value.get_user_of_unique_use()
-    if block is None or not isinstance(user, stablehlo.WhileOp):
-        return False
-    result = user.results[user.operands.index(value)]
-    argument = replaced_arguments(block).get(result)
-    return argument is not None and _takes_from(result, argument)
 
 
 def _takes_from(value: SSAValue, argument: SSAValue) -> bool:
