@@ -134,7 +134,7 @@ class DeviceUsage:
         """The bytes that the program whose work counts moves; None without a compiler."""
         if self.compiler is None:
             return None
-        return HbmTraffic(self._counted[0], self._fusion(self.compiler))
+        return HbmTraffic(self._counted[0], self._fusion)
 
     @cached_property
     def _counted(self) -> tuple[ModuleOp, Runs]:
@@ -182,7 +182,7 @@ class DeviceUsage:
         if self.compiler is None:
             return memory_profile(self.module, **changed)
         compiler, chip = self.compiler, self._chip
-        fusion = self._fusion(compiler)
+        fusion = self._fusion
         first = self._memory(changed, fusion)
         if chip is None or self._library or first.peak_bytes <= chip.memory_bytes:
             return first
@@ -219,10 +219,12 @@ class DeviceUsage:
             return self._library.program
         return None if self.compiler is None else simplified(self.module)
 
-    def _fusion(self, compiler: Compiler) -> Fusion:
+    @cached_property
+    def _fusion(self) -> Fusion:
+        assert self.compiler is not None, "what is fused is a compiler's"
         if self._library is not None:
-            return LibraryFusion(compiler, self._library.kernels)
-        return Fusion(compiler)
+            return LibraryFusion(self.compiler, self._library.kernels)
+        return Fusion(self.compiler)
 
     def _memory(self, changed: Mapping[str, Any], fusion: Fusion) -> MemoryProfile:
         """Return the buffers in an order of ops that the compiler has."""
@@ -232,7 +234,6 @@ class DeviceUsage:
             offloaded = changed.get("offloaded", ())
             offloaded = {program.values[value] for value in offloaded}
             changed = {**changed, "offloaded": offloaded}
-        # not the fusion of the traffic: beside convolutions the first question decides
         profile = memory_profile(
             module, compiler=self.compiler, fusion=fusion, **changed
         )

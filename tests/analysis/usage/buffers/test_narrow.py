@@ -1,7 +1,7 @@
 """What is only converted or multiplied is stored as what it is converted to."""
 
 import pytest
-from xdsl.dialects.builtin import bf16, f32
+from xdsl.dialects.builtin import TensorType, bf16, f32
 from xdsl.ir import Attribute
 
 from tests.analysis.usage.compilers import TPU
@@ -80,6 +80,17 @@ func.func @main(%a: {PART}, %x: {NARROW}) -> {NARROW} {{ {CONSTANTS}
 }}"""
 
 
+def filled_first(read: str) -> str:
+    """The same, with the stack ahead of the counter, where the condition returns its result."""
+    return (
+        filled(read)
+        .replace("%i = %zero, %w = %stack", "%w = %stack, %i = %zero", 1)
+        .replace(f"tensor<i32>, {S}, {PART}", f"{S}, tensor<i32>, {PART}")
+        .replace("return %n, %u", "return %u, %n")
+        .replace("%filled#1", "%filled#0")
+    )
+
+
 def transposed(read: str) -> str:
     """A loop that reads a transposed argument."""
     kept = "tensor<256x4x256xf32>"
@@ -114,6 +125,28 @@ def test_what_a_loop_only_slices_and_converts_is_stored_so(program):
     assert stored(program(CONVERTED), TPU) == bf16
     assert stored(program(COMPUTED), TPU) == f32
     assert stored(program(CONVERTED), XLA_CPU) == f32
+
+
+@pytest.mark.parametrize("program", [filled, filled_first, transposed, twice])
+@pytest.mark.parametrize("read", [CONVERTED, COMPUTED])
+def test_the_order_of_questions_changes_no_answer(program, read: str):
+    module = parse_program(program(read), make_context())
+    values = [
+        *(result for op in all_ops(module) for result in op.results),
+        *(
+            value
+            for op in all_ops(module)
+            for region in op.regions
+            for block in region.blocks
+            for value in block.args
+        ),
+    ]
+    values = [value for value in values if isinstance(value.type, TensorType)]
+    fusion = Fusion(TPU)
+    for value in reversed(values):
+        fusion.stored_element(value)
+    for value in values:
+        assert fusion.stored_element(value) == Fusion(TPU).stored_element(value)
 
 
 MULTIPLIED = f"""%d = stablehlo.dot_general %s, %s, batching_dims = [0] x [0],

@@ -58,7 +58,7 @@ from ttxdsl.analysis.usage.buffers.layouts import (
     uses,
     written_in_place,
 )
-from ttxdsl.analysis.usage.buffers.narrow import is_sunk, narrowed
+from ttxdsl.analysis.usage.buffers.narrow import is_sunk, stored_element
 from ttxdsl.analysis.values.entry import is_argument
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import sdy, stablehlo
@@ -379,8 +379,7 @@ class Fusion:
         if not self.compiler.converts_before_loops:
             return element_of(value)
         if value not in self._stored:
-            values, element = narrowed(value, self._makes)
-            self._stored |= dict.fromkeys(values, element)
+            self._stored[value] = stored_element(value, self._makes)
         return self._stored[value]
 
     def _makes(self, value: SSAValue, user: Operation, index: int) -> bool:

@@ -32,10 +32,10 @@ _MOST_VALUES = 64
 """Values of one stack that are looked at."""
 
 
-def narrowed(
+def stored_element(
     value: SSAValue, is_made_by: Callable[[SSAValue, Operation, int], bool]
-) -> tuple[list[SSAValue], Attribute]:
-    """Return the values that are one stack with a value, and the type that it is stored as.
+) -> Attribute:
+    """Return the element type that a value, or a stack that it is a part of, is stored as.
 
     Args:
         value: any, as what enters a loop, or a loop fills.
@@ -44,7 +44,7 @@ def narrowed(
     own = element_of(value)
     is_stack = isinstance(value.owner, stablehlo.WhileOp)
     if not is_stack and _is_rounded(value) and _may_be_converted(value):
-        return [value], bf16
+        return bf16
     values, elements = [value], set[Attribute]()
     loops = 0
     for member in values:  # it grows
@@ -53,7 +53,7 @@ def narrowed(
             loop = _loop_of(user)
             if loop is not None:
                 if loop.cond.block.args[index].first_use is not None:
-                    return [value], own
+                    return own
                 loops += 1
                 new += _carried(loop, index)
             elif isinstance(user, stablehlo.DynamicUpdateSliceOp) and index == 0:
@@ -66,20 +66,20 @@ def narrowed(
                 if not all(
                     isinstance(reader, stablehlo.ConvertOp) for reader in readers
                 ):
-                    return [value], own
+                    return own
                 elements.update(element_of(reader.results[0]) for reader in readers)
             elif _rounds(user, index):
                 elements.add(bf16)
             elif not is_made_by(member, user, index):
-                return [value], own
+                return own
         values += [other for other in dict.fromkeys(new) if other not in values]
         if len(values) > _MOST_VALUES:
-            return [value], own
+            return own
     if not loops or len(elements) != 1 or not all(map(_may_be_converted, values)):
-        return [value], own
+        return own
     (element,) = elements
     is_smaller = element_bits(element) < element_bits(own)
-    return values, element if is_smaller else own
+    return element if is_smaller else own
 
 
 def _is_rounded(value: SSAValue) -> bool:
@@ -172,9 +172,10 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
 
 def _loop_of(user: Operation) -> stablehlo.WhileOp | None:
     """Return the loop that an op is, or whose turn it ends."""
-    if isinstance(user, stablehlo.ReturnOp):
-        user = user.parent_op() or user
-    return user if isinstance(user, stablehlo.WhileOp) else None
+    loop = user.parent_op() if isinstance(user, stablehlo.ReturnOp) else user
+    if not isinstance(loop, stablehlo.WhileOp) or user.parent is loop.cond.block:
+        return None
+    return loop
 
 
 def _carried(loop: stablehlo.WhileOp, index: int) -> list[SSAValue]:
