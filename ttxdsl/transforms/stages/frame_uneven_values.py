@@ -149,7 +149,7 @@ class _Block:
                 for at, value in enumerate(op.operands)
                 if value in uneven
             }
-            for root in reduced_by(op, of_operands):
+            for root in reduced_by(op, of_operands) if of_operands else ():
                 at, dim = next(
                     (at, dim)
                     for at, dim in root.framed
