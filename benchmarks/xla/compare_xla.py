@@ -8,7 +8,7 @@ Both sides get the program that JAX lowers for eight devices. Ours goes through 
 thirteen stages, and what comes of them through XLA as well, which partitions nothing
 there; XLA's is what it makes of the global program itself. Both run in turn in one
 process (`ttxdsl.bridges.xla.benchmarking`). Bytes are by the ring model (`ttxdsl.costs.ring`):
-what each device sends in one run, collectives in loops as often as these turn, ours
+what each device sends in one run, collectives in loops once an iteration of these, ours
 counted in our program and again, as XLA's are, in the HLO that XLA compiled. A program
 that moves more than XLA's needs a line in `REASONS`, one that XLA adds to or takes from
 a line in `CHANGED`; without one, or where the results differ, the script fails.
@@ -203,7 +203,7 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 | `AllGatherOptimizer`, `AllGatherBroadcastReorder`: one gather behind an op of gathered operands, and ahead of a broadcast | `move-all-gathers` |
 | `AllGatherDynamicSliceSimplifier`: a gather of which each device takes its own part again | `hoist-slices`, `shardy-ccl-canonicalization` |
 | `WhileLoopAllReduceCodeMotion`: what a loop accumulates is reduced behind it | `sink-collectives` |
-| collectives of what no turn changes, moved by `WhileLoopInvariantCodeMotion` | `hoist-collectives` |
+| collectives of what no iteration changes, moved by `WhileLoopInvariantCodeMotion` | `hoist-collectives` |
 | `ConditionalSimplifier`, `HloDCE`, `WhileLoopSimplifier` (on all back ends): loops and carries that nobody uses | `collective-dce` |
 | `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | `combine-collectives`; for XLA's CPUs gathers, scatters and exchanges as rows by `join-collectives`. Overlap: the time model counts it, the back end does it |
 | `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `move-all-gathers` moves converts where that is cheaper |
@@ -226,7 +226,7 @@ def page(rows: Sequence[Row], rounds: int) -> str:
         "",
         "Each program is lowered by JAX for eight devices. Bytes are what each device "
         "sends by the ring model (`ttxdsl/costs/ring.py`), in one run, loops with all "
-        "their turns: of what our thirteen stages make of it, as we count them (ours); "
+        "their iterations: of what our thirteen stages make of it, as we count them (ours); "
         "of that very program after XLA has compiled it, read off the HLO (ours in "
         "XLA): it added none where both are the same; and of what XLA's SPMD partitioner "
         "makes of the same shardings on the CPU back end (jax 0.10.2), read off alike. "

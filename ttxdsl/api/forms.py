@@ -390,7 +390,7 @@ class ProgramForm:
             max_memory: bytes (`8 << 30` or `"8GiB"`) that all values may take at once,
                 as they are added up before the run starts; by default three quarters
                 of what is free.
-            max_steps: turns that all loops together may take; by default any number.
+            max_steps: iterations that all loops together may take; by default any number.
             keywords: keyword arguments of the JAX function that the program is of.
 
         Returns:

@@ -54,7 +54,7 @@ class Compiler:
             scattered along rows, and is transposed behind its last window if it is stored otherwise.
         updates_rows: whether an embedding that is the head, too, is copied row by row at the start, and its
             moments with it, for their update; else they are copied for that alone.
-        peels_turns: whether the last turn of a loop and the first of its gradients' are no part of
+        peels_turns: whether the last iteration of a loop and the first of its gradients' are no part of
             their loops.
         four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
     """

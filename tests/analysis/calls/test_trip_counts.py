@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.analysis.calls.execution_counts import Runs
-from ttxdsl.analysis.calls.trip_counts import turns
+from ttxdsl.analysis.calls.trip_counts import iterations
 from ttxdsl.dialects.stablehlo import ComparisonDirection
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.loading.program import parse_program
@@ -29,7 +29,7 @@ def test_turns():
         while HOLDS[direction](now, limit) and count < 100:
             now, count = now + step, count + 1
         expected = None if count == 100 else count
-        assert turns(direction, start, step, limit) == expected
+        assert iterations(direction, start, step, limit) == expected
 
 
 def loop(
@@ -136,7 +136,7 @@ func.func private @inner(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
 
 
 def test_loops_in_functions_that_are_called_in_loops():
-    """Five turns with two calls, each of which turns six times."""
+    """Five iterations with two calls, each of which iterations six times."""
     assert times(parse_program(NESTED)) == ["", "x60 in loop"]
 
 

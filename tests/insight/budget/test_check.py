@@ -192,7 +192,7 @@ def test_a_loop_counts_as_often_as_it_turns():
 
 def test_a_limit_is_not_held_against_a_guess():
     text = loop("f32", "0.0", "12.0", "1.0")
-    with pytest.raises(CompileError, match="does not say how often it turns"):
+    with pytest.raises(CompileError, match="does not say how many iterations it has"):
         check_text(f"// COMM: count<=12\n{text}", "loop.mlir")
     for line, given in (("count==12, trip_count=12", None), ("count==7", 7)):
         (finding,) = check_text(f"// COMM: {line}\n{text}", "loop.mlir", given)

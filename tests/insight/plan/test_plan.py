@@ -136,7 +136,7 @@ func.func @main(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
 """
     plan = ttxdsl.load(text).plan("h100", trip_count=5)
     assert plan.assumptions == (
-        "1 loop of which the program does not say how often it turns: 5 times here"
+        "1 loop whose number of iterations the program does not say: 5 here"
         " (--trip-count N)",
     )
     assert 5 * 8 <= plan.flops < 5 * 16

@@ -250,7 +250,7 @@ def test_loops_may_take_so_many_turns():
     for form in (program, program.lower("ttnn")):
         assert form.simulate(7, max_steps=7)[0] == 7
         assert form.simulate(0, max_steps=0)[0] == 0
-        with pytest.raises(LimitError, match="the loop goes on after 6 turns"):
+        with pytest.raises(LimitError, match="the loop goes on after 6 iterations"):
             form.simulate(7, max_steps=6)
     run = Runner(program._module, limits=Limits(steps=7))  # pyright: ignore[reportPrivateUsage]
     assert [int(run.run([7])[0]) for _ in range(2)] == [7, 7]
@@ -264,7 +264,7 @@ def test_turns_of_all_loops_count_together():
     )
     program = ttxdsl.load(f"{text}\n{inner}")
     assert program.simulate(3, max_steps=12)[0] == 3
-    with pytest.raises(LimitError, match="after 11 turns of all loops"):
+    with pytest.raises(LimitError, match="after 11 iterations of all loops"):
         program.simulate(3, max_steps=11)
 
 

@@ -38,8 +38,8 @@ _FEWEST_OF_A_LINE = 3
 class Scope:
     """A scope: its name, the scope that it is in (-1 for the program), and its kind.
 
-    `line` is where a function is called, or what a line's scope is of, `turns` how often
-    a loop turns of which it is a region.
+    `line` is where a function is called, or what a line's scope is of, `turns` the
+    iterations of the loop of which it is a region.
     """
 
     name: str

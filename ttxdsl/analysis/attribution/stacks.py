@@ -33,8 +33,8 @@ ops of n calls inside each other would take n² lines, which nobody reads."""
 class ScopeName:
     """One scope on the way to an op: its name, and which call it is if it is one.
 
-    `line` is where the author calls it, empty where nobody knows it; `turns` how often a
-    loop of which it is the body or the condition turns; `is_counted` of one call of those
+    `line` is where the author calls it, empty where nobody knows it; `turns` the
+    iterations of the loop of which it is the body or the condition; `is_counted` of one call of those
     of a function that the author calls repeatedly.
     """
 

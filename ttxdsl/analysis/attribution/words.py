@@ -296,8 +296,8 @@ class Words:
         over = self._scanned(op)
         return f"{kind} over {over}" if over else kind
 
-    def turns(self, op: Operation) -> int:
-        """Return how often a loop turns, 1 if nobody knows."""
+    def iterations(self, op: Operation) -> int:
+        """Return how many iterations a loop has, 1 if nobody knows."""
         return self._count(op) or 1
 
     def _count(self, op: Operation) -> int | None:

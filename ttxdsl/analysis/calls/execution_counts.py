@@ -6,7 +6,7 @@ branches of a `case` or an `if` only the dearest one counts, unless the program 
 which is taken.
 
     runs = Runs(module)
-    runs.of(op).count  # 12 in a loop of 12 turns
+    runs.of(op).count  # 12 in a loop of 12 iterations
 """
 
 from collections.abc import Callable, Iterable
@@ -67,9 +67,9 @@ class Times:
         """Return the times in a loop.
 
         Args:
-            trips: how often it turns, if that is known.
-            assumed: how often it turns if it is not.
-            more: by how much the region runs more often than it turns.
+            trips: how many iterations it has, if that is known.
+            assumed: how many iterations it has if it is not.
+            more: by how much the region runs more often than the loop has iterations.
         """
         loops = self.loops + 1
         if trips is not None:
@@ -138,7 +138,7 @@ class Runs:
         """Return an op's execution count; 0 inside the region of a reduction."""
         return ONCE if op.parent is None else self._blocks.get(op.parent, ONCE)
 
-    def turns(self, loop: stablehlo.WhileOp) -> int:
+    def iterations(self, loop: stablehlo.WhileOp) -> int:
         """Return a loop's iterations each time that it runs, 1 if they are unknown."""
         count = self._trips(loop)
         return 1 if count is None else count

@@ -88,7 +88,7 @@ def _number_of(attribute: Attribute) -> int | None:
     return int(dense.get_values()[0])
 
 
-def turns(
+def iterations(
     direction: ComparisonDirection, start: int, step: int, limit: int
 ) -> int | None:
     """Return the iterations of `while start <direction> limit: start += step`.
@@ -185,7 +185,7 @@ class TripCounts:
         ):
             return None
         compared_first = start + left.offset
-        count = turns(direction, compared_first, after.offset, limit)
+        count = iterations(direction, compared_first, after.offset, limit)
         if count is None:
             return None
         # a number that wraps around is another one
@@ -229,7 +229,7 @@ class TripCounts:
                 return None
 
     def _is_kept(self, loop: stablehlo.WhileOp, index: int) -> bool:
-        """Whether no turn changes a carry."""
+        """Whether no iteration changes a carry."""
         end = loop.body.block.last_op
         return end is not None and self._sum(end.operands[index], _DEEPEST) == _Sum(
             loop.body.block.args[index], 0

@@ -1,8 +1,8 @@
 """The collectives of a per-device program: which, along which axes, how many bytes.
 
 Reads StableHLO with local shapes, as stage 13 leaves it or as somebody wrote it by
-hand, so it tells the same about both. A collective in a loop counts as often as the loop
-turns (`ttxdsl.analysis.calls.execution_counts`): its bytes are those of one run of the program.
+hand, so it tells the same about both. A collective in a loop counts once an iteration
+(`ttxdsl.analysis.calls.execution_counts`): its bytes are those of one run of the program.
 
 Custom calls are listed with them where devices send each other something in them: a
 `ragged_all_to_all` by its own model, any other as a row that is not priced.
@@ -58,8 +58,8 @@ RINGS = {
 """The collectives that are priced, by how their bytes and their time count."""
 
 UNKNOWN_LOOPS = (
-    "stand in loops of which the program does not say how often they turn: they count as"
-    " one turn; --trip-count says it"
+    "stand in loops whose number of iterations the program does not say: they count as one"
+    " iteration; --trip-count says it"
 )
 
 _OPS = frozenset(ops_with(Collective, stablehlo.StableHLO))
@@ -489,8 +489,8 @@ def list_collectives(
     """Return every collective of the module, in program order.
 
     Args:
-        trip_count: how often loops turn of which nobody knows it; else they count as one
-            turn, and `times` says so.
+        trip_count: iterations of loops whose number nobody knows; else they count as one
+            iteration, and `times` says so.
         runs: what `device_runs` found, if somebody asked already.
 
     Raises:

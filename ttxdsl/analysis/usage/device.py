@@ -67,7 +67,7 @@ class DeviceUsage:
         module: StableHLO behind stage 13, or a program of one device.
         machine: what times are modelled with.
         compiler: whose fusions time and memory have; without one nothing is fused.
-        trip_count: how often loops turn of which the program does not say it.
+        trip_count: iterations of loops whose number the program does not say.
     """
 
     module: ModuleOp

@@ -4,7 +4,7 @@ Every op is a task (`ttxdsl.costs.schedule`) that takes as long as the machine s
 from the work that it does (`ttxdsl.analysis.usage.work`) or the bytes that it sends, and waits
 for what makes its operands. Neighbouring collectives of one kind among the same devices
 are one, as long as none needs another and they are no more bytes than the machine
-combines. A loop is one task that takes all its turns, in which what its body does overlaps
+combines. A loop is one task that takes all its iterations, in which what its body does overlaps
 by itself; of branches the dearest counts.
 
 This is the one place where a program gets a time: `doctor` ranks by it, `why`, `report` and
@@ -58,8 +58,8 @@ class Event:
     Attributes:
         lane: `compute`, `link`, or `both` for a loop or a branch as a whole.
         name: of the op, `dot_general`; of collectives that are one `4 all_reduce`.
-        start: seconds from the start of the program; in a loop of its first turn.
-        seconds: how long it takes, of a loop all turns.
+        start: seconds from the start of the program; in a loop of its first iteration.
+        seconds: how long it takes, of a loop all iterations.
         times: how often it runs.
         depth: how many loops and calls it stands in.
         ops: what it is of.
@@ -142,7 +142,7 @@ def timeline(
 
     Args:
         module: the program, in StableHLO with local shapes.
-        trip_count: how often loops turn of which the program does not say it.
+        trip_count: iterations of loops whose number the program does not say.
         runs: what `device_runs` found, if somebody asked already.
         collectives: what `list_collectives` found, likewise.
         traffic: the bytes of memory that ops move as a compiler fuses them; by default
@@ -177,7 +177,7 @@ class _Planned:
     ops: list[Operation]
     after: set[int] = field(default_factory=set[int])
     inner: Timeline | None = None
-    turns: int = 1
+    iterations: int = 1
 
 
 class _Planner:
@@ -297,11 +297,16 @@ class _Planner:
             return _Planned(
                 Lane.LINK, self._seconds(collective, collective.bytes_each), name, [op]
             )
-        inner, turns = self._inner(op)
+        inner, iterations = self._inner(op)
         if inner is not None:
             lane = Lane.BOTH if inner.seconds else Lane.NONE
             return _Planned(
-                lane, turns * inner.seconds, name, [op], inner=inner, turns=turns
+                lane,
+                iterations * inner.seconds,
+                name,
+                [op],
+                inner=inner,
+                iterations=iterations,
             )
         if not computes(op):
             return _Planned(Lane.NONE, 0.0, name, [op])
@@ -332,8 +337,8 @@ class _Planner:
             return None, 1
         if isinstance(op, stablehlo.WhileOp):
             body, cond = (self.of_block(region.block) for region in (op.body, op.cond))
-            turns = self.runs.turns(op)
-            return _one_after_the_other(cond, body), turns
+            iterations = self.runs.iterations(op)
+            return _one_after_the_other(cond, body), iterations
         if isinstance(op, stablehlo.CaseOp | stablehlo.IfOp):
             taken = [
                 self.of_block(region.block)
@@ -358,12 +363,16 @@ class _Planner:
             elif task.lane is Lane.LINK:
                 link += task.seconds
             if task.inner is not None:
-                compute += task.turns * task.inner.compute_seconds
-                link += task.turns * task.inner.link_seconds
+                compute += task.iterations * task.inner.compute_seconds
+                link += task.iterations * task.inner.link_seconds
                 if task.inner.parts:
-                    parts.append(Part(task.inner, start, task.turns, 1))
+                    parts.append(Part(task.inner, start, task.iterations, 1))
             if task.seconds:
-                shown = task.name if task.turns == 1 else f"{task.name} x{task.turns}"
+                shown = (
+                    task.name
+                    if task.iterations == 1
+                    else f"{task.name} x{task.iterations}"
+                )
                 ops = tuple(self.originals.get(op, op) for op in task.ops)
                 event = Event(task.lane, shown, start, task.seconds, 1, 0, ops)
                 parts.append(event)

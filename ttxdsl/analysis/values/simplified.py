@@ -1,6 +1,6 @@
-"""Programs as compilers have them when they plan memory: no loop of one turn, no value twice.
+"""Programs as compilers have them when they plan memory: no loop of one iteration, no value twice.
 
-XLA puts the body of a loop that turns once in its place (`WhileLoopSimplifier`; not where a
+XLA puts the body of a loop of one iteration in its place (`WhileLoopSimplifier`; not where a
 frontend attribute forbids it, as MaxText does for layers that are scanned one by one), and makes
 one op of two that compute the same in one computation (`HloCSE`); transposes there and back, as of the
 rows of experts for their weights' gradients, are none (`AlgebraicSimplifier`). What a checkpoint computes again stays
@@ -28,7 +28,7 @@ from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import operands_of, ops_of_type
 
 _STAYS = "skip-simplify-while-loops_trip-count-one"
-"""A frontend attribute of loops of one turn that stay loops."""
+"""A frontend attribute of loops of one iteration that stay loops."""
 
 _OF_OPERANDS = (stablehlo.ReduceOp, stablehlo.SortOp, stablehlo.ScatterOp)
 """Ops with regions that make their results of operands alone."""
@@ -63,7 +63,7 @@ class Simplified:
 def simplified(module: ModuleOp, *, always: bool = False) -> Simplified | None:
     """Return a copy of a program, simplified; None if that hardly changes what is stored.
 
-    It does where a product is in a loop of one turn or computed twice, or a value is transposed
+    It does where a product is in a loop of one iteration or computed twice, or a value is transposed
     there and back.
     """
     counts = TripCounts(module)
@@ -132,7 +132,7 @@ def _blocks(module: ModuleOp) -> Iterator[Block]:
 
 
 def _inline(loop: Operation) -> dict[SSAValue, SSAValue]:
-    """Put the body of a loop that turns once in its place; return what stands for its results."""
+    """Put the body of a loop of one iteration in its place; return what stands for its results."""
     assert isinstance(loop, stablehlo.WhileOp), "a copy is of the same class"
     body = loop.body.block
     last = body.last_op

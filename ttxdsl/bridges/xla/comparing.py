@@ -209,7 +209,7 @@ def compare_with_xla(
         program: as it was loaded, not partitioned.
         inputs: global arrays, one an argument; random ones if not given.
         limits: how far our runs may go; XLA's has none.
-        trip_count: how often loops turn of which a program does not say it.
+        trip_count: iterations of loops whose number a program does not say.
         virtual: how many virtual CPU devices to make, see `run_with_xla`.
         static: whether to compile with both and run neither, so that the program may be of
             any size: collectives and memory are compared, results are not.

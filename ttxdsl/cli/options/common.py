@@ -383,13 +383,13 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--max-steps": {
         "type": count_of,
         "metavar": "N",
-        "help": "turns that the loops of a run may take together (any number)",
+        "help": "iterations that the loops of a run may take together (any number)",
     },
     "--seed": {"type": int, "default": 0, "help": "of random inputs (0)"},
     "--trip-count": {
         "type": count_of,
         "metavar": "N",
-        "help": "turns of loops whose count the program does not say (1, and said)",
+        "help": "iterations of loops whose count the program does not say (1, and said)",
     },
 }
 """Options that several commands have, as argparse takes them."""

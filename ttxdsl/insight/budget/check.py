@@ -125,8 +125,8 @@ def require_counts(
     if guessed:
         place = f" ({guessed[0].place})" if guessed[0].place else ""
         raise CompileError(
-            f"{task} {guessed[0].kind} in a loop{place}: the program does not say how often"
-            " it turns",
+            f"{task} {guessed[0].kind} in a loop{place}: the program does not say how many"
+            " iterations it has",
             position=position,
             hint="say it in the budget, trip_count=12, or with --trip-count",
         )
@@ -145,7 +145,7 @@ def check_budget(
         program: in any form; a global one is partitioned.
         budget: from `parse_budget` or `parse_limits`.
         source: where the budget is written, for messages.
-        trip_count: how often loops turn of which neither the program nor the budget
+        trip_count: iterations of loops whose number neither the program nor the budget
             says it.
         chip: whose compiler decides what is in memory, as in a plan; without one every
             value is.

@@ -25,7 +25,7 @@ communicate along that axis of the mesh, alone or with others; several axes all 
 be among them. A collective whose groups follow no axis counts in every line, since it
 may be along any. `mesh` says how many devices a program without shardings is split
 over, as `--mesh-shape` does, and holds for the whole program. What stands in a loop counts
-as often as the loop turns; `trip_count` says it of loops of which the program does not.
+once an iteration; `trip_count` is the number of them where the program does not say it.
 """
 
 import operator
@@ -182,7 +182,9 @@ class _Reader:
                 self.mesh = tuple(self._size(part) for part in parts)
             case "trip_count":
                 if not value.isdecimal() or int(value) < 1:
-                    raise self.error(item, f"'{value}' is no number of turns from 1 up")
+                    raise self.error(
+                        item, f"'{value}' is no number of iterations from 1 up"
+                    )
                 if self.trip_count not in (None, int(value)):
                     raise self.error(item, "the trip count is given twice")
                 self.trip_count = int(value)
@@ -191,7 +193,7 @@ class _Reader:
                     item,
                     f"there is no option '{name}'",
                     hint="axis=NAME restricts a line, mesh=SIZES says the devices,"
-                    " trip_count=N how often loops turn",
+                    " trip_count=N how many iterations loops have",
                 )
         return name
 

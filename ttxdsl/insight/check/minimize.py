@@ -55,8 +55,8 @@ def take_steps(
     return None
 
 
-_TURNS = 1 << 16
-"""How often all loops of a program that is tried may turn."""
+_ITERATIONS = 1 << 16
+"""Iterations that all loops of a program that is tried may take."""
 
 
 def _is_like(failure: Failure, other: Failure) -> bool:
@@ -76,7 +76,7 @@ class Minimizer:
         steps: those that fail on the program.
         failure: how they fail.
         seconds: when to stop and be content with what was found.
-        limits: how far each run may go; as many turns of loops as `_TURNS` unless they
+        limits: how far each run may go; as many iterations of loops as `_ITERATIONS` unless they
             say so, for without the op that ends a loop it goes on forever.
         tries: programs that were tried.
     """
@@ -95,7 +95,7 @@ class Minimizer:
         """
         self._end = time.monotonic() + self.seconds
         if self.limits.steps is None:
-            self.limits = replace(self.limits, steps=_TURNS)
+            self.limits = replace(self.limits, steps=_ITERATIONS)
         failure = self._fails(module)
         if failure is None:
             # it needs what a program of its own does not have; show it whole

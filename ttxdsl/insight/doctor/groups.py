@@ -60,7 +60,7 @@ class Family:
     dims: int
     communicates: tuple[tuple[str, int], ...]
     stacked: bool = False
-    """Whether a loop takes one slice along it a turn: layers are stacked so."""
+    """Whether a loop takes one slice along it an iteration: layers are stacked so."""
 
     @property
     def allowed(self) -> tuple[int, ...]:
@@ -454,7 +454,7 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
 
 
 def _steps_through(touch: Touch) -> bool:
-    """Whether a loop takes, or writes, one slice along a dimension a turn."""
+    """Whether a loop takes, or writes, one slice along a dimension an iteration."""
     op = touch.op
     if touch.need is None or not isinstance(
         op, stablehlo.DynamicSliceOp | stablehlo.DynamicUpdateSliceOp

@@ -68,7 +68,7 @@ def _group_table(diagnosis: Diagnosis, *, narrow: bool) -> Table:
             str(family.groups),
             _allowed_text(family),
             _members_text(family, narrow=narrow),
-            needs or ("a loop's turns" if family.stacked else "nowhere"),
+            needs or ("a loop's iterations" if family.stacked else "nowhere"),
         )
     return table
 

@@ -338,11 +338,10 @@ def plan_step(
     )
     assumptions: list[str] = []
     if runs.unknown_loops:
-        count, turns = len(runs.unknown_loops), trip_count or 1
+        count, iterations = len(runs.unknown_loops), trip_count or 1
         assumptions.append(
-            f"{count} {'loops' if count > 1 else 'loop'} of which the program does not say"
-            f" how often {'they turn' if count > 1 else 'it turns'}:"
-            f" {'once' if turns == 1 else f'{turns} times'} here (--trip-count N)"
+            f"{count} {'loops' if count > 1 else 'loop'} whose number of iterations the program"
+            f" does not say: {iterations} here (--trip-count N)"
         )
     calls = [op for op in all_ops(module) if isinstance(op, stablehlo.CustomCallOp)]
     unknown = [name for call in calls if (name := _of_unknown_work(call)) is not None]

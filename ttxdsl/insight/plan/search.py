@@ -165,7 +165,7 @@ def search(
         origin: the program as loaded, and its pipeline.
         devices: of each mesh; as many as the program's own if None.
         slices: with a network of chips each.
-        trip_count: how often loops turn of which the program does not say it.
+        trip_count: iterations of loops whose number the program does not say.
         batches: to try, times the program's own.
         limit: candidates to compile at most; those nearest to the program come first.
         jobs: processes to compile in when that pays.

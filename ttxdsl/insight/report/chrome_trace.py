@@ -1,7 +1,7 @@
 """The timeline of a report as Chrome's trace viewer and Perfetto read it.
 
 Each lane is a thread of one process; complete events (`ph` X) have microseconds. Loops are
-in a lane of their own, with what they do in their first turn below.
+in a lane of their own, with what they do in their first iteration below.
 
 Source: "Trace Event Format", the JSON object format of Chrome's tracing.
 """

@@ -84,7 +84,7 @@ def run_while(
 
 def run_counted(
     interpreter: Interpreter,
-    turns: int,
+    iterations: int,
     body: Region,
     state: Sequence[Any],
     captured: Sequence[Any] = (),
@@ -92,7 +92,7 @@ def run_counted(
     """`body` on `state` so many times, with the `captured` values behind the state."""
     loops, loop = session(interpreter).loops, Loop(body)
     loops.append(loop)
-    for _ in range(turns):
+    for _ in range(iterations):
         _take_turn(interpreter, loop)
         args = [*state, *captured]
         del state
@@ -102,11 +102,11 @@ def run_counted(
 
 
 def _take_turn(interpreter: Interpreter, loop: Loop) -> None:
-    """Count a turn of a loop."""
+    """Count an iteration of a loop."""
     state = session(interpreter)
     if state.steps == state.max_steps:
         raise LimitError(
-            f"the loop goes on after {state.steps} turns of all loops, the most that are"
+            f"the loop goes on after {state.steps} iterations of all loops, the most that are"
             " allowed",
             loop.body.parent_op(),
             hint="--max-steps (max_steps= in Python) says how many may be taken",

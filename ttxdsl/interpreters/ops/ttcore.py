@@ -49,13 +49,13 @@ def _case(interpreter: Interpreter, op: modules.CaseOp, args: Values) -> Values:
 def _while_loop(
     interpreter: Interpreter, op: modules.WhileLoopOp, args: Values
 ) -> Values:
-    """Operands that no turn replaces are handed to both functions behind the others."""
+    """Operands that no iteration replaces are handed to both functions behind the others."""
     body = _function(interpreter, op.body_program).body
     carried = op.state_count.value.data
-    turns = op.counted()
-    if turns is not None:
+    iterations = op.counted()
+    if iterations is not None:
         state = run_counted(
-            interpreter, len(turns), body, args[:carried], args[carried:]
+            interpreter, len(iterations), body, args[:carried], args[carried:]
         )
     else:
         assert op.condition_program is not None

@@ -118,8 +118,8 @@ def times_of(
         for use in computation.uses:
             inner = [weights.get(name, 0) for name in use.names]
             trips = use.trips if use.trips is not None else trip_count
-            turns = 1 if trips is None or use.role != "body" else trips
-            weight += turns * max(inner, default=0)
+            iterations = 1 if trips is None or use.role != "body" else trips
+            weight += iterations * max(inner, default=0)
         weights[computation.name] = weight
     times: dict[str, Times] = {}
     for computation in reversed(computations):

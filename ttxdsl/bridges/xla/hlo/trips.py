@@ -174,7 +174,7 @@ def _integer(text: str) -> int:
 
 
 def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int | None:
-    """Return how often the loop of a line in `place` turns; None if nothing says it."""
+    """Return the number of iterations of the loop of a line in `place`; None if nothing says it."""
     match = _OP.match(line)
     if match is None or match["kind"] != "while":
         return None
@@ -186,7 +186,7 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
     if condition is None or body is None or condition.root is None or body.root is None:
         return None
     state: dict[tuple[int, ...], int] = {}
-    turns = 0
+    iterations = 0
 
     def unknown(number: int, path: Sequence[int]) -> int:
         raise _Unknown
@@ -196,7 +196,7 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
     def carried(number: int, path: Sequence[int]) -> int:
         key = tuple(path)
         if key not in state:
-            if turns:
+            if iterations:
                 raise _Unknown
             state[key] = before.of(operand, key)
         return state[key]
@@ -209,9 +209,9 @@ def trips_of(computations: Mapping[str, HloLines], place: str, line: str) -> int
             while len(after) < len(state):  # one computation may depend on another
                 for key in list(state):
                     after[key] = following.of(body.root, key)
-            if after == state or turns == _MOST_ITERATIONS:
+            if after == state or iterations == _MOST_ITERATIONS:
                 return None
-            state, turns = after, turns + 1
+            state, iterations = after, iterations + 1
     except (_Unknown, ValueError, IndexError, KeyError):
         return None
-    return turns
+    return iterations

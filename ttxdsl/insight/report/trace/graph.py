@@ -210,7 +210,7 @@ class GraphBuilder:
         for index, region in enumerate(op.regions[-1:] if is_loop else op.regions):
             which = f" {index}" if len(op.regions) > 1 and not is_loop else ""
             number = len(self._regions)
-            turns = self.words.turns(op) if is_loop else 1
+            turns = self.words.iterations(op) if is_loop else 1
             scope = ScopeName(f"{name}{which}", number, line, turns)
             inner = outer.child(scope)
             self._regions.add(scope.name)

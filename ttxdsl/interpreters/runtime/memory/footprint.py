@@ -12,7 +12,7 @@ last one that uses it. What counts:
   repeated, positions) takes nothing, but no value may be larger than the limit: whoever
   reads it whole would need that much;
 - an op writes into an operand of the same type that nobody needs any more;
-- every branch is taken, every loop turns once, functions of scalars (bodies of reductions
+- every branch is taken, every loop has one iteration, functions of scalars (bodies of reductions
   and sorts) count nothing, nor does what a kernel needs on the way.
 
 Values of dynamic shape count nothing.

@@ -319,8 +319,8 @@ def _expected(
     """Return by what the second sends the bytes of the first; None of a small program."""
     if len(all_ops(module)) < LARGE:
         return None
-    turns = Iterations(module)
-    before, after = (bits_in_loops(each.graph, turns) for each in (first, second))
+    iterations = Iterations(module)
+    before, after = (bits_in_loops(each.graph, iterations) for each in (first, second))
     return after / max(1, before)
 
 

@@ -54,10 +54,12 @@ def traffic(graph: PropagationGraph) -> RoughTraffic:
     return RoughTraffic(moved, summed)
 
 
-def bits_in_loops(graph: PropagationGraph, turns: Callable[[Operation], int]) -> int:
+def bits_in_loops(
+    graph: PropagationGraph, iterations: Callable[[Operation], int]
+) -> int:
     """Return the same of all, where each op runs so many times."""
     return sum(
-        turns(node.op) * (moved + summed)
+        iterations(node.op) * (moved + summed)
         for node, moved, summed in traffic_of_nodes(graph)
     )
 
@@ -77,10 +79,10 @@ class Iterations:
         block = op.parent
         if block not in self._of:
             around = op.parent_op()
-            turns = 1 if around is None else self(around)
+            iterations = 1 if around is None else self(around)
             if isinstance(around, stablehlo.WhileOp):
-                turns *= self._trip_counts.of(around) or 1
-            self._of[block] = turns
+                iterations *= self._trip_counts.of(around) or 1
+            self._of[block] = iterations
         return self._of[block]
 
 
@@ -111,9 +113,9 @@ def traffic_of_nodes(graph: PropagationGraph) -> Iterator[tuple[Node, int, int]]
 def reshard_bytes(module: ModuleOp) -> int:
     """Return the bytes that a device sends for what stages 7 and 8 inserted.
 
-    Loops count as often as they turn.
+    What is in a loop counts once an iteration.
     """
-    mesh_of, turns = mesh_lookup(module), Iterations(module)
+    mesh_of, iterations = mesh_lookup(module), Iterations(module)
     known: dict[object, int] = {}
     bits = 0
     for op in ops_of_type(module, sdy.ReshardOp, sdy.AllReduceOp):
@@ -133,7 +135,7 @@ def reshard_bytes(module: ModuleOp) -> int:
                 if isinstance(op, sdy.AllReduceOp)
                 else _resharded(now, wanted, mesh, shape)
             )
-        bits += known[key] * element_bits(element_of(moved)) * turns(op)
+        bits += known[key] * element_bits(element_of(moved)) * iterations(op)
     return bits // 8
 
 
