@@ -251,6 +251,29 @@ def test_an_exchange_along_an_inner_dimension_copies_its_parts():
 
 
 @pytest.mark.parametrize(
+    ("width", "copied"),
+    [
+        (512, 64 + 32),  # rows of what is sent, and of what came
+        # of what is sent, is received into, and came
+        (300, (64 + 2 * 32) * (1 + (1 + 300 / 512) / 2)),
+    ],
+)
+def test_a_ragged_exchange_sends_rows_in_whole_tiles(width: int, copied: float):
+    sent, came, numbers = (
+        *(f"tensor<{rows}x{width}xbf16>" for rows in (64, 32)),
+        "tensor<4xi64>",
+    )
+    body = f"""
+  %r = stablehlo.custom_call @ragged_all_to_all(%x, %y, %i, %i, %i, %i) {{
+    api_version = 4 : i32, backend_config = {{
+      replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}
+  }} : ({sent}, {came}, {numbers}, {numbers}, {numbers}, {numbers}) -> {came}
+  return %r : {came}"""
+    counted = moved(body, came, f"%x: {sent}, %y: {came}, %i: {numbers}")
+    assert counted == 2 * copied * 512 * 2
+
+
+@pytest.mark.parametrize(
     ("dim", "room", "images", "weights"),
     (
         # of what is summed each pair of four windows adds to the result
