@@ -336,7 +336,7 @@ class _Counter:
         """Return copies of arguments as all readers from here on want them, or gathers, in rows."""
         copies: list[Allocation] = []
         read = op.operands if self.fusion else ()
-        for operand in (v for o in read for v in self.layouts.copied_with(o)):
+        for operand in (v for o in read for v in self.layouts.copied_with(o, op)):
             buffers = self.buffers_of.get(operand, ())
             if not isinstance(operand, BlockArgument) or operand in self.offloaded:
                 continue

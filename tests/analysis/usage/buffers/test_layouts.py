@@ -470,7 +470,7 @@ def test_a_tied_embedding_and_its_moments_are_copied_row_by_row(
     assert bytes_at_middle(TPU) - bytes_at_middle(before) == copies
 
 
-def looked_up(columns: int, moments: int) -> str:
+def looked_up(columns: int, moments: int, made: str = "") -> str:
     """A table, its gradient and its update; each moment is a sum with that."""
     table, rows = f"tensor<4096x{columns}xf32>", f"tensor<64x{columns}xf32>"
     names = [f"%m{i}" for i in range(moments)]
@@ -490,11 +490,12 @@ def looked_up(columns: int, moments: int) -> str:
     types = ", ".join([table] * len(results))
     return f"""
 func.func @main(%u0: {table} {{tf.aliasing_output = 0 : i32}}{given}, %i: tensor<64x1xi32>) -> ({types}) {{
-  %x = "stablehlo.gather"(%u0, %i) <{{dimension_numbers = #stablehlo.gather<
+  %z = stablehlo.constant dense<0.0> : {table}
+  {made}
+  %x = "stablehlo.gather"({"%b" if made else "%u0"}, %i) <{{dimension_numbers = #stablehlo.gather<
       offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
       index_vector_dim = 1>, slice_sizes = array<i64: 1, {columns}>}}>
       : ({table}, tensor<64x1xi32>) -> {rows}
-  %z = stablehlo.constant dense<0.0> : {table}
   %g = "stablehlo.scatter"(%z, %i, %x) <{{scatter_dimension_numbers = #stablehlo.scatter<
       update_window_dims = [1], inserted_window_dims = [0],
       scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
@@ -522,3 +523,20 @@ def test_a_table_is_updated_row_by_row(columns: int, moments: int, rows: int):
     in_columns = (1 + moments) * dense + (dense if rows == 1 else 0)
     made = rows * padded if rows else dense
     assert abs(peak - in_columns - made) < 64 * 128 * 4 * 2
+
+
+def test_a_table_is_copied_for_its_update_if_another_value_is_looked_up():
+    """What is converted or gathered of it is looked up then, as of weights that FSDP splits."""
+    compiler = replace(TPU, core_bytes=0, places_in_order=False)
+    table = "tensor<4096x64xf32>"
+    converted = f"%b = stablehlo.convert %u0 : ({table}) -> {table}"
+    itself, other = (
+        next(
+            point.bytes
+            for point in memory_profile(module, compiler=compiler).points
+            if isinstance(point.op, stablehlo.GatherOp)
+        )
+        for made in ("", converted)
+        for module in [parse_program(looked_up(64, 0, made), make_context())]
+    )
+    assert itself - other == 4096 * (128 - 64) * 4

@@ -35,6 +35,8 @@ from ttxdsl.ir.tensors import (
 )
 from ttxdsl.ir.traversal import ops_of_type
 
+_Copied = dict[SSAValue, Sequence[SSAValue]]
+
 _MOST_VALUES = 256
 """Values around one that are looked at for a convolution."""
 
@@ -51,6 +53,9 @@ _COLUMNS = 128
 """Columns of a tile."""
 
 _TILE = (8, _COLUMNS)
+
+_BEFORE_UPDATES = (stablehlo.ConvertOp, stablehlo.AllGatherOp)
+"""Ops that begin to look a table up, other than the lookup itself."""
 
 _MOVED = (
     stablehlo.TransposeOp,
@@ -114,11 +119,10 @@ class Layouts:
             if is_tensor(value) and _asked_for(value)
         }
         self._columns: dict[SSAValue, frozenset[int] | None] = {}
-        self._in_rows = (
-            _updated_in_rows(module, compiler.updates_rows)
-            if compiler.orders_arguments
-            else {}
-        )
+        heads, self._tables = _Copied(), _Copied()
+        if compiler.orders_arguments:
+            heads, self._tables = _updated_in_rows(module)
+        self._in_rows = self._tables | (heads if compiler.updates_rows else {})
 
     def scattered_types(self, op: Operation) -> list[Tensor]:
         """Return what a scatter writes row by row, if what reads it has it in columns."""
@@ -134,9 +138,10 @@ class Layouts:
         padded = -(-last // _COLUMNS) * _COLUMNS
         return [TensorType(element_of(op.results[0]), (*front, padded))]
 
-    def copied_with(self, argument: SSAValue) -> Sequence[SSAValue]:
-        """Return an argument, and those that are copied when it is first read."""
-        return self._in_rows.get(argument, (argument,))
+    def copied_with(self, argument: SSAValue, op: Operation) -> Sequence[SSAValue]:
+        """Return an argument, and those that are copied when an op reads it; none before an update."""
+        is_early = isinstance(op, _BEFORE_UPDATES) and argument in self._tables
+        return () if is_early else self._in_rows.get(argument, (argument,))
 
     def stored_bytes(
         self, value: SSAValue, element: Attribute, tile: tuple[int, int]
@@ -324,25 +329,22 @@ def rows_read(op: Operation, table: SSAValue, tile: tuple[int, int] | None) -> i
     return tiled_bytes(shape, element_of(table), tile, [len(shape) - 1])
 
 
-def _updated_in_rows(
-    module: ModuleOp, heads: bool
-) -> dict[SSAValue, Sequence[SSAValue]]:
-    """Return the tables that are updated row by row, each with all that are copied with it.
+def _updated_in_rows(module: ModuleOp) -> tuple[_Copied, _Copied]:
+    """Return heads and tables that are updated row by row, each with all that are copied with it.
 
     The gradient is scattered row by row, and what the update computes lies in rows, too: of weights
     with one moment at most in any case, with two if the rows take up to 1.7 times the bytes (libtpu
     0.0.52, v5e, v5p and v6e, split and not: 17 of 17 tables of 16 to 192 columns). Weights are copied
-    when they are first read, moments together for the update. Else the gradient is copied into columns.
+    when they are looked up, else for the update (seven of seven steps whose parts of an embedding are
+    gathered for the lookup), moments together. Else the gradient is copied into columns.
 
     The gradient of an embedding that is the head, too, is added to that of the other: in rows with
     two moments (17 of 17 language models, 1.07 to 1.6 times; not four of 1.78 and 2). v5e copies the
     arguments at the start (seven of eight; not Gemma 2 2B among 8, a fifth of whose arguments these
     are: the copies hide its gradient's last message), v5p for the update alone, v6e now so, now so.
-
-    Args:
-        heads: whether those of embeddings that are heads are copied at the start, too.
     """
-    tables: dict[SSAValue, Sequence[SSAValue]] = {}
+    heads: _Copied = {}
+    tables: _Copied = {}
     for scatter in ops_of_type(module, stablehlo.ScatterOp):
         if not _is_narrow(scatter):
             continue
@@ -360,12 +362,12 @@ def _updated_in_rows(
         if not is_head:
             tables |= {value: (value,) for value in made}
             tables |= {v: (v,) if _is_looked_up(v) else arguments for v in arguments}
-        elif heads:
+        else:
             block = cast(Block, arguments[0].owner)
             of_block = sum(map(_bytes, block.args))
             if of_block > _FEW_TABLES * sum(map(_bytes, arguments)):
-                tables.update((argument, arguments) for argument in arguments)
-    return tables
+                heads.update((argument, arguments) for argument in arguments)
+    return heads, tables
 
 
 def _is_narrow(scatter: stablehlo.ScatterOp) -> bool:
