@@ -129,10 +129,10 @@ class Layouts:
         orders = self._compiler.orders_arguments
         if not isinstance(op, stablehlo.ScatterOp) or not orders:
             return []
-        made = op.results[0], *_moved(op.results[0])
-        if made[0] in self._in_rows or not _is_narrow(op):
+        chain = op.results[0], *_moved(op.results[0])
+        if chain[0] in self._in_rows or not _is_narrow(op):
             return []
-        if any(map(_is_product, _computed_with(made[-1]))):
+        if any(map(_is_product, _computed_with(chain[-1]))):
             return []
         *front, last = shape_of(op.results[0])
         padded = -(-last // _COLUMNS) * _COLUMNS
@@ -352,15 +352,15 @@ def _updated_in_rows(module: ModuleOp) -> tuple[_Copied, _Copied]:
         shape, element = shape_of(gradient), element_of(gradient)
         least = tiled_bytes(shape, element, _TILE)
         in_rows = tiled_bytes(shape, element, _TILE, _last(gradient))
-        made = (*scatter.inputs, gradient, *_moved(gradient))
-        group = _computed_with(made[-1])
+        chain = (*scatter.inputs, gradient, *_moved(gradient))
+        group = _computed_with(chain[-1])
         arguments = [value for value in group if isinstance(value.owner, Block)]
         is_head = any(map(_is_product, group))
         is_few = len(arguments) <= _FEW_MOMENTS and not is_head
         if not arguments or not (is_few or in_rows < least * _MOST_PADDING):
             continue
         if not is_head:
-            tables |= {value: (value,) for value in made}
+            tables |= {value: (value,) for value in chain}
             tables |= {v: (v,) if _is_looked_up(v) else arguments for v in arguments}
         else:
             block = cast(Block, arguments[0].owner)

@@ -232,14 +232,14 @@ def _passes(
                 yield first, at
 
 
-def _common(one: int, other: int, behind: Sequence[int], depth: Sequence[int]) -> int:
+def _common(left: int, right: int, behind: Sequence[int], depth: Sequence[int]) -> int:
     """Return the first op through which all leads that two ops make, by those of the ops behind."""
-    while one != other:
-        if depth[one] >= depth[other]:
-            one = behind[one]
+    while left != right:
+        if depth[left] >= depth[right]:
+            left = behind[left]
         else:
-            other = behind[other]
-    return one
+            right = behind[right]
+    return left
 
 
 def _saving_loops(
