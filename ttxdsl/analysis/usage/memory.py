@@ -241,7 +241,7 @@ class _Counter:
         self.tile = compiler.tile
         self.orders = compiler.orders_arguments
         self.converts = compiler.converts_before_loops
-        self.layouts = Layouts(module, fusion and fusion.windows, compiler.updates_rows)
+        self.layouts = Layouts(module, compiler, fusion and fusion.windows)
         self.offloaded = offloaded
         self.room = compiler.core_bytes
         self.buffers_of: dict[SSAValue, tuple[Allocation, ...]] = {}
@@ -314,8 +314,9 @@ class _Counter:
                 else:
                     captured.add(buffer)
             buffers = [*copies, *self._make(op, scope, index)]
-            if self.fusion and (needed := self.fusion.beside(op)):
-                peaks.append(self._scratch(op, needed))
+            if self.fusion:
+                needed = [*self.fusion.beside(op), *self.layouts.scattered_types(op)]
+                peaks += [self._scratch(op, needed)] if needed else []
             inside = max(peaks, key=lambda peak: peak.bytes, default=NOTHING)
             programs = [peak.steps for peak in peaks]
             exclusive = _makes_results_inside(op)
@@ -335,7 +336,7 @@ class _Counter:
         """Return copies of arguments as all readers from here on want them, or gathers, in rows."""
         copies: list[Allocation] = []
         read = op.operands if self.fusion else ()
-        for operand in (v for o in read for v in self.layouts.copied_with(o)):
+        for operand in (v for o in read for v in self.layouts.copied_with(o, op)):
             buffers = self.buffers_of.get(operand, ())
             if not isinstance(operand, BlockArgument) or operand in self.offloaded:
                 continue

@@ -162,3 +162,31 @@ def test_the_gradient_of_scores_of_which_exponentials_are_made_again(
     )
     *_, convert = (op for op in all_ops(module) if op.name == "stablehlo.convert")
     assert Fusion(compiler).is_fused(convert) == is_fused
+
+
+@pytest.mark.parametrize(
+    ("compared", "readers", "is_stored"),
+    [("ui32", 2, True), ("ui32", 1, False), ("ui16", 2, False)],
+    ids=["for two kernels", "for one kernel", "of few bytes"],
+)
+def test_a_mask_is_stored_in_place_of_what_it_compares(
+    compared: str, readers: int, is_stored: bool
+):
+    """As those of a scatter and its gradient, each of which asks for it in an op of its own."""
+    of = f"tensor<64x64x{compared}>"
+    mask = "tensor<64x64xi1>"
+    again = f"""
+      %m2 = stablehlo.compare EQ, %a, %b : ({of}, {of}) -> {mask}
+      %v = stablehlo.select %m2, %y, %x : {mask}, {T}"""
+    module = parse_program(f"""
+func.func @main(%x: {T}, %a: {of}, %b: {of}) -> ({T}, {T}) {{
+  %m = stablehlo.compare EQ, %a, %b : ({of}, {of}) -> {mask}
+  %u = stablehlo.select %m, %x, %x : {mask}, {T}
+  %y = stablehlo.custom_call @tpu_custom_call(%u) : ({T}) -> {T}
+  {again if readers > 1 else f"%v = stablehlo.negate %y : {T}"}
+  %z = stablehlo.custom_call @tpu_custom_call(%v) : ({T}) -> {T}
+  return %y, %z : {T}, {T}
+}}""")
+    fusion = Fusion(TPU)
+    masks = [op for op in all_ops(module) if op.name == "stablehlo.compare"]
+    assert [fusion.is_stored(op) for op in masks] == [is_stored] * readers

@@ -126,14 +126,14 @@ def test_features_that_are_split_for_groups_are_stored_as_they_are_read(groups: 
     ).replace("(tensor<8x64x64x128xbf16>, tensor<8x64x64x128xbf16>)", f"({parts})")
     module = parse_program(text, make_context())
     (total,) = (op for op in all_ops(module) if isinstance(op, stablehlo.AddOp))
-    stored = Layouts(module).stored_bytes(total.result, bf16, (8, 128))
+    stored = Layouts(module, TPU).stored_bytes(total.result, bf16, (8, 128))
     assert stored == 8 * 64 * 64 * 256 * 2
 
 
 def test_convolutions_have_features_or_the_batch_along_columns():
     module = parse_program(CONVOLUTION, make_context())
     (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
-    columns = Layouts(module).columns
+    columns = Layouts(module, TPU).columns
     assert columns(op.result) == columns(op.lhs) == {0, 3}
     # through the negation, too
     assert columns(op.lhs.owner.operands[0]) == {0, 3}
@@ -169,7 +169,7 @@ func.func @main(%x: {images}, %p: {part}) -> {images} {{
     (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
     fusion = Fusion(TPU)
     assert fusion.windows(op) == windows
-    assert Layouts(module, fusion.windows).columns(op.lhs) == columns
+    assert Layouts(module, TPU, fusion.windows).columns(op.lhs) == columns
 
 
 @pytest.mark.parametrize("patches", [196, 256])
@@ -400,7 +400,7 @@ func.func @main(%x: {heads}) -> {heads} {{
         call = f"stablehlo.custom_call @{target}"
         module = parse_program(text.format(heads=heads, call=call), make_context())
         (negate,) = (op for op in all_ops(module) if op.name == "stablehlo.negate")
-        stored = Layouts(module).stored_bytes(negate.results[0], bf16, (8, 128))
+        stored = Layouts(module, TPU).stored_bytes(negate.results[0], bf16, (8, 128))
         assert stored == padding * 2 * 16 * 1024 * 64 * 2
 
 
@@ -468,3 +468,75 @@ def test_a_tied_embedding_and_its_moments_are_copied_row_by_row(
     before = replace(TPU, updates_rows=False)
     copies = 2 * 4096 * 128 * 4 if copied else 0
     assert bytes_at_middle(TPU) - bytes_at_middle(before) == copies
+
+
+def looked_up(columns: int, moments: int, made: str = "") -> str:
+    """A table, its gradient and its update; each moment is a sum with that."""
+    table, rows = f"tensor<4096x{columns}xf32>", f"tensor<64x{columns}xf32>"
+    names = [f"%m{i}" for i in range(moments)]
+    given = "".join(
+        f", {name}: {table} {{tf.aliasing_output = {i} : i32}}"
+        for i, name in enumerate(names, 1)
+    )
+    updates = "\n  ".join(
+        f"%n{i} = stablehlo.add {name}, %g : {table}" for i, name in enumerate(names)
+    )
+    new = [f"%n{i}" for i in range(moments)]
+    total = "\n  ".join(
+        f"%u{i + 1} = stablehlo.subtract %u{i}, {value} : {table}"
+        for i, value in enumerate(new or ["%g"])
+    )
+    results = [f"%u{max(1, moments)}", *new]
+    types = ", ".join([table] * len(results))
+    return f"""
+func.func @main(%u0: {table} {{tf.aliasing_output = 0 : i32}}{given}, %i: tensor<64x1xi32>) -> ({types}) {{
+  %z = stablehlo.constant dense<0.0> : {table}
+  {made}
+  %x = "stablehlo.gather"({"%b" if made else "%u0"}, %i) <{{dimension_numbers = #stablehlo.gather<
+      offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, slice_sizes = array<i64: 1, {columns}>}}>
+      : ({table}, tensor<64x1xi32>) -> {rows}
+  %g = "stablehlo.scatter"(%z, %i, %x) <{{scatter_dimension_numbers = #stablehlo.scatter<
+      update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %t = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %t : tensor<f32>
+  }}) : ({table}, tensor<64x1xi32>, {rows}) -> {table}
+  {updates}
+  {total}
+  return {", ".join(results)} : {types}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "moments", "rows"),
+    [(128, 2, 0), (96, 2, 4), (64, 0, 2), (64, 1, 3), (64, 2, 1)],
+    ids=["no padding", "4/3 with two moments", "weights alone", "one moment", "two"],
+)
+def test_a_table_is_updated_row_by_row(columns: int, moments: int, rows: int):
+    """Arguments and gradient have rows of 128 then; else the gradient alone, until it is copied."""
+    module = parse_program(looked_up(columns, moments), make_context())
+    dense, padded = 4096 * columns * 4, 4096 * 128 * 4
+    compiler = replace(TPU, core_bytes=0, places_in_order=False)
+    peak = memory_profile(module, compiler=compiler).peak_bytes
+    in_columns = (1 + moments) * dense + (dense if rows == 1 else 0)
+    made = rows * padded if rows else dense
+    assert abs(peak - in_columns - made) < 64 * 128 * 4 * 2
+
+
+def test_a_table_is_copied_for_its_update_if_another_value_is_looked_up():
+    """What is converted or gathered of it is looked up then, as of weights that FSDP splits."""
+    compiler = replace(TPU, core_bytes=0, places_in_order=False)
+    table = "tensor<4096x64xf32>"
+    converted = f"%b = stablehlo.convert %u0 : ({table}) -> {table}"
+    itself, other = (
+        next(
+            point.bytes
+            for point in memory_profile(module, compiler=compiler).points
+            if isinstance(point.op, stablehlo.GatherOp)
+        )
+        for made in ("", converted)
+        for module in [parse_program(looked_up(64, 0, made), make_context())]
+    )
+    assert itself - other == 4096 * (128 - 64) * 4

@@ -17,6 +17,7 @@ from ttxdsl.analysis.usage.buffers.order import (
     depends_on_carried,
     gradients_last,
     on_demand,
+    passes_first,
     repeating_loop,
     scheduled,
 )
@@ -333,6 +334,34 @@ def test_a_reference_that_gives_little_runs_ahead_of_what_saves():
       %few = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> {T}
     """
     assert reference(few) == ["reference", "sum", "policy", "back"]
+
+
+@pytest.mark.parametrize("is_teacher", [True, False], ids=["teacher", "both saved"])
+def test_a_teacher_in_python_runs_ahead_of_its_student(is_teacher: bool):
+    """Its two products give one value alone, or as the student's are read by gradients, too."""
+    read = "%t2" if is_teacher else "%t1"
+    module = parse_program(
+        f"""
+        func.func @main(%x: {T}, %w: {T}) -> ({T}, {T}, {T}) {{
+          %s1 = stablehlo.dot_general %x, %w, {DOT}
+          %s2 = stablehlo.dot_general %s1, %w, {DOT}
+          %t1 = stablehlo.dot_general %x, %x, {DOT}
+          %t2 = stablehlo.dot_general %t1, %x, {DOT}
+          %d = stablehlo.subtract %s2, %t2 : {T}
+          %g2 = stablehlo.dot_general %s1, %d, {DOT}
+          %g1 = stablehlo.dot_general %s2, %d, {DOT}
+          %g0 = stablehlo.dot_general {read}, %g1, {DOT}
+          return %g2, %g1, %g0 : {T}, {T}, {T}
+        }}
+        """,
+        make_context(),
+    )
+    (function,) = module.ops
+    ops = passes_first(list(function.regions[0].block.ops))
+    names = [op.results[0].name_hint for op in ops if op.results]
+    policy, teacher = ["s1", "s2"], ["t1", "t2"]
+    ahead = teacher + policy if is_teacher else policy + teacher
+    assert names == [*ahead, "d", "g2", "g1", "g0"]
 
 
 def kernel(name: str, *operands: str, target: str = "tpu_custom_call") -> str:

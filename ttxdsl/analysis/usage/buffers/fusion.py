@@ -11,8 +11,7 @@ over elements that reads it, rather than store it. So such a result is a buffer 
 
 Loops and updates work in place: they take over buffers that end with them.
 
-Source: XLA's instruction fusion and buffer assignment, as libtpu's dumps show them
-(`--xla_dump_to`); docs/evidence/plan.md has the model's errors.
+Source: libtpu's dumps (`--xla_dump_to`); docs/evidence/plan.md has the model's errors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -260,7 +259,7 @@ class Fusion:
         if not windowed or len(storing) == len(readers):
             return []
         is_loop = any(self.windows(product) > UNROLLED for product in storing)
-        is_written = _follows_product(op) if is_loop else _finishes_product(op)
+        is_written = _finishes_product(op, is_alone=not is_loop)
         return [] if is_written else storing
 
     def _has_epilogue(self, product: Operation) -> bool:
@@ -430,7 +429,7 @@ class Fusion:
             and len(reads) <= _MOST_OPERANDS
             and not (computed and self._is_stored_for_products(op, reads))
             and not self._joins_products(op, reads)
-            and not self._is_shared_sum(op)
+            and not (self._is_shared_sum(op) or self._is_mask(op, reads))
             and self._is_taken_in(op, reads)
         )
         if self._is_fused[op] or shares_bytes(op):
@@ -504,9 +503,9 @@ class Fusion:
 
     def _is_shared_slice(self, op: Operation) -> bool:
         """Whether an op slices a loop's stack for several products, which read the slice."""
-        is_slice = isinstance(op, stablehlo.DynamicSliceOp)
         takes_in = self.compiler.products_take_in
-        return is_slice and takes_in and len(products_behind(op)) > 1
+        is_read = takes_in and isinstance(op, stablehlo.DynamicSliceOp)
+        return is_read and len(products_behind(op)) > 1
 
     def _is_realigned(self, op: Operation) -> bool:
         """Whether an op moves elements of a tile apart or to other columns: a copy of its own."""
@@ -609,6 +608,18 @@ class Fusion:
         has_product = any(isinstance(summed(value).owner, PRODUCTS) for value in large)
         return has_product and len(large) > 1 < len(self._kernels_making.of(op))
 
+    def _is_mask(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
+        """Whether several kernels read how values of eight times the bytes compare: it is stored.
+
+        So are the numbers of rows compared that a scatter and its gradient ask for (libtpu 0.0.52).
+        """
+        least = 8 * value_bytes(op.results[0])
+        if not isinstance(op, stablehlo.CompareOp) or sum(reads.values()) < least:
+            return False
+        users = (user for user, _ in uses(op.lhs) if type(user) is type(op))
+        equal = (user for user in users if op.rhs in user.operands)
+        return len({k for user in equal for k in self._kernels_making.of(user)}) > 1
+
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
         if not (isinstance(op, _MOVES) or shares_bytes(op)):
@@ -668,31 +679,20 @@ def _is_read(value: SSAValue) -> bool:
     return True
 
 
-def _finishes_product(op: Operation) -> bool:
-    """Whether elementwise ops lead from a product to an op, each the only reader."""
-    pending = [op]
-    while pending:
-        for value in pending.pop().operands:
-            owner = value.owner
-            if isinstance(owner, Operation) and value.has_one_use():
-                if isinstance(owner, PRODUCTS):
-                    return True
-                if shares_bytes(owner) or _ELEMENTWISE[type(owner)]:
-                    pending.append(owner)
-    return False
+def _finishes_product(op: Operation, *, is_alone: bool = True) -> bool:
+    """Whether elementwise ops lead from a product to an op, each the only reader if `is_alone`.
 
-
-def _follows_product(op: Operation) -> bool:
-    """Whether elementwise ops lead from a product of the same shape to an op."""
+    Else others may read on the way, and the product has as many elements as the op.
+    """
     count = _elements(op.results[0])
     pending, seen = [op], {op}
-    while pending and len(seen) < _MOST_OPERANDS:
+    while pending and (is_alone or len(seen) < _MOST_OPERANDS):
         for value in pending.pop().operands:
-            owner = value.owner
+            owner = value.owner if not is_alone or value.has_one_use() else None
             if not isinstance(owner, Operation) or owner in seen:
                 continue
             seen.add(owner)
-            if isinstance(owner, PRODUCTS) and _elements(value) == count:
+            if isinstance(owner, PRODUCTS) and (is_alone or _elements(value) == count):
                 return True
             if shares_bytes(owner) or _ELEMENTWISE[type(owner)]:
                 pending.append(owner)

@@ -15,14 +15,16 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.dialects.traits import Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import (
+    Tensor,
     element_of,
     is_tensor,
     ordered_bytes,
@@ -33,11 +35,16 @@ from ttxdsl.ir.tensors import (
 )
 from ttxdsl.ir.traversal import ops_of_type
 
+_Copied = dict[SSAValue, Sequence[SSAValue]]
+
 _MOST_VALUES = 256
 """Values around one that are looked at for a convolution."""
 
 _MOST_PADDING = 1.7
 """Between the 1.6 of tables that are copied row by row for their update, and 1.78."""
+
+_FEW_MOMENTS = 2
+"""Arguments that an update reads and replaces: weights and one moment."""
 
 _FEW_TABLES = 5
 """Times the bytes of an embedding and its moments that all arguments have at least."""
@@ -46,6 +53,9 @@ _COLUMNS = 128
 """Columns of a tile."""
 
 _TILE = (8, _COLUMNS)
+
+_BEFORE_UPDATES = (stablehlo.ConvertOp, stablehlo.AllGatherOp)
+"""Ops that begin to look a table up, other than the lookup itself."""
 
 _MOVED = (
     stablehlo.TransposeOp,
@@ -97,10 +107,10 @@ class Layouts:
     def __init__(
         self,
         module: ModuleOp,
+        compiler: Compiler,
         windows: Callable[[Operation], int] | None = None,
-        updates_rows: bool = False,
     ) -> None:
-        self._windows = windows
+        self._windows, self._compiler = windows, compiler
         # values that ask for columns pass that on to values of the same shape alone
         self._asking = {
             shape_of(value)
@@ -109,11 +119,29 @@ class Layouts:
             if is_tensor(value) and _asked_for(value)
         }
         self._columns: dict[SSAValue, frozenset[int] | None] = {}
-        self._in_rows = _updated_in_rows(module) if updates_rows else {}
+        heads, self._tables = _Copied(), _Copied()
+        if compiler.orders_arguments:
+            heads, self._tables = _updated_in_rows(module)
+        self._in_rows = self._tables | (heads if compiler.updates_rows else {})
 
-    def copied_with(self, argument: SSAValue) -> Sequence[SSAValue]:
-        """Return an argument, and those that are copied when it is first read."""
-        return self._in_rows.get(argument, (argument,))
+    def scattered_types(self, op: Operation) -> list[Tensor]:
+        """Return what a scatter writes row by row, if what reads it has it in columns."""
+        orders = self._compiler.orders_arguments
+        if not isinstance(op, stablehlo.ScatterOp) or not orders:
+            return []
+        chain = op.results[0], *_moved(op.results[0])
+        if chain[0] in self._in_rows or not _is_narrow(op):
+            return []
+        if any(map(_is_product, _computed_with(chain[-1]))):
+            return []
+        *front, last = shape_of(op.results[0])
+        padded = -(-last // _COLUMNS) * _COLUMNS
+        return [TensorType(element_of(op.results[0]), (*front, padded))]
+
+    def copied_with(self, argument: SSAValue, op: Operation) -> Sequence[SSAValue]:
+        """Return an argument, and those that are copied when an op reads it; none before an update."""
+        is_early = isinstance(op, _BEFORE_UPDATES) and argument in self._tables
+        return () if is_early else self._in_rows.get(argument, (argument,))
 
     def stored_bytes(
         self, value: SSAValue, element: Attribute, tile: tuple[int, int]
@@ -301,31 +329,69 @@ def rows_read(op: Operation, table: SSAValue, tile: tuple[int, int] | None) -> i
     return tiled_bytes(shape, element_of(table), tile, [len(shape) - 1])
 
 
-def _updated_in_rows(module: ModuleOp) -> dict[SSAValue, list[SSAValue]]:
-    """Return the embeddings that are heads, too, and what is updated with them, each with all.
+def _updated_in_rows(module: ModuleOp) -> tuple[_Copied, _Copied]:
+    """Return heads and tables that are updated row by row, each with all that are copied with it.
 
-    The gradient of the one is scattered row by row and added to that of the other, and all that the
-    update computes lies in rows, if those take up to 1.7 times the bytes that the arguments have
-    (libtpu 0.0.52: 17 of 17 language models, 1.07 to 1.6; not four of 1.78 and 2). v5e copies the
+    The gradient is scattered row by row, and what the update computes lies in rows, too: of weights
+    with one moment at most in any case, with two if the rows take up to 1.7 times the bytes (libtpu
+    0.0.52, v5e, v5p and v6e, split and not: 17 of 17 tables of 16 to 192 columns). Weights are copied
+    when they are looked up, else for the update (seven of seven steps whose parts of an embedding are
+    gathered for the lookup), moments together. Else the gradient is copied into columns.
+
+    The gradient of an embedding that is the head, too, is added to that of the other: in rows with
+    two moments (17 of 17 language models, 1.07 to 1.6 times; not four of 1.78 and 2). v5e copies the
     arguments at the start (seven of eight; not Gemma 2 2B among 8, a fifth of whose arguments these
     are: the copies hide its gradient's last message), v5p for the update alone, v6e now so, now so.
     """
-    tables: dict[SSAValue, list[SSAValue]] = {}
+    heads: _Copied = {}
+    tables: _Copied = {}
     for scatter in ops_of_type(module, stablehlo.ScatterOp):
+        if not _is_narrow(scatter):
+            continue
         gradient = scatter.results[0]
         shape, element = shape_of(gradient), element_of(gradient)
         least = tiled_bytes(shape, element, _TILE)
         in_rows = tiled_bytes(shape, element, _TILE, _last(gradient))
-        if not least < in_rows < least * _MOST_PADDING:
-            continue
-        group = _computed_with(gradient)
+        chain = (*scatter.inputs, gradient, *_moved(gradient))
+        group = _computed_with(chain[-1])
         arguments = [value for value in group if isinstance(value.owner, Block)]
-        if arguments and any(map(_is_product, group)):
+        is_head = any(map(_is_product, group))
+        is_few = len(arguments) <= _FEW_MOMENTS and not is_head
+        if not arguments or not (is_few or in_rows < least * _MOST_PADDING):
+            continue
+        if not is_head:
+            tables |= {value: (value,) for value in chain}
+            tables |= {v: (v,) if _is_looked_up(v) else arguments for v in arguments}
+        else:
             block = cast(Block, arguments[0].owner)
             of_block = sum(map(_bytes, block.args))
             if of_block > _FEW_TABLES * sum(map(_bytes, arguments)):
-                tables.update((argument, arguments) for argument in arguments)
-    return tables
+                heads.update((argument, arguments) for argument in arguments)
+    return heads, tables
+
+
+def _is_narrow(scatter: stablehlo.ScatterOp) -> bool:
+    """Whether a scatter writes rows of a matrix that is stored with less along its columns."""
+    value = scatter.results[0]
+    shape, element = shape_of(value), element_of(value)
+    if len(scatter.inputs) != 1 or len(shape) != 2 or shape[-1] == 1:
+        return False
+    if tuple(scatter.scatter_dimension_numbers.data.inserted_window_dims) != (0,):
+        return False
+    return tiled_bytes(shape, element, _TILE) < tiled_bytes(
+        shape, element, _TILE, _last(value)
+    )
+
+
+def _is_looked_up(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, stablehlo.GatherOp) for use in value.uses)
+
+
+def _moved(value: SSAValue) -> Iterator[SSAValue]:
+    """Yield what a value that is read once becomes on its way to its sum among devices."""
+    while isinstance(op := value.get_user_of_unique_use(), _MOVED[1:]):
+        value = op.results[0]
+        yield value
 
 
 def _bytes(value: SSAValue) -> int:
