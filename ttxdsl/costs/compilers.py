@@ -54,7 +54,7 @@ class Compiler:
             scattered along rows, and is transposed behind its last window if it is stored otherwise.
         updates_rows: whether an embedding that is the head, too, is copied row by row at the start, and its
             moments with it, for their update; else they are copied for that alone.
-        peels_turns: whether the last iteration of a loop and the first of its gradients' are no part of
+        peels_iterations: whether the last iteration of a loop and the first of its gradients' are no part of
             their loops.
         four_in_rows: whether a mesh of four devices has them in rows of two, which is no ring.
     """
@@ -83,7 +83,7 @@ class Compiler:
     gradients_last: bool = False
     scatters_rows: bool = False
     updates_rows: bool = False
-    peels_turns: bool = False
+    peels_iterations: bool = False
     four_in_rows: bool = False
 
     def on(self, devices: int, slices: int = 1) -> "Compiler":
@@ -95,7 +95,9 @@ class Compiler:
         windows = self.windows
         if slices > 1:
             start = windows.start
-            return replace(self, windows=range(start, start), peels_turns=bool(windows))
+            return replace(
+                self, windows=range(start, start), peels_iterations=bool(windows)
+            )
         if devices == 4 and self.four_in_rows:
             windows = range(5, windows.stop)
         read = self.read_among_few if devices <= _FEW else 0

@@ -250,7 +250,7 @@ class _Counter:
         self.converted: dict[SSAValue, Allocation] = {}
         self.in_rows: dict[SSAValue, Allocation] = {}
         self.repeated: defaultdict[Operation, list[Operation]] = defaultdict(list)
-        """For a loop, the ops ahead of it whose results each of its turns makes anew."""
+        """For a loop, the ops ahead of it whose results each of its iterations makes anew."""
         self.gathered_again: dict[Operation, list[SSAValue]] = {}
         """For an op, the values that are gathered anew for it."""
 
@@ -326,7 +326,7 @@ class _Counter:
                 self._take_over(step, index, scope)
         if self.fusion:
             begin_windows(steps, self.fusion.windows)
-            if self.fusion.compiler.peels_turns and not self.fusion.saves_memory:
+            if self.fusion.compiler.peels_iterations and not self.fusion.saves_memory:
                 hold_peeled(steps)
         return steps, captured
 

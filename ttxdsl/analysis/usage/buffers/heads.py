@@ -67,7 +67,7 @@ def schedule_heads(
     late = set[Operation]()
     for chain in chains:
         is_late = not _is_added(chain[-1]) or fusion.is_scattered(chain[0])
-        is_late |= _scatters(chain) > 1 or fusion.compiler.peels_turns
+        is_late |= _scatters(chain) > 1 or fusion.compiler.peels_iterations
         read = _largest_read(chain[0])
         is_small = value_bytes(chain[0].results[0]) < read
         is_held = saved_bytes > read
@@ -194,7 +194,7 @@ def _is_early(
         sent = value_bytes(sums[-1].results[0])
         behind = read_behind + _bytes_behind(loop, gradient, fusion)
         return behind < sent * fusion.compiler.read_while_sent
-    if fusion.compiler.peels_turns or _scatters(head) > 1 or _is_added(gradient):
+    if fusion.compiler.peels_iterations or _scatters(head) > 1 or _is_added(gradient):
         return False
     if any(placement(op) is not None for op in loop.body.walk()):
         return False

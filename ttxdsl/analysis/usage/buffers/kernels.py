@@ -513,7 +513,7 @@ def uses_through_moves(value: SSAValue) -> Iterator[tuple[Operation, int]]:
 
 
 class Windows:
-    """The products that are one loop with a collective, a part ("window") of it each turn.
+    """The products that are one loop with a collective, a part ("window") of it each iteration.
 
     The collective gathers an operand or scatters the result. XLA's partitioner makes none where
     it first splits the product into groups that need the operand whole. libtpu 0.0.52 makes none

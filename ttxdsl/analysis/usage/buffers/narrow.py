@@ -171,7 +171,7 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
 
 
 def _loop_of(user: Operation) -> stablehlo.WhileOp | None:
-    """Return the loop that an op is, or whose turn it ends."""
+    """Return the loop that an op is, or whose iteration it ends."""
     loop = user.parent_op() if isinstance(user, stablehlo.ReturnOp) else user
     if not isinstance(loop, stablehlo.WhileOp) or user.parent is loop.cond.block:
         return None

@@ -274,11 +274,11 @@ def _saved_bytes(loop: stablehlo.WhileOp) -> int:
 
 
 def repeating_loop(op: Operation) -> stablehlo.WhileOp | None:
-    """Return the loop whose turns each repeat a gather that we moved ahead of it.
+    """Return the loop whose iterations each repeat a gather that we moved ahead of it.
 
     XLA moves nothing out of a loop that is larger than what it is made of
     (`WhileLoopInvariantCodeMotion`, `hoist_size_inflating_ops`): weights that a loop of
-    microbatches gathers are held for the part of a turn that needs them (libtpu 0.0.52,
+    microbatches gathers are held for the part of an iteration that needs them (libtpu 0.0.52,
     Mistral 7B on v5e with four microbatches: the embedding's 250 MiB).
     """
     if not isinstance(op, stablehlo.AllGatherOp) or op.parent is None:
@@ -366,7 +366,7 @@ def _behind_exchange(
     dependent: set[Operation],
     waiting: tuple[type[Operation], ...],
 ) -> list[Operation]:
-    """Return a loop's ops with the weights' gradients behind the last exchange of a turn.
+    """Return a loop's ops with the weights' gradients behind the last exchange of an iteration.
 
     They hide the message in which the rows' gradients go to their devices, and until then hold
     the rows and their gradients (libtpu 0.0.52: Mixtral, Qwen 3 and DeepSeek 2 with experts among 4
@@ -406,9 +406,9 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
     """
     if fusion.saves_memory:
         return list(ops)
-    is_turn = _is_turn(ops)
-    has_layers = is_turn or any(_is_barrier(op) for op in ops)
-    behind_all = fusion.compiler.gradients_last and not is_turn
+    is_iteration = _is_iteration(ops)
+    has_layers = is_iteration or any(_is_barrier(op) for op in ops)
+    behind_all = fusion.compiler.gradients_last and not is_iteration
     if not has_layers and not behind_all:
         return list(ops)
     scattered = [
@@ -417,7 +417,7 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
         if isinstance(op, PRODUCTS) and fusion.is_scattered(op)
     ]
     at_once = set(scattered[: round((1 - fusion.waiting) * len(scattered))])
-    dependent = set(depends_on_carried(ops)) if is_turn else set[Operation]()
+    dependent = set(depends_on_carried(ops)) if is_iteration else set[Operation]()
     chains: dict[tuple[bool, int], list[Operation]] = {}
     """Gradients that wait, each with what follows, by whether for all layers and their number."""
     chain_of: dict[SSAValue, tuple[bool, int]] = {}
@@ -528,7 +528,7 @@ def begin_windows(
     other work for each message of the gradients, and has all of these left where it waits for the
     gather of a head's weights, which runs beside the layer before it (libtpu 0.0.52, v5e and v6e:
     3, 6 and 16 layers in Python). In a loop of microbatches it has those of all layers left at the
-    start of a turn (3 and 8 layers); in a loop of layers it has none left. Of four windows, which
+    start of an iteration (3 and 8 layers); in a loop of layers it has none left. Of four windows, which
     are no loop, what is to be scattered is sent behind all gradients: until then there are all
     four partial sums (v5p, 8 layers in Python).
 
@@ -540,7 +540,7 @@ def begin_windows(
     if not products:
         return
     loops = [at for at, count in products.items() if count > UNROLLED]
-    if _is_turn(ops):
+    if _is_iteration(ops):
         start = 0 if _only_adds(ops) else None
     else:
         sums = [at for at in products if len(steps[at].inside.buffers) == UNROLLED]
@@ -564,10 +564,10 @@ def begin_windows(
 
 
 def hold_peeled(steps: Sequence[BufferStep]) -> None:
-    """Have what the last turn of a loop makes be there until the first turn of its gradients.
+    """Have what the last iteration of a loop makes be there until the first iteration of its gradients.
 
     On several slices libtpu takes both out of their loops, to send what they sum while the others
-    run, and then computes nothing of that turn again: what its layers gather and make, and their
+    run, and then computes nothing of that iteration again: what its layers gather and make, and their
     gradients read, is held between the two (libtpu 0.0.52: Gemma 3 12B, Llama and Qwen 3). Where that
     does not fit it is taken to be made again: a pod ran Gemma 3 12B with 32,768 tokens a device so.
     """
@@ -587,12 +587,12 @@ def hold_peeled(steps: Sequence[BufferStep]) -> None:
         steps[start].buffers += held
 
 
-def _is_turn(ops: Sequence[Operation]) -> bool:
+def _is_iteration(ops: Sequence[Operation]) -> bool:
     return isinstance(ops[-1].parent_op(), stablehlo.WhileOp)
 
 
 def _only_adds(ops: Sequence[Operation]) -> bool:
-    """Whether a loop's turn only adds to what is carried, as microbatches do."""
+    """Whether a loop's iteration only adds to what is carried, as microbatches do."""
     return all(_is_returned(op) for op in depends_on_carried(ops))
 
 
@@ -653,12 +653,12 @@ def repeated_gathers(
     XLA's partitioner gathers an operand for each product that needs it whole, and makes one of two
     gathers only if that keeps it for a short time: if the height of the first one's readers, the
     longest way to the end of the block, is at most a threshold more than that of the second
-    (`ScheduleAwareCollectiveOpsCSE`). What the layers of one turn gather for what a checkpoint
+    (`ScheduleAwareCollectiveOpsCSE`). What the layers of one iteration gather for what a checkpoint
     computes again is so gathered anew for the gradients, but for the layer behind which they begin.
 
     Measured of libtpu 0.0.52, in the ops of our programs: readers 94, 95 and 115 apart share a gather
     (DeepSeek 2, Mistral, GPT-3), readers 123 and more apart do not (queries of Qwen 3 1.7B, two
-    layers a turn of Gemma 2, six of Gemma 3, four of OLMo 3).
+    layers an iteration of Gemma 2, six of Gemma 3, four of OLMo 3).
 
     Args:
         ops: of a block, in the order in which they run.
