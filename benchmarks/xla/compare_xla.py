@@ -204,7 +204,7 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 | `AllGatherDynamicSliceSimplifier`: a gather of which each device takes its own part again | `hoist-slices`, `shardy-ccl-canonicalization` |
 | `WhileLoopAllReduceCodeMotion`: what a loop accumulates is reduced behind it | `sink-collectives` |
 | collectives of what no iteration changes, moved by `WhileLoopInvariantCodeMotion` | `hoist-collectives` |
-| `ConditionalSimplifier`, `HloDCE`, `WhileLoopSimplifier` (on all back ends): loops and carries that nobody uses | `collective-dce` |
+| `ConditionalSimplifier`, `HloDCE`, `WhileLoopSimplifier` (on all back ends): loops that nobody uses | `collective-dce` |
 | `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | `combine-collectives`; for XLA's CPUs gathers, scatters and exchanges as rows by `join-collectives`. Overlap: the time model counts it, the back end does it |
 | `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `move-all-gathers` moves converts where that is cheaper |
 

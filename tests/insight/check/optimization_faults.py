@@ -16,7 +16,6 @@ from tests.transforms.collectives.programs import (
     GATHERED_ALONG_TWO_AXES,
     PROGRAMS,
     TURN,
-    UNUSED_CARRY,
 )
 from tests.transforms.stages import shift_programs, test_batch_counting_indices
 from ttxdsl.analysis.values import offsets
@@ -26,7 +25,6 @@ from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.transforms.collectives import (
     collective_cse,
-    collective_dce,
     combine_all_reduces,
     combine_collectives,
     gather_product_operands,
@@ -224,11 +222,6 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "narrow-all-gathers: another one",
         PROGRAMS["narrow-all-gathers"],
         _instead(narrow_all_gathers, "_stretch", lambda *_: (2, 3)),
-    ),
-    (
-        "collective-dce: a carry that another one reads",
-        UNUSED_CARRY.replace("add %whole, %c", "add %whole, %d"),
-        _instead(collective_dce, "_needed", lambda *_: frozenset[Operation]()),
     ),
     (
         "hoist-collectives: what each turn changes",

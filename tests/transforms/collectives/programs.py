@@ -207,29 +207,6 @@ UNUSED = _function(
     f"return %b : {S}",
 )
 
-UNUSED_CARRY = f"""{MESH}func.func @main(%a: {_t("8x8", "y", "")}, %b: {WHOLE}) -> ({WHOLE}) {{
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %r:3 = stablehlo.while(%n = %zero, %c = %b, %d = %b) : tensor<i32>, {S}, {S} cond {{
-    %three = stablehlo.constant dense<3> : tensor<i32>
-    %more = stablehlo.compare LT, %n, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %more : tensor<i1>
-  }} do {{
-    %one = stablehlo.constant dense<1> : tensor<i32>
-    %next = stablehlo.add %n, %one : tensor<i32>
-    {f"{chr(10)}    ".join(TURN)}
-    %whole = sdy.sharding_constraint %now <@mesh, [{{}}, {{}}]> : {S}
-    %sum = stablehlo.add %whole, %c : {S}
-    %other = sdy.sharding_constraint %sum <@mesh, [{{"y"}}, {{}}]> : {S}
-    %product = stablehlo.dot_general %other, %a, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}
-    %mine = stablehlo.maximum %product, %d : {S}
-    stablehlo.return %next, %sum, %mine : tensor<i32>, {S}, {S}
-  }}
-  return %r#1 : {S}
-}}
-"""
-"""A loop that sends for a carry of which nobody uses the last value."""
-
-
 _ROWS = "tensor<16x8xf32>"
 SCATTERED_PRODUCTS = _function(
     [_t("16x8", "y", ""), _t("16x8", "y", ""), _t("16x8", "", "y")],
@@ -351,15 +328,6 @@ POSITIONS = _function(
     f"return %7 : {S}",
 )
 
-CORNER = _function(
-    [_t("8x8", "", "y"), "tensor<i32>"],
-    "tensor<4x6xf32>",
-    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
-    "%1 = stablehlo.constant dense<2> : tensor<i32>",
-    "%2 = stablehlo.dynamic_slice %0, %1, %b, sizes = [4, 6]"
-    f" : ({S}, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>",
-    "return %2 : tensor<4x6xf32>",
-)
 
 _WINDOWS = (
     "window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, 1>,"
@@ -526,7 +494,6 @@ CHEAPER = {
     "a term is combined before": (COMBINED_BEFORE, 432, 96),
     "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),
-    "corner": (CORNER, 192, 96),
     "pooled": (POOLED, 192, 0),
 }
 """Programs with what is sent without the optimizations and with all of them."""

@@ -351,7 +351,6 @@ class DeviceProgram:
     def has_new_ops(self, block: Block) -> None:
         """Look for collectives, loops and branches in a block anew."""
         self._sending.pop(block, None)
-        self.nesting.forget(block)
 
     def move_up(self, op: Operation) -> None:
         """Do an op of one operand right behind what makes that."""

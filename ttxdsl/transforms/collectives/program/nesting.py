@@ -23,29 +23,21 @@ class Nesting:
 
     def __init__(self, block: Block):
         self._block = block
-        self._in: dict[Block, list[Operation]] = {}
-
-    def forget(self, block: Block) -> None:
-        """Look at a block anew."""
-        self._in.pop(block, None)
 
     def blocks(self) -> list[Block]:
         """Return the blocks that have collectives, the outermost first."""
         blocks = (
             [self._block] if any(type(op) in MOVED for op in self._block.ops) else []
         )
-        for op in self.loops_and_branches(self._block):
+        for op in self._outermost():
             for inner in ops_of_type(op, *MOVED):
                 assert inner.parent is not None, "in the op"
                 blocks.append(inner.parent)
         return [*dict.fromkeys(blocks)]
 
-    def loops_and_branches(self, block: Block) -> list[Operation]:
-        """Return the loops and branches of a block itself, in program order."""
-        known = self._in.get(block)
-        if known is None:
-            known = self._in[block] = [op for op in block.ops if type(op) in PROGRAMS]
-        return [op for op in known if op.parent is block]
+    def _outermost(self) -> list[Operation]:
+        """Return the loops and branches that are in no other, in program order."""
+        return [op for op in self._block.ops if type(op) in PROGRAMS]
 
     def sends(self, op: Operation) -> bool:
         """Whether an op is a collective, or had some in it when it was first asked of."""
@@ -67,7 +59,7 @@ class Nesting:
         """The loops and branches that do more than make results."""
         return self._around(
             block
-            for outermost in self.loops_and_branches(self._block)
+            for outermost in self._outermost()
             for inner in outermost.walk()
             if type(inner) in PROGRAMS
             for region in inner.regions
