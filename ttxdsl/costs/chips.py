@@ -66,7 +66,6 @@ class Chip:
     """One device of a mesh, as a plan counts with it.
 
     Attributes:
-        name: what people call it.
         flops_per_second: of bf16 products; a multiply-add is two.
         memory_bytes: what a program may use of the device's memory.
         memory_bytes_per_second: what a device reads and writes.
@@ -81,7 +80,6 @@ class Chip:
         product_efficiency: what large products reach of `flops_per_second`.
         kernel_efficiency: what kernels written by hand reach of that.
         overlap: the part of a collective's time that computing hides.
-        compiler: what makes its programs.
         host_bytes_per_second: to and from the host's memory, each way.
         measured: what times are modelled with instead of these figures.
         axes: what connects devices along mesh axes of a name, before all others.
@@ -157,8 +155,6 @@ class ChipMachine(Machine):
     """A machine of chips on a torus, in slices or nodes.
 
     Attributes:
-        chip: of which it consists.
-        compiler: what makes its programs.
         block_devices: consecutive devices on one network of chips.
     """
 
@@ -269,7 +265,6 @@ def _tpu(
     """Return a TPU.
 
     Args:
-        name: what people call it.
         tflops: of bf16 products.
         memory: that a program may use, in GiB.
         speed: of the memory, GB/s.
@@ -279,7 +274,6 @@ def _tpu(
         host: to and from the host's memory, GB/s each way.
         kernels: the part of that which Pallas kernels reach.
         paired: between the two devices of a chip.
-        compiler: what makes its programs.
         fast: the numbers that it multiplies twice as fast as bf16.
     """
     return Chip(
@@ -314,7 +308,6 @@ def _gpu(
     """Return a GPU.
 
     Args:
-        name: what people call it.
         tflops: of dense bf16 products.
         memory: in GB.
         speed: of the memory, GB/s.

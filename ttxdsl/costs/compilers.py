@@ -13,7 +13,6 @@ class Compiler:
     """A compiler's rules for the values that become buffers, and for their sizes.
 
     Attributes:
-        name: what people call it.
         tile: rows and columns that buffers are padded to; None: they are dense.
         orders_arguments: whether an argument's dimensions are stored in the order that takes
             fewest tiles, and what is made of it keeps that order: a transpose moves nothing.

@@ -70,7 +70,6 @@ class Machine:
         operations_per_second: multiply-adds of products, elements of all else.
         memory_bytes_per_second: what a device reads and writes.
         link: between devices, where nothing below says otherwise.
-        name: what to call it.
         functions_per_second: exponentials and the like; None: as multiply-adds.
         convolutions: what was measured; the nearest counts. None: as products.
         op_seconds: until an op starts.

@@ -21,7 +21,6 @@ class Quantization:
 
     Attributes:
         is_signed: whether the stored integers are signed.
-        storage_type: what is stored.
         storage_min, storage_max: the stored range.
         expressed_type: the floating-point type that is meant.
         scales, zero_points: one each, or one for each slice along `axis`.

@@ -51,7 +51,6 @@ class Factor(NamedTuple):
     kept only in dimensions that it makes up alone.
 
     Args:
-        size: number of elements.
         operands: its dimension in each operand.
         results: its dimension in each result.
         kind: what sharding it costs.

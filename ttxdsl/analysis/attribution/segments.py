@@ -25,7 +25,6 @@ def segments_of(labels: Sequence[str], alive: Sequence[int]) -> list[tuple[int, 
     Takes time linear in the row's length.
 
     Args:
-        labels: what each op is.
         alive: how many values are used across the place before each op, and at the end.
     """
     pieces: list[tuple[int, int]] = []

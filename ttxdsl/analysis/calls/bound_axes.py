@@ -25,7 +25,6 @@ def require_free_axes(module: ModuleOp, *, results: bool) -> None:
     """Refuse a function that shards by axes which a computation around its call binds.
 
     Args:
-        module: all functions.
         results: whether what functions say of their results counts, too.
 
     Raises:

@@ -112,8 +112,6 @@ def _quotient(
     Of several quotients by the same value the first is.
 
     Args:
-        op: any quotient.
-        builder: at that.
         divided: the values by which there are such products.
     """
     repeated, shape = op.rhs.owner, shape_of(op.result)

@@ -114,7 +114,6 @@ class _Scope:
         budget: of all scopes together.
         at: the part of tensors that is read; None for all.
         arguments: what the arguments of a called function are where it is called.
-        caller: where that is.
         bounds: of values, element by element, where a predicate holds.
         outer: the scope without these bounds.
         depth: of the value that is read.

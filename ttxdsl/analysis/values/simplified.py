@@ -50,7 +50,6 @@ class Simplified:
     """A copy of a program, simplified.
 
     Attributes:
-        module: the copy.
         values: the value in it for each value of the program.
         ops: the op of the program for each op of it.
     """

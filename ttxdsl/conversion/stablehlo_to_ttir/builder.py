@@ -109,7 +109,6 @@ class TTIRBuilder:
     Attributes:
         mesh_name: the mesh that tensors live on, None on the host.
         location: what the ops to come say about their origin.
-        vocabulary: whose ttir they are.
         in_dps: whether ops get destinations, which tt-mlir's have not.
     """
 

@@ -119,7 +119,6 @@ def convert_stablehlo_to_ttir(
 
     Args:
         module: what the thirteen stages made.
-        vocabulary: whose ttir is written.
         destinations: whether ops get them; tt-mlir's have none.
 
     Raises:

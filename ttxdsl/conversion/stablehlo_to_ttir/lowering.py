@@ -127,8 +127,6 @@ class Lowering:
     """The state of lowering one block.
 
     Attributes:
-        builder: where ttir ops go.
-        table: the rules by op name.
         functions: the module's functions by name, for calls and composites.
         devices: where the code runs, None on the host.
         replicas: whether device numbers are replica ids (else partition ids).

@@ -78,7 +78,6 @@ def convert_ttir_to_ttnn(
     Args:
         module: functions of ttir ops, with `ttcore.meshes`.
         num_links: ethernet links that each collective uses, at least 1.
-        vocabulary: whose ttnn is written.
 
     Raises:
         CompileError: `num_links` is not positive, or the module has no meshes.

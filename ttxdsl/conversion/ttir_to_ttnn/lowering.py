@@ -55,9 +55,7 @@ class TTNNLowering:
     """The state of lowering one block.
 
     Attributes:
-        block: where ttnn ops go.
         num_links: links that each collective uses.
-        vocabulary: whose ttnn is written.
         rule_of: how the ops of a class are lowered, None for no ttir op.
         devices: the handle of each mesh by name.
         values: what has replaced each ttir value.

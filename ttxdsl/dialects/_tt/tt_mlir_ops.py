@@ -33,7 +33,6 @@ class Today(NamedTuple):
         operands: their names, in the dialect's order; `?` after one that may be missing,
             `*` after any number.
         properties: their names; `?` after one that may be missing.
-        results: their names.
         only: the dialect that has it, if it is one.
         on_device: whether ttnn's has the handle of the devices as its last operand.
         pure: whether it may be dropped when nothing uses its results.

@@ -47,7 +47,6 @@ class KernelWork:
     """The work of one run of a kernel, at the shapes that it is called with.
 
     Attributes:
-        name: what the program calls it.
         operations: multiply-adds; None if nothing says it.
         bytes_touched: what it reads and writes of a device's memory.
     """

@@ -64,8 +64,6 @@ class Failure:
     """The first step that changes what a program computes, and how.
 
     Attributes:
-        step: the step to blame.
-        kind: what is wrong.
         message: more about it: the error, or empty where the element says all.
         trial: the inputs that showed it, None where none were needed.
         element: the first wrong element of a result.
@@ -129,9 +127,7 @@ def wrong_element(
     """An element of a result that is not what it should be, and where it would be.
 
     Args:
-        result: number of the result.
         index: of the element in it.
-        actual: what it holds.
         expected: the whole result as it should be.
         differing: how many elements are wrong, if that is known.
         is_tag: whether the values are indices of elements of the arguments.

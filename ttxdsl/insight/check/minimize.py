@@ -74,7 +74,6 @@ class Minimizer:
 
     Attributes:
         steps: those that fail on the program.
-        failure: how they fail.
         seconds: when to stop and be content with what was found.
         limits: how far each run may go; as many iterations of loops as `_ITERATIONS` unless they
             say so, for without the op that ends a loop it goes on forever.

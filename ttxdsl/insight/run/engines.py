@@ -82,7 +82,6 @@ class EngineKind:
     """A kind of engine: how it is called and made.
 
     Attributes:
-        label: what a report calls it.
         forms: the forms of a per-device program that it runs, the default first.
         has_devices: whether it takes `RunSettings.devices`.
         has_processes: whether several processes run the command together.

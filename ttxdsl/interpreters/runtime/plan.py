@@ -60,7 +60,6 @@ class RowStep:
 
     Attributes:
         uses, makes, frees: places of operands, of the result, and of what dies here.
-        kernel: the kernel of rows.
         dtype: of the result.
         ufunc: the ufunc that the kernel is on these types, if it is one.
         over: the operand that this may write over: another step made it, it dies here, and

@@ -17,7 +17,6 @@ class Prescription:
 
     Attributes:
         write: the code; for arguments a line for each.
-        before: what the program costs without it.
         after: what it costs with it, compiled.
         on_top_of: numbers, from 1, of the prescriptions that are in both; it does not
             help without them.

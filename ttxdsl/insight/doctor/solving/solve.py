@@ -21,8 +21,6 @@ class Solution:
     """A choice for each node.
 
     Attributes:
-        chosen: the strategies.
-        cost: the sum of prices.
         is_feasible: whether nothing forbidden is chosen and the memory is enough.
     """
 

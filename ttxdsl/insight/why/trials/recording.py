@@ -134,7 +134,6 @@ class Demand:
 
     Attributes:
         values: its operands, then its results, as they were.
-        shardings: how they were sharded.
         wanted: what they are resharded to; None: they stay.
         reduction: the axes along which its results are partial sums.
     """
@@ -161,9 +160,6 @@ class Insertion:
     Attributes:
         user: the op that needs it.
         side: whether it was put before an operand or behind a result of `user`.
-        index: which one.
-        value: what it moves.
-        before: how that was sharded.
         demand: what all of `user` shall be; None at borders of regions and functions.
     """
 
@@ -253,7 +249,6 @@ class Recorded:
     Attributes:
         original: the program as it was given; never changed.
         compiled: the program of one device.
-        propagation: what stage 6 is.
         invented: whether stage 4 chose the annotations of `original`, which came without.
         numbered: what ops of all stages came from.
         skipped: whether the program was partitioned when it came.
@@ -270,7 +265,6 @@ class Recorded:
         sources: for each collective of the compiled program, and each that was joined to
             it, the ops that it came from: at stage 10, before stage 10, and before that.
         twins: for each op of the original its copies at stage 6, in program order.
-        remarks: what the compiler said.
         edges: for the result of each data flow edge the value that owns the edge.
         moved: for the result of each `sdy` collective of stage 10 what the reshard moves.
         operands: of each op as stage 10 left it, with their shardings.

@@ -47,7 +47,6 @@ def looks_around(op: Operation | None = None, look_up: _LookUp | None = None) ->
     """Say that the rule which is checked now depends on more than the signature.
 
     Args:
-        op: the op that is looked around of.
         look_up: finds all that the rule sees there, an object that never changes.
     """
     if look_up is None or op is not _running.op or _running.look_ups is None:

@@ -25,7 +25,6 @@ class RowIndices(NamedTuple):
 
     Attributes:
         dim: of the operand, in which rows are merged.
-        rows: how many there are.
         of_indices: the dimension of the indices along which they are counted.
     """
 
