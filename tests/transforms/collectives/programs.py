@@ -327,6 +327,15 @@ POSITIONS = _function(
     f"return %7 : {S}",
 )
 
+CORNER = _function(
+    [_t("8x8", "", "y"), "tensor<i32>"],
+    "tensor<4x6xf32>",
+    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    "%1 = stablehlo.constant dense<2> : tensor<i32>",
+    "%2 = stablehlo.dynamic_slice %0, %1, %b, sizes = [4, 6]"
+    f" : ({S}, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>",
+    "return %2 : tensor<4x6xf32>",
+)
 
 _WINDOWS = (
     "window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, 1>,"
@@ -493,6 +502,7 @@ CHEAPER = {
     "a term is combined before": (COMBINED_BEFORE, 432, 96),
     "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),
+    "corner": (CORNER, 192, 96),
     "pooled": (POOLED, 192, 0),
 }
 """Programs with what is sent without the optimizations and with all of them."""

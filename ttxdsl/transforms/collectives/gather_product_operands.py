@@ -27,7 +27,6 @@ from ttxdsl.diagnostics.remarks import rounds
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
-from ttxdsl.transforms.collectives.move_collectives import move_all_gathers
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import Dims, held_in
 from ttxdsl.transforms.collectives.program.single_ops import (
@@ -96,9 +95,6 @@ def gather_product_operands(program: DeviceProgram, block: Block) -> bool:
             break
         changed = True
         ops = [use.operation for value in gathered for use in value.uses]  # more sums
-        # what is there already is taken from there before others look at it
-        if prices.reuses and move_all_gathers(program, block):
-            ops = program.sending(block)
         prices = _Prices(program, block)
     return changed
 
@@ -181,15 +177,10 @@ def _pays(candidate: _Candidate, prices: "_Prices") -> bool:
 
 
 class _Prices:
-    """The bytes that moves of operands in a block send.
-
-    Attributes:
-        reuses: whether anything is there that a move would put together.
-    """
+    """The bytes that moves of operands in a block send."""
 
     def __init__(self, program: DeviceProgram, block: Block) -> None:
         self.program, self.block = program, block
-        self.reuses = False
         self._gathered = {
             (op.operands[0], program.axes(op), op.all_gather_dim.value.data)
             for op in program.sending(block)
@@ -207,11 +198,8 @@ class _Prices:
         known = self._known.get(move)
         if known is None:
             kind = Ring.ALL_GATHER if move.place is None else Ring.ALL_TO_ALL
-            known = 0
-            if self._is_there(move.value, move.axes, move.summed):
-                self.reuses = True
-            else:
-                known = self.program.bytes(kind, move.value, move.axes)
+            there = self._is_there(move.value, move.axes, move.summed)
+            known = 0 if there else self.program.bytes(kind, move.value, move.axes)
             self._known[move] = known
         return known
 

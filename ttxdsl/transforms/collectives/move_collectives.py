@@ -34,6 +34,7 @@ from ttxdsl.diagnostics.remarks import rounds
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.sharding.axes import Axes
+from ttxdsl.transforms.collectives.apart_slices import take_slices_apart
 from ttxdsl.transforms.collectives.merged_dims import keep_apart
 from ttxdsl.transforms.collectives.program.device_program import DeviceProgram
 from ttxdsl.transforms.collectives.program.dims import held_in, led_to
@@ -626,6 +627,7 @@ def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -
 
 def move_all_gathers(program: DeviceProgram, block: Block) -> bool:
     """Move the all_gathers of a block, and return True if any moved."""
+    take_slices_apart(program, block)
     keep_apart(program, block)
     gather_repeated(program, block, ALL_GATHERS)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
