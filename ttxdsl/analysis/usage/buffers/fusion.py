@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import cast
 
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.kernels import (
@@ -89,7 +90,6 @@ _SUMMANDS = (stablehlo.AddOp, *REARRANGES)
 
 _MOST_OPERANDS = 64
 """Buffers that a fusion reads at most, as on XLA's GPUs; a bound of walks, too."""
-
 _STORED_ONCE = 3
 """A value for two products is stored if making it reads so many times its bytes: it is then
 written once and read twice, and its inputs are read once instead of twice. Convolutions read an
@@ -609,16 +609,17 @@ class Fusion:
         return has_product and len(large) > 1 < len(self._kernels_making.of(op))
 
     def _is_mask(self, op: Operation, reads: Mapping[SSAValue, int]) -> bool:
-        """Whether several kernels read how values of eight times the bytes compare: it is stored.
+        """Whether several kernels ask how integers of eight times the bytes compare: it is stored.
 
-        So are the numbers of rows compared that a scatter and its gradient ask for (libtpu 0.0.52).
+        So are numbers of rows, for a scatter and its gradient (libtpu 0.0.52).
         """
         least = 8 * value_bytes(op.results[0])
         if not isinstance(op, stablehlo.CompareOp) or sum(reads.values()) < least:
             return False
         users = (user for user, _ in uses(op.lhs) if type(user) is type(op))
         equal = (user for user in users if op.rhs in user.operands)
-        return len({k for user in equal for k in self._kernels_making.of(user)}) > 1
+        kernels = {k for user in equal for k in self._kernels_making.of(user)}
+        return isinstance(element_of(op.lhs), IntegerType) and len(kernels) > 1
 
     def _computes(self, op: Operation) -> bool:
         """Whether an op computes, or moves what was computed on the way."""
