@@ -53,8 +53,6 @@ READ = {
     "xdsl.ir:Operation._insert_next_op": "653c333fe957",
     # compat/cloning.py
     "xdsl.ir:Region.clone_into": "7b429dcf9781",
-    # compat/scopes.py
-    "xdsl.parser:Parser.parse_optional_region": "916f50e31ade",
     # compat/types.py
     "xdsl.parser:AttrParser.parse_optional_type": "f338ffd02bdf",
     "xdsl.parser:AttrParser._parse_tensor_attrs": "c8e44e3315ec",
@@ -66,13 +64,6 @@ READ = {
     "xdsl.printer:Printer._print_results": "843991a148d2",
     "xdsl.printer:Printer.print_attribute": "dcb4fade9403",
     "xdsl.dialects.builtin:TensorType.print_builtin": "36c0d24f3b66",
-    # compat/walking.py
-    "xdsl.ir:Operation.walk": "3f4d2b10c043",
-    "xdsl.ir:Block.walk": "82efe713adda",
-    "xdsl.ir:Region.walk": "b101b6485383",
-    "xdsl.ir.core:BlockOps": "75a33b917725",
-    "xdsl.ir.core:_BlockOpsReverseIterator": "a63546fb09be",
-    "xdsl.ir.core:_BlockOpsIterator": "062c5b387c7e",
     # compat/linear.py
     "xdsl.traits:SymbolTable.lookup_symbol": "82e0e8ad6186",
     "xdsl.ir:Operation.emit_error": "033544fbc6b4",

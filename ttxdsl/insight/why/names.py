@@ -22,7 +22,6 @@ from ttxdsl.analysis.calls.function_attributes import entry_function, result_nam
 from ttxdsl.diagnostics.errors import CompileError, source_position
 from ttxdsl.diagnostics.hints import near_hint
 from ttxdsl.dialects import sdy
-from ttxdsl.ir.compat.speed.scopes import record_names
 from ttxdsl.ir.traversal import all_ops, operands_of
 from ttxdsl.loading.program import import_foreign_shardings, make_context
 from ttxdsl.transforms.frontends.signs import CONSTRAINT, target_of
@@ -51,6 +50,26 @@ class _NamingPrinter(Printer):
 
     def print_attr_dict(self, attr_dict: Mapping[str, Attribute]) -> None:
         """Attributes name no values."""
+
+
+class _Recorded(dict[str, tuple[SSAValue, ...]]):
+    """A parser's values by name, which keeps the names that are forgotten, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_value: dict[SSAValue, str] = {}
+
+    def __setitem__(self, name: str, values: tuple[SSAValue, ...]) -> None:
+        super().__setitem__(name, values)
+        for index, value in enumerate(values):
+            text = f"%{name}" if len(values) == 1 else f"%{name}#{index}"
+            self.by_value[value] = text
+
+    def copy(self) -> "_Recorded":
+        copied = _Recorded()
+        copied.update(self)  # does not record
+        copied.by_value = self.by_value
+        return copied
 
 
 def all_values(module: ModuleOp) -> Iterator[SSAValue]:
@@ -90,8 +109,9 @@ class Names:
     def _names_in(self, text: str, source: str) -> dict[SSAValue, str]:
         """Return the names of the values of the module in its text."""
         parser = Parser(make_context(), text, source)
-        names = record_names(parser)
+        parser.ssa_values = recorded = _Recorded()
         named = parser.parse_module()
+        names = recorded.by_value
         # what replaces a value while carriers are imported takes its hint
         of_hint: dict[str | None, str] = {}
         for number, (value, name) in enumerate(names.items()):

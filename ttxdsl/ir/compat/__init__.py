@@ -24,9 +24,7 @@ from ttxdsl.ir.compat.speed import (
     lines,
     operations,
     printing,
-    scopes,
     types,
-    walking,
 )
 
 _MENDS = (
@@ -42,12 +40,10 @@ _MENDS = (
     class_checks.mend,
     lexing.mend,
     types.mend,
-    scopes.mend,
     operations.mend,
     cloning.mend,
     lines.mend,
     printing.mend,
-    walking.mend,
     linear.mend,
 )
 _applied = False
