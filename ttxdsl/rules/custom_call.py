@@ -9,7 +9,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.custom import PYTHON_CALLBACKS, RAGGED_ALL_TO_ALL
+from ttxdsl.dialects.calls.custom import (
+    PYTHON_CALLBACKS,
+    RAGGED_ALL_TO_ALL,
+    Communication,
+    communication_of,
+)
 from ttxdsl.dialects.calls.linalg import ROUTINE_OF, batch_rank
 from ttxdsl.dialects.calls.tenstorrent import options
 from ttxdsl.ir.tensors import shape_of
@@ -148,14 +153,18 @@ def rows(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
                 yield Factor(size, dim, dim)
 
 
-def rows_elsewhere(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
-    """Of rows that go to other devices: what is in a row can be shared out.
+def rows_elsewhere(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """Return factors of what is in a row, of rows that go to other devices; None for another form.
 
     `[n, …], [m, …], [k], [k], [k], [k] -> [m, …]`
     """
+    if communication_of(op) is not Communication.RAGGED:
+        return None
     others = (None,) * (len(op.operands) - 2)
-    for dim, size in enumerate(shape_of(op.results[0])[1:], 1):
-        yield Factor(size, (dim, dim, *others), (dim,))
+    return [
+        Factor(size, (dim, dim, *others), (dim,))
+        for dim, size in enumerate(shape_of(op.results[0])[1:], 1)
+    ]
 
 
 OPAQUE = (None, None)

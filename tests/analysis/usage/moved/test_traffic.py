@@ -251,16 +251,20 @@ def test_an_exchange_along_an_inner_dimension_copies_its_parts():
 
 
 @pytest.mark.parametrize(
-    ("width", "copied"),
+    ("width", "element", "copied"),
     [
-        (512, 64 + 32),  # rows of what is sent, and of what came
+        (512, "bf16", (64 + 32) * 1024),  # rows of what is sent, and of what came
         # of what is sent, is received into, and came
-        (300, (64 + 2 * 32) * (1 + (1 + 300 / 512) / 2)),
+        (300, "bf16", (64 + 2 * 32) * (1024 + (1024 + 600) / 2)),
+        (128, "f64", (64 + 32) * 1024),
+        (0, "bf16", 0),
     ],
 )
-def test_a_ragged_exchange_sends_rows_in_whole_tiles(width: int, copied: float):
+def test_a_ragged_exchange_sends_rows_in_whole_tiles(
+    width: int, element: str, copied: float
+):
     sent, came, numbers = (
-        *(f"tensor<{rows}x{width}xbf16>" for rows in (64, 32)),
+        *(f"tensor<{rows}x{width}x{element}>" for rows in (64, 32)),
         "tensor<4xi64>",
     )
     body = f"""
@@ -270,7 +274,7 @@ def test_a_ragged_exchange_sends_rows_in_whole_tiles(width: int, copied: float):
   }} : ({sent}, {came}, {numbers}, {numbers}, {numbers}, {numbers}) -> {came}
   return %r : {came}"""
     counted = moved(body, came, f"%x: {sent}, %y: {came}, %i: {numbers}")
-    assert counted == 2 * copied * 512 * 2
+    assert counted == 2 * copied
 
 
 @pytest.mark.parametrize(

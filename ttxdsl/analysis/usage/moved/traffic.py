@@ -50,7 +50,7 @@ from ttxdsl.analysis.usage.moved.on_core import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.work import computes
 from ttxdsl.analysis.values.entry import replaced_arguments
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
+from ttxdsl.dialects.calls.custom import Communication, communication_of
 from ttxdsl.dialects.calls.kernels import PRODUCTS, is_kernel, is_product
 from ttxdsl.dialects.traits import Collective, Elementwise
 from ttxdsl.ir.tensors import (
@@ -247,11 +247,10 @@ class HbmTraffic:
         if self.fusion.compiler.tile is None:
             return []
         copies: list[int] = []
-        parts = self.fusion.compiler.tile[1] * (
-            32 // element_bits(element_of(op.operands[0]))
-        )
+        packed = max(1, 32 // element_bits(element_of(op.operands[0])))
+        parts = self.fusion.compiler.tile[1] * packed
         for value in (*op.operands[:2], op.results[0]):
-            own, width = self.size(value), prod(shape_of(value)[1:])
+            own, width = self.size(value), max(1, prod(shape_of(value)[1:]))
             padded = own // width * (-(-width // parts) * parts)
             if padded != own:
                 copies += padded, (own + padded) // 2
@@ -594,10 +593,9 @@ def _is_outside(value: SSAValue, block: Block) -> bool:
 
 
 def _is_collective(op: Operation) -> bool:
-    is_ragged = isinstance(op, stablehlo.CustomCallOp) and (
-        op.call_target_name.data == RAGGED_ALL_TO_ALL
-    )
-    return is_ragged or op.get_trait(Collective) is not None
+    if isinstance(op, stablehlo.CustomCallOp):
+        return communication_of(op) is Communication.RAGGED
+    return op.get_trait(Collective) is not None
 
 
 def _reads_rows(op: Operation, index: int) -> bool:
