@@ -33,8 +33,12 @@ from ttxdsl.analysis.values.simplified import simplified
 from ttxdsl.costs.chips import chip_named
 from ttxdsl.dialects import chlo
 from ttxdsl.dialects.calls.kernels import is_kernel
+from ttxdsl.insight.plan.variants import Origin
+from ttxdsl.insight.plan.xla import plan_as_xla
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
+PIPELINE = TTStableHLOPipelinePass(pad_borders=True)
 PROGRAMS = Path(__file__).parent / "tpu" / "programs"
 
 
@@ -51,8 +55,8 @@ def row_of(path: Path) -> Row | None:
         return None
     chip = chip_named(answer["topology"].split("-")[0])
     start = time.process_time()
-    step = ttxdsl.load(path.with_suffix(".mlir")).partition()
-    plan = step.plan(chip, slices=answer["slices"], variants=False)
+    origin = Origin(ttxdsl.load(path.with_suffix(".mlir")).module, PIPELINE)
+    plan, usage, _ = plan_as_xla(None, origin, chip, answer["slices"])
     seconds = time.process_time() - start
     counted = moved = ""
     text = path.with_suffix(".hlo")
@@ -61,8 +65,8 @@ def row_of(path: Path) -> Row | None:
         program = tpu_bytes.Program(hlo)
         kinds = tpu_bytes.Bytes(program).hbm().of_kinds
         moved = f"{plan.hbm_bytes / (kinds.total() - kinds['collective']):.2f}"
-        simple = simplified(step.module)
-        module = step.module if simple is None else simple.module
+        simple = simplified(usage.module)
+        module = usage.module if simple is None else simple.module
         runs = Runs(module)
         # libtpu counts no work of kernels that are calls, as products of groups may be
         kernels = chlo.RaggedDotOp if "ragged-dot" in hlo else ()
@@ -101,8 +105,10 @@ def timed(folder: Path) -> Iterator[Step]:
         chip = chip_named(topology.split("-")[0])
         if flags == "none":
             chip = replace(chip, compiler=replace(chip.compiler, windows=range(0)))
-        program = ttxdsl.load(path).partition(local_random_bits=flags == "local-bits")
-        plan = program.plan(chip, slices=int(slices), variants=False)
+        bits = {"local_random_bits": flags == "local-bits"}
+        plan = ttxdsl.load(path).plan(
+            chip, slices=int(slices), variants=False, partition=bits
+        )
         yield Step(
             *(name, f"{plan.devices} {chip.name}", f"{plan.time.step_s:.2f}"),
             "yes" if plan.memory.fits else "no",

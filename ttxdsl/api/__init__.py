@@ -397,10 +397,13 @@ class Program(ListedForm):
         tokens: int | None = None,
         variants: bool = True,
         every: bool = False,
+        partition: Mapping[str, Any] | None = None,
         on_plan: Callable[[StepPlan], None] | None = None,
         on_step: Callable[[str], None] | None = None,
     ) -> StepPlan:
         """Plan a step on chips: whether it fits, how long it takes, what would change it.
+
+        A step that is not partitioned is partitioned for the chip's compiler.
 
         Args:
             chip: what each device is, by name (`ttxdsl.costs.chips.CHIPS`) or described.
@@ -409,6 +412,7 @@ class Program(ListedForm):
             tokens: of all devices in a step; else those of its integer batch.
             variants: whether to plan, some compiled anew, the step with one change each.
             every: whether all of these, and not what `variants.MOST_OPS` suffices for.
+            partition: options of `partition` for a step that is not.
             on_plan, on_step: called with the plan before them, and with the name of each.
 
         Raises:
@@ -418,11 +422,15 @@ class Program(ListedForm):
         from ttxdsl.insight.plan.view import print_plan
         from ttxdsl.insight.plan.xla import plan_as_xla
 
-        program = self.per_device()
-        pipeline = program._history.pipeline
-        origin = Origin(program.loaded._module, pipeline) if pipeline else None
+        if self.is_partitioned:
+            program = self.per_device()
+            module, pipeline = program.module, program._history.pipeline
+            origin = Origin(program.loaded._module, pipeline) if pipeline else None
+        else:
+            start, pipeline = self._from_the_start(dict(partition or {}))
+            module, origin = None, Origin(start._module, pipeline)
         given = chip, slices, trip_count, tokens
-        plan, usage, origin = plan_as_xla(program.module, origin, *given)
+        plan, usage, origin = plan_as_xla(module, origin, *given)
         if on_plan is not None:
             on_plan(plan)
         if variants:

@@ -55,7 +55,10 @@ class _XlaVersion(Version):
         scatters = number == COLLECTIVES_STAGE
         passes = super().after(pipeline if scatters else _plain(pipeline), number)
         if number == LOCAL_STAGE:
-            passes += optional(pipeline, OptimizeCollectivesPass(("collective-cse",)))
+            passes += optional(
+                pipeline,
+                OptimizeCollectivesPass(("collective-cse", "sink-collectives")),
+            )
         if number == PROPAGATION_STAGE:
             passes.append(CarryFreeValuesPass())
         return passes

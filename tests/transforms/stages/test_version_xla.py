@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 
 import ttxdsl
-from ttxdsl.analysis.usage.device import usage_on
 from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.insight.plan.variants import Origin
-from ttxdsl.insight.plan.xla import moved_bytes, origin_as_xla
+from ttxdsl.insight.plan.xla import moved_bytes
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 STEP = """
@@ -98,31 +99,71 @@ def test_xla_gathers_the_same_once():
     assert text.count('all_gather"') == 1
 
 
-def test_xla_is_asked_where_no_constraint_leaves_it_no_choice():
-    def origin_of(text: str) -> Origin | None:
-        program = ttxdsl.load(text)
-        origin = Origin(program.module, TTStableHLOPipelinePass())
-        module = program.partition().module
-        return origin_as_xla(module, origin, usage_on(module, "v5e").memory.peak_bytes)
+def test_a_step_without_constraints_is_partitioned_by_xla_alone(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    apply = TTStableHLOPipelinePass.apply
+    asked: list[str] = []
 
-    asked = origin_of(SHARED)
-    assert asked is not None
-    assert asked.pipeline.version == "xla"
-    # it has the same program, of which nothing is said
-    assert not ttxdsl.load(SHARED).plan("v5e", variants=False).assumptions
+    def note(self: TTStableHLOPipelinePass, ctx: Context, op: ModuleOp) -> None:
+        asked.append(self.version)
+        apply(self, ctx, op)
+
+    monkeypatch.setattr(TTStableHLOPipelinePass, "apply", note)
+
+    def planned(text: str) -> tuple[list[str], bool]:
+        asked.clear()
+        plan = ttxdsl.load(text).plan("v5e", variants=False)
+        return asked, any("no constraint" in told for told in plan.assumptions)
+
+    assert planned(SHARED) == (["xla"], True)
     held = SHARED.replace(
         "  %1 =",
         """  %h = sdy.sharding_constraint %0 <@mesh, [{"fsdp"}, {}]> : tensor<4096x4096xf32>
   %1 =""",
     )
-    assert origin_of(held) is None
-    # devices that exchange nothing have nothing to choose, and what is small fits either way
-    assert origin_of(SHARED.replace("4096", "64")) is None
+    assert planned(held) == (["design"], False)
+    # what is small has the figures that other commands say
+    assert planned(SHARED.replace("4096", "64")) == (["xla", "design"], False)
+    # devices that exchange nothing have nothing to choose
     whole = SHARED.replace(
         '%w: tensor<4096x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>}',
         "%w: tensor<4096x4096xf32>",
     )
-    assert origin_of(whole) is None
+    assert planned(whole) == (["xla"], False)
+
+
+ACCUMULATED = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+  %a: tensor<4096x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+  %b: tensor<4096x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+) -> tensor<1024x1024xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %count = stablehlo.constant dense<8> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : tensor<1024x1024xf32>
+  %0:2 = stablehlo.while(%i = %zero, %sum = %none) : tensor<i32>, tensor<1024x1024xf32>
+    cond {
+      %1 = stablehlo.compare LT, %i, %count : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %1 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0]
+        : (tensor<4096x1024xf32>, tensor<4096x1024xf32>) -> tensor<1024x1024xf32>
+      %2 = stablehlo.add %sum, %1 : tensor<1024x1024xf32>
+      %3 = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %3, %2 : tensor<i32>, tensor<1024x1024xf32>
+    }
+  return %0#1 : tensor<1024x1024xf32>
+}
+"""
+"""A gradient that a loop accumulates: XLA sums it among the devices once, behind the loop."""
+
+
+def test_xla_sums_what_a_loop_accumulates_behind_it():
+    (each,) = ttxdsl.load(ACCUMULATED).partition(version="xla").collectives()
+    assert each.kind == "all_reduce"
+    assert each.count == 1
 
 
 SUM = """

@@ -13,7 +13,6 @@ from ttxdsl.cli.options import common as flags, machines
 from ttxdsl.cli.programs import read_input, read_module
 from ttxdsl.diagnostics.display import report_console
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.insight.doctor.doctor import (
     Diagnosis,
     default_limit,
@@ -37,7 +36,6 @@ from ttxdsl.insight.doctor.prescriptions.view import (
 )
 from ttxdsl.insight.doctor.view import MOST_ROWS, diagnosis_data, print_diagnosis
 from ttxdsl.insight.why.answers import Figures
-from ttxdsl.insight.why.trials.compiling import compile_plainly
 from ttxdsl.loading.files import require_writable, write_whole
 from ttxdsl.loading.program import parse_program, program_text
 
@@ -197,8 +195,7 @@ def _as_it_is(
     compiler = compiler_on(options.chip, diagnosis.machine)
     pipeline = padding_as_written(module)
     meter = Meter(pipeline, diagnosis.machine, options.trip_count, compiler)
-    with collect_remarks():
-        return meter.figures(compile_plainly(module, meter.pipeline), module)
+    return meter.figures(None, module)
 
 
 def add_command(commands: Any) -> None:

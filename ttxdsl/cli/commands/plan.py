@@ -67,21 +67,24 @@ def execute(options: argparse.Namespace) -> int:
     console, source = report_console(), str(options.file)
 
     def print_first(plan: StepPlan) -> None:
-        print_remarks(program.remarks)
+        print_remarks((*program.remarks, *plan.remarks))
         print_step(console, source, plan)
 
-    with progress("partitioning") as moved:
+    with progress("partitioning and planning") as moved:
         program = read_as_program(options.file, options)
-        if not program.is_partitioned:
-            program = program.partition(**flags.partition_options(options))
+        partition = flags.partition_options(options)
+        if not program.is_partitioned and not mesh_table(program.shared_module):
+            program = program.partition(**partition)  # which makes the mesh
+        if program.is_partitioned:
+            partition = {}
         chip = _chip(options, program)
-        moved("planning")
         plan = program.plan(
             chip,
             slices=options.slices,
             trip_count=options.trip_count,
             tokens=options.tokens,
             every=options.all,
+            partition=partition,
             on_plan=None if options.json else print_first,
             on_step=moved,
         )

@@ -30,6 +30,7 @@ from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import Chip
 from ttxdsl.diagnostics.display import Displayed
 from ttxdsl.diagnostics.errors import CompileError, place_text, source_frame
+from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import computes_unknown
 from ttxdsl.dialects.calls.kernels import (
@@ -211,6 +212,7 @@ class StepPlan(Displayed):
         unmeasured: changes that were left, as they would have taken long.
         assumptions: what the figures stand on besides the program.
         functions: in which the lines are that are told, by their positions.
+        remarks: of the partitioning, if it was done for the plan.
     """
 
     chip: Chip
@@ -229,6 +231,7 @@ class StepPlan(Displayed):
     unmeasured: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    remarks: tuple[Remark, ...] = ()
 
     def place(self, position: str | None) -> str:
         """Return a position for people, `train.py:33 in block`."""
@@ -297,6 +300,7 @@ def plan_step(
     slices: int = 1,
     tokens: int | None = None,
     reasons: Iterable[str] = (),
+    remarks: tuple[Remark, ...] = (),
 ) -> StepPlan:
     """Plan a per-device program on chips, without variants.
 
@@ -304,6 +308,7 @@ def plan_step(
         slices: parts of the mesh with a network of chips of their own.
         tokens: of all devices in a step; by default those of its batch.
         reasons: of the program, which are among the assumptions.
+        remarks: as of the plan.
 
     Raises:
         CompileError: a shape is not static, or a collective contradicts itself.
@@ -371,6 +376,7 @@ def plan_step(
             for op in all_ops(module)
             if (frame := source_frame(op.location)) and frame.function
         },
+        remarks=remarks,
     )
 
 

@@ -281,8 +281,7 @@ def _choose(module: ModuleOp, job: _Job) -> Choice | str:
         apply_candidate(changed, entry_function(changed), job.candidate)
         changed.verify()
         origin = Origin(changed, job.pipeline)
-        local = origin.compiled(changed)
-        usage, *_ = usage_as_xla(local, origin, job.chip, job.slices, job.trip_count)
+        usage, *_ = usage_as_xla(None, origin, job.chip, job.slices, job.trip_count)
         figures = Variant.of(job.remat, usage, job.chip)
         return Choice(
             _mesh_text(job.candidate),

@@ -28,12 +28,13 @@ from ttxdsl.analysis.values.entry import donated_arguments
 from ttxdsl.analysis.values.state import results_of_arguments
 from ttxdsl.costs.chips import CHIPS, Chip
 from ttxdsl.diagnostics.errors import CompileError
-from ttxdsl.diagnostics.remarks import collect_remarks
+from ttxdsl.diagnostics.remarks import Remark, collect_remarks
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.insight.plan.batch import scale_batch
 from ttxdsl.insight.plan.plan import StepPlan, Variant
 from ttxdsl.insight.plan.remat import POLICIES, with_policy
 from ttxdsl.insight.plan.saved import saved_activations, saved_values
+from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.loading.program import make_context
@@ -52,18 +53,23 @@ class Origin:
     pipeline: TTStableHLOPipelinePass
 
     def compiled(self, changed: ModuleOp) -> ModuleOp:
-        """Return a changed program per device.
+        """Return a changed program per device; raise as `partitioned`."""
+        return self.partitioned(changed)[0]
+
+    def partitioned(self, changed: ModuleOp) -> tuple[ModuleOp, tuple[Remark, ...]]:
+        """Return a changed program per device, and what its stages remark.
 
         Raises:
             CompileError: it cannot be partitioned.
         """
         module = changed.clone()
-        with collect_remarks():
+        with collect_remarks() as remarks, without_collections(), freeing_old_bodies():
             try:
-                self.pipeline.apply(make_context(), module)
+                pipeline = replace(self.pipeline, dump_dir=None)
+                pipeline.apply(make_context(), module)
             except DiagnosticException as error:
                 raise CompileError(str(error).strip().partition("\n")[0]) from error
-        return module
+        return module, tuple(remarks)
 
 
 MOST_OPS = 30_000

@@ -11,7 +11,10 @@ value is exchanged at all, XLA's propagation may have gone another way: the logi
 that is split by vocabulary stays split so, as its labels' part is a comparison there, and no scatter.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -19,9 +22,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from ttxdsl.analysis.usage.collectives import collective_ops
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.costs.chips import Chip
-from ttxdsl.costs.compilers import TT_MLIR
+from ttxdsl.costs.compilers import TT_MLIR, Compiler
 from ttxdsl.costs.units import bytes_text
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseUnaryOp
 from ttxdsl.dialects.traits import Elementwise
@@ -37,11 +41,13 @@ VERSION = "xla"
 _WORTH_A_COMPILATION = 0.05
 """The part of the peak from which on the largest value that is exchanged has XLA's program planned."""
 
-_DIFFERS = 0.02
-"""The part of the peak by which XLA's program must differ to be planned, where nothing contends."""
-
 _SMALLEST = 16 << 20
-"""The peak from which on it is asked there: what fits everywhere has the figures of `run` and `report`."""
+"""The peak from which on a step without constraints is: what fits everywhere has the figures of `run`."""
+
+_FREE = (
+    "no constraint says how computed values are split, and XLA's partitioner chooses: this is"
+    " its program. `ttxdsl doctor` says where a constraint gains"
+)
 
 _CONSTRAINED = 0.75
 """Constraints for each product from which on a step is planned as the stages partition it: of MaxText's
@@ -50,7 +56,7 @@ a loop over layers the stages' program has 1.00 and 1.14 of the peak, XLA's 1.26
 
 
 def plan_as_xla(
-    module: ModuleOp,
+    module: ModuleOp | None,
     origin: Origin | None,
     chip: Chip | str,
     slices: int = 1,
@@ -66,95 +72,139 @@ def plan_as_xla(
         CompileError: as these two, or nobody knows the chip.
     """
     chip = known_chip(chip)
-    usage, origin, reasons = usage_as_xla(module, origin, chip, slices, trip_count)
-    return plan_step(usage, chip, slices, tokens, reasons), usage, origin
+    used = usage_as_xla(module, origin, chip, slices, trip_count)
+    plan = plan_step(used.usage, chip, slices, tokens, used.reasons, used.remarks)
+    return plan, used.usage, used.origin
+
+
+class UsageAsXla(NamedTuple):
+    """What a step takes, and the program that takes it.
+
+    Attributes:
+        origin: how the program is made.
+        reasons: why it is XLA's, if it is.
+        remarks: of its partitioning, if that was done for this.
+    """
+
+    usage: DeviceUsage
+    origin: Origin | None
+    reasons: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def usage_as_xla(
-    module: ModuleOp,
+    module: ModuleOp | None,
     origin: Origin | None,
     chip: Chip,
     slices: int = 1,
     trip_count: int | None = None,
-) -> tuple[DeviceUsage, Origin | None, tuple[str, ...]]:
+) -> UsageAsXla:
     """Return what a step takes, on XLA's chips as XLA partitions it if shardings leave it a choice.
 
     Args:
-        module: the per-device program.
-        origin: what it was made of.
+        module: the per-device program; None of one that is yet to be partitioned.
+        origin: what it is made of, needed for that.
         chip: as of `usage_on`, and so are the others.
 
-    Returns:
-        That, how the program that it is of is made, and a reason if it is XLA's.
-
     Raises:
-        CompileError: as `usage_on`, or a shape is not static.
+        CompileError: as `usage_on`, a shape is not static, or the program is refused.
     """
-    usage = usage_on(module, chip, slices, trip_count)
-    own, as_xla = usage.memory.peak_bytes, None
-    if chip.compiler is not TT_MLIR:
-        as_xla = origin_as_xla(module, origin, own)
-    if as_xla is None:
-        return usage, origin, ()
+
+    def use(partitioned: ModuleOp) -> DeviceUsage:
+        return usage_on(partitioned, chip, slices, trip_count)
+
+    return used_as_xla(use, module, origin, chip.compiler)
+
+
+def used_as_xla(
+    use: Callable[[ModuleOp], DeviceUsage],
+    module: ModuleOp | None,
+    origin: Origin | None,
+    compiler: Compiler | None,
+) -> UsageAsXla:
+    """Return the same of any machine.
+
+    Args:
+        use: gives what a per-device program takes.
+        module: as of `usage_as_xla`, and so is `origin`.
+        compiler: of the machine, which is XLA's if it is any but `TT_MLIR`.
+    """
+    asks_xla = compiler not in (None, TT_MLIR)
+    if asks_xla and (free := _free_as_xla(origin)) is not None:
+        # what compiles with the optimizations of the stages alone is planned so
+        with suppress(CompileError):
+            partitioned, remarks = free.partitioned(free.module)
+            usage = use(partitioned)
+            if usage.memory.peak_bytes >= _SMALLEST:
+                reasons = (_FREE,) if collective_ops(partitioned) else ()
+                return UsageAsXla(usage, free, reasons, remarks)
+    remarks = ()
+    if module is None:
+        assert origin is not None, "it is partitioned here"
+        module, remarks = origin.partitioned(origin.module)
+    own = UsageAsXla(use(module), origin, remarks=remarks)
+    if not asks_xla or (contending := _contending_as_xla(own, module)) is None:
+        return own
     try:
-        other = usage_on(as_xla.compiled(as_xla.module), chip, slices, trip_count)
-    except CompileError:  # it compiles with the optimizations of the stages alone
-        return usage, origin, ()
-    why = (
-        "shardings contradict each other, and XLA then sums whole results or exchanges each"
-        " operand"
-    )
-    if not _contends(module, own):
-        if abs(other.memory.peak_bytes - own) < _DIFFERS * own:
-            return usage, origin, ()
-        why = "no constraint says how values are split, and XLA chooses otherwise"
+        partitioned, remarks = contending.partitioned(contending.module)
+        usage = use(partitioned)
+    except CompileError:
+        return own
     reason = (
-        f"{why}: this is XLA's program; ttxdsl's own needs"
-        f" {bytes_text(own)} and sends {bytes_text(usage.bytes_sent)}."
-        " `ttxdsl doctor` says what to write instead"
+        "shardings contradict each other, and XLA then sums whole results or exchanges each"
+        " operand: this is XLA's program; ttxdsl's own needs"
+        f" {bytes_text(own.usage.memory.peak_bytes)} and sends"
+        f" {bytes_text(own.usage.bytes_sent)}. `ttxdsl doctor` says what to write instead"
     )
-    return other, as_xla, (reason,)
+    return UsageAsXla(usage, contending, (reason,), remarks)
 
 
-def origin_as_xla(
-    module: ModuleOp, origin: Origin | None, peak_bytes: int
-) -> Origin | None:
-    """Return how XLA would partition a step, if that may be another way than the stages'.
+def _free_as_xla(origin: Origin | None) -> Origin | None:
+    """Return how XLA partitions a step of which no constraint says how values are split.
 
-    It is not where constraints say how nearly all values are split: XLA's propagation then has no choice
-    that the stages' has not. Where only some do, shardings must contend, as where none do and devices
-    exchange nothing or the peak is below `_SMALLEST`.
+    None where some do, or somebody chose how it is partitioned.
     """
-    if origin is None or not _leaves_choice(origin.module, module, peak_bytes):
+    if origin is None or _constraints(origin.module):
         return None
+    is_manual = ops_of_type(origin.module, sdy.ManualComputationOp)
+    return None if is_manual else _as_xla(origin)
+
+
+def _contending_as_xla(own: UsageAsXla, module: ModuleOp) -> Origin | None:
+    """Return how XLA would partition a step whose shardings contend; None if they do not.
+
+    Where constraints say how nearly all values are split, XLA's propagation has no choice that the
+    stages' has not.
+
+    Args:
+        own: what it takes as the stages partition it, by which it is of the module.
+    """
+    if own.origin is None:
+        return None
+    # MaxText's layers constrain values of nearly all products
+    products = len(ops_of_type(own.origin.module, stablehlo.DotGeneralOp))
+    if 0 < _CONSTRAINED * products <= _constraints(own.origin.module):
+        return None
+    is_contended = _contends(module, own.usage.memory.peak_bytes)
+    return _as_xla(own.origin) if is_contended else None
+
+
+def _as_xla(origin: Origin) -> Origin | None:
+    """Return an origin with XLA's pipeline, None if somebody chose another."""
     pipeline = origin.pipeline
     if (
         pipeline.version != DESIGN
         or pipeline.propagation not in (None, UserPriorityPropagatePass.name)
         or pipeline.reshards
     ):
-        return None  # somebody chose
+        return None
     return replace(origin, pipeline=replace(pipeline, version=VERSION))
 
 
-def _leaves_choice(whole: ModuleOp, module: ModuleOp, peak_bytes: int) -> bool:
-    """Whether XLA may partition a program otherwise than the stages did.
-
-    Args:
-        whole: the program.
-        module: of a device, as the stages made it.
-        peak_bytes: of that.
-    """
+def _constraints(whole: ModuleOp) -> int:
     calls = ops_of_type(whole, stablehlo.CustomCallOp)
     constraints = len(ops_of_type(whole, sdy.ShardingConstraintOp))
-    constraints += sum(call.call_target_name.data == CONSTRAINT for call in calls)
-    is_free = not (constraints or ops_of_type(whole, sdy.ManualComputationOp))
-    if is_free and peak_bytes >= _SMALLEST and collective_ops(module):
-        return True
-    # MaxText's layers constrain values of nearly all products
-    products = len(ops_of_type(whole, stablehlo.DotGeneralOp))
-    is_constrained = 0 < _CONSTRAINED * products <= constraints
-    return not is_constrained and _contends(module, peak_bytes)
+    return constraints + sum(call.call_target_name.data == CONSTRAINT for call in calls)
 
 
 def _contends(module: ModuleOp, peak_bytes: int) -> bool:

@@ -29,19 +29,37 @@ def measure(
 
     Args:
         whole: what it was made of.
+        compiler: as of `usage_with`.
+    """
+    return figures_of(usage_with(module, machine, trip_count, compiler), whole)
+
+
+def usage_with(
+    module: ModuleOp,
+    machine: Machine,
+    trip_count: int | None = None,
+    compiler: Compiler | None = None,
+) -> DeviceUsage:
+    """What a program of one device takes.
+
+    Args:
         compiler: whose fusions time and memory have, as in a plan; that of a chip if the
             machine is one, else nothing is fused.
     """
     if compiler is None and isinstance(machine, ChipMachine) and machine.chip:
         compiler = machine.chip.compiler
-    usage = DeviceUsage(module, machine, compiler, trip_count)
+    return DeviceUsage(module, machine, compiler, trip_count)
+
+
+def figures_of(usage: DeviceUsage, whole: ModuleOp) -> Figures:
+    """The figures of what a device takes of a program that was made of the whole one."""
     collectives = usage.collectives
     try:
         peak = usage.memory.peak_bytes
     except CompileError:
         peak = None  # a value without a size, which other commands tell of
-    operations = operations_of(module, usage.runs)
-    shared = operations_of(whole, Runs(whole, trip_count))
+    operations = operations_of(usage.module, usage.runs)
+    shared = operations_of(whole, Runs(whole, usage.trip_count))
     return Figures(
         collectives=tuple(counts_of(collectives).items()),
         bytes=sum(collective.bytes_per_device for collective in collectives),
@@ -49,7 +67,7 @@ def measure(
         program_seconds=usage.seconds,
         peak_bytes=peak,
         operations=operations,
-        repeated=operations - shared // max(1, devices_of(module)),
+        repeated=operations - shared // max(1, devices_of(usage.module)),
         guessed=guesses_text(collectives),
         summed_bytes=sum(
             collective.bytes_per_device

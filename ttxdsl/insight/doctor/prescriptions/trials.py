@@ -13,20 +13,19 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.analysis.calls.execution_counts import Runs
+from ttxdsl.analysis.usage.device import DeviceUsage
 from ttxdsl.analysis.usage.memory import type_bytes
 from ttxdsl.analysis.usage.work import computes, operations, product_numbers
-from ttxdsl.costs.compilers import TT_MLIR, Compiler
+from ttxdsl.costs.compilers import Compiler
 from ttxdsl.costs.machines import GENERIC, Machine
-from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.dialects import sdy
 from ttxdsl.insight.doctor.prescriptions.candidates.layouts import links_moved
 from ttxdsl.insight.plan.variants import Origin
-from ttxdsl.insight.plan.xla import origin_as_xla
+from ttxdsl.insight.plan.xla import used_as_xla
 from ttxdsl.insight.why.answers import Figures
-from ttxdsl.insight.why.costs import measure
+from ttxdsl.insight.why.costs import figures_of, usage_with
 from ttxdsl.insight.why.names import all_values
-from ttxdsl.insight.why.trials.compiling import compile_plainly
 from ttxdsl.insight.why.trials.edits import Edit, changed
 from ttxdsl.ir.tensors import is_tensor
 from ttxdsl.loading.program import make_context, parse_program
@@ -52,23 +51,22 @@ class Meter:
     trip_count: int | None = None
     compiler: Compiler | None = None
 
-    def figures(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
-        """Return the costs of a compiled program, on XLA's chips as XLA partitions it."""
-        figures = self._measured(compiled, whole)
-        if self.compiler in (None, TT_MLIR) or figures.peak_bytes is None:
-            return figures
-        origin = Origin(whole, self.pipeline)
-        if (as_xla := origin_as_xla(compiled, origin, figures.peak_bytes)) is None:
-            return figures
-        try:
-            return self._measured(as_xla.compiled(whole), whole)
-        except CompileError:  # it compiles with the optimizations of the stages alone
-            return figures
+    def figures(self, compiled: ModuleOp | None, whole: ModuleOp) -> Figures:
+        """Return the costs of a program, on XLA's chips as XLA partitions it.
 
-    def _measured(self, compiled: ModuleOp, whole: ModuleOp) -> Figures:
-        return measure(
-            compiled, whole, self.machine, self.trip_count, compiler=self.compiler
+        Args:
+            compiled: as the stages partition it; None if that is to be done.
+
+        Raises:
+            CompileError: it is refused.
+        """
+        origin = Origin(whole, replace(self.pipeline, verify_each=False))
+        return figures_of(
+            used_as_xla(self._use, compiled, origin, self.compiler).usage, whole
         )
+
+    def _use(self, compiled: ModuleOp) -> DeviceUsage:
+        return usage_with(compiled, self.machine, self.trip_count, self.compiler)
 
     def compile(self, module: ModuleOp, edits: tuple[Edit, ...]) -> Figures | None:
         """Compile a program with changes; None if the compiler refuses it."""
@@ -78,7 +76,7 @@ class Meter:
             laid_out = replace(
                 self, machine=_machine_after(self.machine, module, edits)
             )
-            return laid_out.figures(compile_plainly(copy, self.pipeline), copy)
+            return laid_out.figures(None, copy)
         except DiagnosticException:
             return None
 
