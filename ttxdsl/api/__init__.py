@@ -99,12 +99,8 @@ class Program(ListedForm):
         from ttxdsl.analysis.calls.function_attributes import entry_function
         from ttxdsl.insight.show.picture import program_html
 
-        known = self._is_partitioned_stablehlo
-        return program_html(
-            entry_function(self._shardy),
-            repr(self),
-            self.collectives() if known else None,
-        )
+        collectives = self.collectives() if self._is_partitioned_stablehlo else None
+        return program_html(entry_function(self._shardy), repr(self), collectives)
 
     # --- run and checked ----------------------------------------------------
 
@@ -403,29 +399,27 @@ class Program(ListedForm):
     ) -> StepPlan:
         """Plan a step on chips: whether it fits, how long it takes, what would change it.
 
-        A step that is not partitioned is partitioned for the chip's compiler.
-
         Args:
             chip: what each device is, by name (`ttxdsl.costs.chips.CHIPS`) or described.
             slices: with a network of chips each; consecutive devices are in one.
             trip_count: iterations of loops of which the program does not say it.
             tokens: of all devices in a step; else those of its integer batch.
             variants: whether to plan, some compiled anew, the step with one change each.
-            every: whether all of these, and not what `variants.MOST_OPS` suffices for.
+            every: all of these, and not what `variants.MOST_OPS` suffices for.
             partition: options of `partition` for a step that is not.
-            on_plan, on_step: called with the plan before them, and with the name of each.
+            on_plan, on_step: called with the plan before them, with the name of each.
 
         Raises:
             CompileError: it cannot be compiled or sliced so, or nobody knows the chip.
         """
-        from ttxdsl.insight.plan.variants import MOST_OPS, Origin, with_variants
+        from ttxdsl.insight.plan.variants import Origin, with_variants
         from ttxdsl.insight.plan.view import print_plan
         from ttxdsl.insight.plan.xla import plan_as_xla
 
         if self.is_partitioned:
-            program = self.per_device()
-            module, pipeline = program.module, program._history.pipeline
-            origin = Origin(program.loaded._module, pipeline) if pipeline else None
+            local = self.per_device()
+            module, pipeline = local.module, local._history.pipeline
+            origin = Origin(local.loaded._module, pipeline) if pipeline else None
         else:
             start, pipeline = self._from_the_start(dict(partition or {}))
             module, origin = None, Origin(start._module, pipeline)
@@ -434,8 +428,7 @@ class Program(ListedForm):
         if on_plan is not None:
             on_plan(plan)
         if variants:
-            most = None if every else MOST_OPS
-            plan = with_variants(plan, usage, origin, on_step, most)
+            plan = with_variants(plan, usage, origin, on_step, every)
         return plan.shown_by(partial(print_plan, source=self.source, plan=plan))
 
     @_asking()

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import ttxdsl
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.insight.plan import xla
 from ttxdsl.insight.plan.variants import Origin
 from ttxdsl.insight.plan.xla import moved_bytes
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -91,7 +92,7 @@ func.func @main(
   return %1 : tensor<4096x4096xf32>
 }
 """
-"""A weight that a layer and its gradient read."""
+"""A weight that a layer and its gradient read; XLA gathers it once."""
 
 
 def test_xla_gathers_the_same_once():
@@ -116,6 +117,9 @@ def test_a_step_without_constraints_is_partitioned_by_xla_alone(
         plan = ttxdsl.load(text).plan("v5e", variants=False)
         return asked, any("no constraint" in told for told in plan.assumptions)
 
+    assert planned(SHARED) == (["xla", "design"], True)
+    # a large one is not partitioned to know whether its shardings contend
+    monkeypatch.setattr(xla, "_LARGE", 2)
     assert planned(SHARED) == (["xla"], True)
     held = SHARED.replace(
         "  %1 =",

@@ -103,7 +103,7 @@ def with_variants(
     usage: DeviceUsage,
     origin: Origin | None,
     on_step: Callable[[str], None] | None = None,
-    most_ops: int | None = MOST_OPS,
+    every: bool = False,
 ) -> StepPlan:
     """Return a plan with the same step changed, each change made and planned.
 
@@ -111,15 +111,15 @@ def with_variants(
         plan: of the per-device program.
         origin: what it was made of; without it nothing is compiled anew.
         on_step: called with the name of each change before it is made.
-        most_ops: that are compiled and planned for all of them, the likeliest gain first;
-            what is left is named. None measures all.
+        every: measure all; else until `MOST_OPS` are compiled and planned, the likeliest gain
+            first, and what is left is named.
     """
     planner = _Planner(plan, usage)
     changes = [*_own_changes(planner), *_anew(planner, origin)]
     short = not (plan.memory.fits and plan.memory.is_certain)
     order = _SMALLER if short else _FASTER
     ops = len(all_ops(usage.module))
-    left = most_ops
+    left = None if every else MOST_OPS
     measured: dict[str, tuple[Variant, ...]] = {}
     refused: dict[str, str] = {}
     for change in sorted(changes, key=lambda change: order.index(change.kind)):

@@ -40,7 +40,7 @@ def usage_with(
     trip_count: int | None = None,
     compiler: Compiler | None = None,
 ) -> DeviceUsage:
-    """What a program of one device takes.
+    """Return what a program of one device takes.
 
     Args:
         compiler: whose fusions time and memory have, as in a plan; that of a chip if the
@@ -52,7 +52,7 @@ def usage_with(
 
 
 def figures_of(usage: DeviceUsage, whole: ModuleOp) -> Figures:
-    """The figures of what a device takes of a program that was made of the whole one."""
+    """Return the figures of what a device takes of a program made of the whole one."""
     collectives = usage.collectives
     try:
         peak = usage.memory.peak_bytes
