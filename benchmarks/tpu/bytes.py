@@ -6,10 +6,10 @@ Reads scheduled, optimized HLO (`NAME.hlo` of `benchmarks/tpu/ask.py`, or the
 `after_optimizations.txt` that `--xla_dump_to` writes). Two counts, each by kind of instruction:
 
 - `accessed`: the `bytes accessed` of XLA's `cost_analysis()`: operands and results of each
-  instruction, in whatever memory, of one turn of each loop. A copy to the memory on the core
+  instruction, in whatever memory, of one iteration of each loop. A copy to the memory on the core
   (VMEM) so counts several times: its operand, both arrays of its result, and the result again at
   `copy-done`; who reads the copy counts it once more.
-- `hbm`: what crosses the HBM, of all turns: of each instruction the operands that it reads from
+- `hbm`: what crosses the HBM, of all iterations: of each instruction the operands that it reads from
   there and the results that it writes there. What is in VMEM (memory space 1) is not, a copy
   between both is once, and what an update keeps is not. A collective reads and writes what it
   sends and receives.
@@ -120,7 +120,7 @@ class Program:
         """Yield what runs on its own, with how often, and with its computation.
 
         Args:
-            once: whether loops turn once, as XLA counts them.
+            once: whether loops have one iteration, as XLA counts them.
         """
         pending = [(1, self.entry)]
         while pending:
@@ -128,13 +128,13 @@ class Program:
             for instruction in self.computations[computation].values():
                 match instruction.opcode:
                     case "while":
-                        turns = times
+                        iterations = times
                         if not once:
-                            turns *= self.turns(computation, instruction)
+                            iterations *= self.iterations(computation, instruction)
                         for kind in ("body", "condition"):
                             name = instruction.called(kind)
                             if name is not None:
-                                pending.append((turns, name))
+                                pending.append((iterations, name))
                     case "call":
                         name = instruction.called("to_apply")
                         assert name is not None, "a call calls a computation"
@@ -145,8 +145,8 @@ class Program:
                     case _:
                         yield times, computation, instruction
 
-    def turns(self, computation: str, loop: Instruction) -> int:
-        """Return how often a loop turns that counts from a constant up to another."""
+    def iterations(self, computation: str, loop: Instruction) -> int:
+        """Return the iterations of a loop that counts from a constant up to another."""
         body, condition = loop.called("body"), loop.called("condition")
         assert body is not None and condition is not None, "a loop has both"
         test, bounds = self.root(condition), self.computations[condition]
@@ -156,7 +156,10 @@ class Program:
         (last,), (part,) = [each for each in last if each is not None], index
         assert part is not None, "a counter is a part of what a loop carries"
         table = self.computations[computation]
-        first = table[table[loop.operands[0][0]].operands[part][0]].constant or 0
+        start = table[table[loop.operands[0][0]].operands[part][0]]
+        while start.opcode == "copy":
+            start = table[start.operands[0][0]]
+        first = start.constant or 0
         step, value = 0, self.computations[body][self.root(body).operands[part][0]]
         inside = self.computations[body]
         while value.parameter is None:
@@ -316,7 +319,7 @@ class Bytes:
         """Count what crosses the HBM.
 
         Args:
-            once: whether loops turn once.
+            once: whether loops have one iteration.
         """
         count = Count()
         for times, computation, instruction in self.program.runs(once):
