@@ -18,7 +18,7 @@
 - A running sum is made in two levels, whose first has the size of the result.
 """
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator
 from itertools import islice
 from math import inf, prod
 from typing import cast
@@ -522,8 +522,9 @@ class Windows:
       beside FSDP (all of 9 meshes of one slice, and steps of two slices);
     - of an operand whose product sums over other devices, or has its other operand gathered:
       weights beside a tensor axis (of some 150 products of 15 steps);
-    - of a convolution, where the collective has a group for each of several parts of the mesh (three
-      of three ResNets and U-Nets with a second axis, and none of five without).
+    - of a convolution, where the collective has a group for each of several parts of the mesh, but
+      those that scatter a gradient among as many as there are groups (of meshes of 4 by 4 that one
+      alone, on v5e, v5p and v6e; nothing of 4 by 2, 8 by 2 and 8 by 4).
     """
 
     def __init__(self, compiler: Compiler) -> None:
@@ -559,9 +560,11 @@ class Windows:
         is_hidden = product_flops(product) >= least * part
         if not is_hidden or size not in self._compiler.windows:
             return 1
-        is_image = isinstance(product, stablehlo.ConvolutionOp)
-        if is_image and len(listed_groups(message)[0]) > 1:
-            return 1
+        if isinstance(product, stablehlo.ConvolutionOp):
+            groups = len(listed_groups(message)[0])
+            is_gather = isinstance(message, stablehlo.AllGatherOp)
+            if groups > 1 and (is_gather or size != groups):
+                return 1
         return 1 if self._splits_part_of_batch(message, size) else size
 
     def _splits_part_of_batch(self, message: Operation, size: int) -> bool:
@@ -642,54 +645,3 @@ def operand_with(
     dims = op.dot_dimension_numbers.data
     of_lhs = len(shape_of(op.lhs)) - len(dims.lhs_contracting_dimensions)
     return int(dim is not None and dim >= of_lhs)
-
-
-def scattered_dim(op: Operation) -> int | None:
-    """Return the dimension of a product's result along which it is scattered."""
-    value: SSAValue = op.results[0]
-    moves: list[Operation] = []
-    while (user := value.get_user_of_unique_use()) is not None and user.results:
-        if isinstance(user, stablehlo.ReduceScatterOp):
-            dim = user.scatter_dimension.value.data
-            for move in reversed(moves):
-                dim = _dim_before(move, dim)
-            return dim
-        moves.append(user)
-        value = user.results[0]
-    return None
-
-
-def gathered_dim(value: SSAValue) -> int | None:
-    """Return the dimension along which a value was gathered, through what moves it."""
-    moves: list[Operation] = []
-    while isinstance(value.owner, Operation) and value.owner.operands:
-        owner = value.owner
-        if isinstance(owner, stablehlo.AllGatherOp):
-            dim = owner.all_gather_dim.value.data
-            for move in reversed(moves):
-                dim = _dim_behind(move, dim)
-            return dim
-        moves.append(owner)
-        value = owner.operands[0]
-    return None
-
-
-def _dim_behind(op: Operation, dim: int) -> int:
-    """Return where a dimension of an operand begins in a result."""
-    if isinstance(op, stablehlo.TransposeOp):
-        return list(op.permutation.get_values()).index(dim)
-    return _dim_at_start(shape_of(op.operands[0]), shape_of(op.results[0]), dim)
-
-
-def _dim_before(op: Operation, dim: int) -> int:
-    """Return where a dimension of a result begins in the operand."""
-    if isinstance(op, stablehlo.TransposeOp):
-        return op.permutation.get_values()[dim]
-    return _dim_at_start(shape_of(op.results[0]), shape_of(op.operands[0]), dim)
-
-
-def _dim_at_start(before: Sequence[int], after: Sequence[int], dim: int) -> int:
-    """Return the dimension of another shape of the same elements in which one begins."""
-    ahead = prod(before[:dim])
-    starts = (prod(after[:other]) for other in range(len(after)))
-    return max((at for at, start in enumerate(starts) if start <= ahead), default=0)
