@@ -26,7 +26,7 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
+from ttxdsl.analysis.usage.buffers.layouts import scattered_dim, shares_bytes, uses
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
@@ -522,9 +522,8 @@ class Windows:
       beside FSDP (all of 9 meshes of one slice, and steps of two slices);
     - of an operand whose product sums over other devices, or has its other operand gathered:
       weights beside a tensor axis (of some 150 products of 15 steps);
-    - of a convolution, where the collective has a group for each of several parts of the mesh, but
-      those that scatter a gradient among as many as there are groups (of meshes of 4 by 4 that one
-      alone, on v5e, v5p and v6e; nothing of 4 by 2, 8 by 2 and 8 by 4).
+    - of a convolution, where the collective has a group for each of several parts of the mesh (three
+      of three ResNets and U-Nets with a second axis, and none of five without).
     """
 
     def __init__(self, compiler: Compiler) -> None:
@@ -554,17 +553,32 @@ class Windows:
             return 1
         return self._windows_of(gather, product)
 
+    def takes_in(self, product: Operation, index: int) -> bool:
+        """Whether a product in no windows makes an operand itself: not what devices cut for its result.
+
+        Those that compute the same gradient of a convolution each compute a part, if the groups that
+        scatter it are as many as each has devices, sum these and permute them (libtpu 0.0.52 for v5e, v5p
+        and v6e: of meshes of 4 by 4 whose second axis splits no weights, not of 4 by 2, 8 by 2, 8 by 4).
+        """
+        if not isinstance(product, stablehlo.ConvolutionOp):
+            return self._compiler.products_take_in
+        users = [user for user, _ in uses_through_moves(product.result)]
+        if len(users) == 1 and isinstance(users[0], stablehlo.ReduceScatterOp):
+            groups, size = len(listed_groups(users[0])[0]), summed_among(users[0])
+            is_alike = not self._splits_part_of_batch(users[0], size)
+            if is_alike and 1 < size == groups:
+                return operand_with(product, scattered_dim(product)) != index
+        return self._compiler.products_take_in
+
     def _windows_of(self, message: Operation, product: Operation) -> int:
         size, least = sent_among(message), self._compiler.flops_while_sent
         part = max(map(value_bytes, (*message.operands, *message.results))) / size
         is_hidden = product_flops(product) >= least * part
         if not is_hidden or size not in self._compiler.windows:
             return 1
-        if isinstance(product, stablehlo.ConvolutionOp):
-            groups = len(listed_groups(message)[0])
-            is_gather = isinstance(message, stablehlo.AllGatherOp)
-            if groups > 1 and (is_gather or size != groups):
-                return 1
+        is_image = isinstance(product, stablehlo.ConvolutionOp)
+        if is_image and len(listed_groups(message)[0]) > 1:
+            return 1
         return 1 if self._splits_part_of_batch(message, size) else size
 
     def _splits_part_of_batch(self, message: Operation, size: int) -> bool:
