@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import bf16
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 import ttxdsl
 from tests.analysis.usage.compilers import TPU
@@ -170,6 +171,50 @@ func.func @main(%x: {images}, %p: {part}) -> {images} {{
     fusion = Fusion(TPU)
     assert fusion.windows(op) == windows
     assert Layouts(module, TPU, fusion.windows).columns(op.lhs) == columns
+
+
+@pytest.mark.parametrize(
+    ("groups", "size", "columns", "is_stored"),
+    [
+        *((1, 8, {0}, True), (4, 4, {0, 3}, True)),
+        *((2, 4, {0, 3}, False), (4, 8, {0, 3}, False)),
+    ],
+)
+def test_gradients_of_convolutions_are_scattered_by_features(
+    groups: int, size: int, columns: set[int], is_stored: bool
+):
+    """In windows, or by as many groups as each has devices, of which each cuts the images."""
+    images, part = IMAGES.replace("16x", "64x", 1), f"tensor<3x3x{64 // size}x64xbf16>"
+    devices = [[*range(n * size, (n + 1) * size)] for n in range(groups)]
+    module = parse_program(
+        f"""
+sdy.mesh @mesh = <["other"={groups}, "fsdp"={size}]>
+func.func @main(%x: {images}, %g: {images}) -> {part} {{
+  %c = stablehlo.cbrt %x : {images}
+  %e = stablehlo.exponential %g : {images}
+  %0 = stablehlo.convolution(%c, %e) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({images}, {images}) -> {KERNEL}
+  %1 = "stablehlo.reduce_scatter"(%0) <{{scatter_dimension = 2 : i64, replica_groups = dense<{devices}> : tensor<{groups}x{size}xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> ({{
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %s = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %s : tensor<bf16>
+  }}) : ({KERNEL}) -> {part}
+  return %1 : {part}
+}}
+""",
+        make_context(),
+    )
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ConvolutionOp))
+    fusion = Fusion(TPU)
+    assert fusion.windows(op) == (8 if groups == 1 else 1)
+    layouts = Layouts(module, TPU, fusion.windows)
+    assert layouts.columns(op.lhs) == columns
+    # whole features are laid out as nobody cuts them
+    assert layouts.columns(op.rhs) == {0, 3}
+    images_maker, gradients_maker = op.lhs.owner, op.rhs.owner
+    assert isinstance(images_maker, Operation)
+    assert isinstance(gradients_maker, Operation)
+    assert fusion.is_fused(images_maker) is not is_stored
+    assert fusion.is_fused(gradients_maker) is (groups > 1)
 
 
 @pytest.mark.parametrize("patches", [196, 256])

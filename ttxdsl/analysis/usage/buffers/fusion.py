@@ -232,7 +232,7 @@ class Fusion:
         if isinstance(user, PRODUCTS):
             if self._is_windowed(user):
                 return self._windows.gathered(user.operands[index], user) > 1
-            return self.compiler.products_take_in
+            return self._windows.takes_in(user, index)
         return _FUSES[type(user)] or isinstance(
             user, stablehlo.ReduceOp | stablehlo.ReshapeOp
         )

@@ -65,6 +65,9 @@ _MOVED = (
 )
 """Ops that lead from a product to its sum as weights are stored."""
 
+_REORDERED = (stablehlo.TransposeOp, stablehlo.ConvertOp, stablehlo.ReverseOp)
+"""Ops that leave a value its dimensions, in an order."""
+
 _ASKING = (
     stablehlo.ConvolutionOp,
     stablehlo.DotGeneralOp,
@@ -185,28 +188,18 @@ class Layouts:
         """
         if self._windows is None:
             return frozenset()
-        ops = [use.operation for use in value.uses if use.index == 0]
+        ops: list[tuple[Operation, int | None]] = [
+            (use.operation, use.index) for use in value.uses
+        ]
         if isinstance(value, OpResult):
-            ops.append(value.op)
-        for op in ops:
+            ops.append((value.op, None))
+        for op, index in ops:
             if not isinstance(op, stablehlo.ConvolutionOp):
                 continue
-            dims, kernel = op.dimension_numbers.data, op.rhs
-            while isinstance(kernel.owner, stablehlo.ConvertOp):
-                kernel = kernel.owner.operands[0]
-            batch, features = dims.input_batch_dimension, dims.input_feature_dimension
-            along = dims.kernel_input_feature_dimension
-            if value is op.result:
-                batch = dims.output_batch_dimension
-                features = dims.output_feature_dimension
-                along = dims.kernel_output_feature_dimension
-            gather = kernel.owner
-            if not isinstance(gather, stablehlo.AllGatherOp):
-                continue
-            is_sliced = gather.all_gather_dim.value.data == along
-            if is_sliced and (count := self._windows(op)) > 1:
-                window = [shape_of(value)[dim] for dim in (batch, features)]
-                window[1] //= count
+            dims = _windowed_dims(op, index) if (count := self._windows(op)) > 1 else ()
+            if dims:
+                batch, features = dims
+                window = shape_of(value)[batch], shape_of(value)[features] // count
                 by_batch, by_features = (
                     tiled_bytes(window, element_of(value), _TILE, [at]) for at in (0, 1)
                 )
@@ -220,6 +213,82 @@ class Layouts:
         columns = next(filter(None, asked), None)
         for member in group:
             self._columns.setdefault(member, columns)
+
+
+def _windowed_dims(
+    op: stablehlo.ConvolutionOp, index: int | None
+) -> tuple[int, int] | tuple[()]:
+    """Return the batch and the features of an operand or the result, if windows cut these.
+
+    Args:
+        op: a convolution, whose kernel is gathered or whose result is scattered.
+        index: of the operand; None: the result.
+    """
+    dims = op.dimension_numbers.data
+    gathered, scattered = gathered_dim(op.rhs), scattered_dim(op)
+    if index is None and gathered == dims.kernel_output_feature_dimension:
+        return dims.output_batch_dimension, dims.output_feature_dimension
+    if index == 0 and gathered == dims.kernel_input_feature_dimension:
+        return dims.input_batch_dimension, dims.input_feature_dimension
+    if index == 0 and scattered == dims.output_batch_dimension:
+        return dims.input_feature_dimension, dims.input_batch_dimension
+    if index == 1 and scattered == dims.output_feature_dimension:
+        return dims.kernel_input_feature_dimension, dims.kernel_output_feature_dimension
+    return ()
+
+
+def scattered_dim(op: Operation) -> int | None:
+    """Return the dimension of a product's result along which it is scattered."""
+    value: SSAValue = op.results[0]
+    moves: list[Operation] = []
+    while (user := value.get_user_of_unique_use()) is not None:
+        if isinstance(user, stablehlo.ReduceScatterOp):
+            dim = user.scatter_dimension.value.data
+            for move in reversed(moves):
+                dim = _dim_before(move, dim)
+            return dim
+        if not (isinstance(user, _REORDERED) or shares_bytes(user)):
+            return None
+        moves.append(user)
+        value = user.results[0]
+    return None
+
+
+def gathered_dim(value: SSAValue) -> int | None:
+    """Return the dimension along which a value was gathered, through what moves it."""
+    moves: list[Operation] = []
+    while isinstance(owner := value.owner, Operation):
+        if isinstance(owner, stablehlo.AllGatherOp):
+            dim = owner.all_gather_dim.value.data
+            for move in reversed(moves):
+                dim = _dim_behind(move, dim)
+            return dim
+        if not (isinstance(owner, _REORDERED) or shares_bytes(owner)):
+            return None
+        moves.append(owner)
+        value = owner.operands[0]
+    return None
+
+
+def _dim_behind(op: Operation, dim: int) -> int:
+    """Return where a dimension of an operand begins in a result."""
+    if isinstance(op, stablehlo.TransposeOp):
+        return list(op.permutation.get_values()).index(dim)
+    return _dim_at_start(shape_of(op.operands[0]), shape_of(op.results[0]), dim)
+
+
+def _dim_before(op: Operation, dim: int) -> int:
+    """Return where a dimension of a result begins in the operand."""
+    if isinstance(op, stablehlo.TransposeOp):
+        return op.permutation.get_values()[dim]
+    return _dim_at_start(shape_of(op.results[0]), shape_of(op.operands[0]), dim)
+
+
+def _dim_at_start(before: Sequence[int], after: Sequence[int], dim: int) -> int:
+    """Return the dimension of another shape of the same elements in which one begins."""
+    ahead = prod(before[:dim])
+    starts = (prod(after[:other]) for other in range(len(after)))
+    return max((at for at, start in enumerate(starts) if start <= ahead), default=0)
 
 
 def _is_of_kernel(value: SSAValue) -> bool:

@@ -34,17 +34,19 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
     UNROLLED,
-    gathered_dim,
     is_row_wise,
     operand_with,
-    scattered_dim,
     scratch_types,
     softmax_product,
     sums_along,
     uses_through_moves,
     way_to_product,
 )
-from ttxdsl.analysis.usage.buffers.layouts import shares_bytes
+from ttxdsl.analysis.usage.buffers.layouts import (
+    gathered_dim,
+    scattered_dim,
+    shares_bytes,
+)
 from ttxdsl.analysis.usage.buffers.narrow import is_filled_by_loop, keeps_operand
 from ttxdsl.analysis.usage.moved.on_core import Kernel, OnCore, kept_on_core
 from ttxdsl.analysis.usage.work import computes
