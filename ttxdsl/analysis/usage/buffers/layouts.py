@@ -543,12 +543,23 @@ def _is_lent(value: SSAValue) -> bool:
     scatter into each of several tables is one into a table of all their rows, reshaped afterwards
     (two of two recommenders).
     """
-    owner = value.owner
-    while isinstance(owner, Operation) and shares_bytes(owner):
-        owner = owner.operands[0].owner
-    if isinstance(owner, stablehlo.ScatterOp):
-        return bool(owner.scatter_dimension_numbers.data.input_batching_dims)
-    return isinstance(owner, stablehlo.WhileOp)
+    owner = _maker(value)
+    return isinstance(owner, stablehlo.WhileOp) or is_of_tables(value)
+
+
+def is_of_tables(value: SSAValue) -> bool:
+    """Whether a value is what a scatter into each of several tables makes."""
+    owner = _maker(value)
+    return isinstance(owner, stablehlo.ScatterOp) and bool(
+        owner.scatter_dimension_numbers.data.input_batching_dims
+    )
+
+
+def _maker(value: SSAValue) -> Operation | Block:
+    """Return what makes a value, reshaped or not."""
+    while isinstance(owner := value.owner, Operation) and shares_bytes(owner):
+        value = owner.operands[0]
+    return owner
 
 
 def writes_part(op: Operation) -> bool:
