@@ -4,7 +4,10 @@ Where shardings contend, Shardy's reshards take that of most operands and reshar
 XLA's partitioner reshards the operands as the result is: those of elementwise ops, and those of
 products along what each has alone, so that the other operand is whole along the axes of the
 result. Where both operands are split along what is summed, it sums products of parts, and holds
-the whole result on each device before that is cut.
+the whole result on each device before that is cut. Where what is looked up in tables is split by the
+axes of their number, or what is added to a table's rows by those of the rows and is no less than they,
+each device has the whole tables for what it looks up or adds, and adds up what all have (libtpu 0.0.52:
+34 of 35 steps with embeddings that are split by rows, seven of seven with several tables).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -484,7 +484,10 @@ class Fusion:
                 key=lambda pair: pair[0],
             )
             return window_types(whole, count, is_sum=False)
-        if isinstance(op, stablehlo.ReduceScatterOp) and op.scatter_dimension.value.data:
+        if (
+            isinstance(op, stablehlo.ReduceScatterOp)
+            and op.scatter_dimension.value.data
+        ):
             # parts of what is summed are no run of its bytes: it is summed whole, and cut
             of_tables = is_of_tables(op.operand)
             return [cast(Tensor, op.operand.type)] if of_tables else []
