@@ -52,7 +52,6 @@ from ttxdsl.analysis.usage.buffers.kernels import (
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
     is_held_back,
-    is_of_tables,
     moved_rows,
     read_joined,
     shares_bytes,
@@ -484,13 +483,6 @@ class Fusion:
                 key=lambda pair: pair[0],
             )
             return window_types(whole, count, is_sum=False)
-        if (
-            isinstance(op, stablehlo.ReduceScatterOp)
-            and op.scatter_dimension.value.data
-        ):
-            # parts of what is summed are no run of its bytes: it is summed whole, and cut
-            of_tables = is_of_tables(op.operand)
-            return [cast(Tensor, op.operand.type)] if of_tables else []
         if masked := mask_types(op, self.compiler.longest_masked_row):
             return masked
         table = op.operand.owner if isinstance(op, stablehlo.GatherOp) else None

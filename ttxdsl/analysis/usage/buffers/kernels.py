@@ -26,7 +26,7 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
+from ttxdsl.analysis.usage.buffers.layouts import is_of_tables, shares_bytes, uses
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
@@ -338,6 +338,10 @@ def scratch_types(op: Operation) -> list[Tensor]:
                 for value, dim in shapes
                 if prod(shape_of(value)[: dim.value.data]) > 1
             ]
+        case stablehlo.ReduceScatterOp() if op.scatter_dimension.value.data:
+            # parts are no run of what is summed: it is summed whole, and cut
+            of_tables = is_of_tables(op.operand)
+            return [cast(Tensor, op.operand.type)] if of_tables else []
         case chlo.TopKOp():
             return [TensorType(i32, shape_of(op.operand))] * 2
         case stablehlo.ReduceWindowOp() if len(op.inputs) == 1:
