@@ -192,15 +192,13 @@ def moved_bytes(module: ModuleOp) -> int:
 
 
 def held_table_bytes(scatter: stablehlo.ScatterOp) -> int:
-    """Return the bytes of the whole table that XLA adds to where what is added was exchanged; else 0."""
+    """Return the bytes of the whole table that XLA adds to where no less was gathered for it; else 0."""
     updates, table = scatter.updates[0], scatter.inputs[0]
     op, _ = _source(updates, 0)
-    if not isinstance(op, stablehlo.AllGatherOp | stablehlo.AllToAllOp):
+    if not isinstance(op, stablehlo.AllGatherOp):
         return 0
-    if isinstance(op, stablehlo.AllToAllOp):
-        return op.split_count.value.data * value_bytes(table)
-    count = value_bytes(op.results[0]) // value_bytes(op.operands[0])
-    whole = count * value_bytes(table)
+    whole = value_bytes(table) * value_bytes(op.results[0])
+    whole //= value_bytes(op.operands[0])
     return whole if whole <= value_bytes(updates) else 0
 
 

@@ -77,14 +77,14 @@ def _hold_table(
     resharded: _Resharded,
 ) -> None:
     """Have a table whole along axes for a lookup, whose result is split as its indices are, or an update."""
-    of_table, of_rows = (sdy.get_sharding(op.operands[at]) for at in (0, -1))
+    of_table, of_rows = map(sdy.get_sharding, op.operands[:2])
     if not axes or of_table is None or of_rows is None:
         return
     _reshard(op, 0, of_table.map_axes(lambda held: _without(held, axes)), resharded)
     _keep_whole(op, axes)
     old = sdy.get_sharding(op.results[0])
     if isinstance(op, stablehlo.GatherOp) and old is not None:
-        of_factor = dict(zip(rule.operands[-1], of_rows.dims, strict=True))
+        of_factor = dict(zip(rule.operands[1], of_rows.dims, strict=True))
         dims = zip(rule.results[0], old.dims, strict=True)
         split = old.with_dims([of_factor.get(factors, dim) for factors, dim in dims])
         sdy.set_sharding(op.result, split)
@@ -178,17 +178,16 @@ def _contended_axes(
     It is along the batches of several tables, each device having all that it looks up in all of them, and
     along the rows that a scatter adds to if they are no more than what is added (else that is gathered).
     """
-    table, rows = op.operands[0], op.operands[-1]
-    of_table, of_rows = map(sdy.get_sharding, (table, rows))
+    of_table, of_rows = map(sdy.get_sharding, op.operands[:2])
     if of_table is None or of_rows is None or len(op.results) > 1:
         return []
     split = {
         axis: factor
-        for dim, (factor,) in zip(of_rows.dims, rule.operands[-1], strict=True)
+        for dim, (factor,) in zip(of_rows.dims, rule.operands[1], strict=True)
         for axis in dim.axes
     }
     adds = isinstance(op, stablehlo.ScatterOp)
-    is_no_more = adds and value_bytes(table) <= value_bytes(rows)
+    is_no_more = adds and value_bytes(op.operands[0]) <= value_bytes(op.operands[-1])
     return [
         axis
         for dim, (factor,) in zip(of_table.dims, rule.operands[0], strict=True)
