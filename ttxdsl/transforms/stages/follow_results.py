@@ -7,7 +7,8 @@ result. Where both operands are split along what is summed, it sums products of 
 the whole result on each device before that is cut. Where what is looked up in tables is split by the
 axes of their number, or what is added to a table's rows by those of the rows and is no less than they,
 each device has the whole tables for what it looks up or adds, and adds up what all have (libtpu 0.0.52:
-34 of 35 steps with embeddings that are split by rows, seven of seven with several tables).
+15 of 15 steps whose table is no more than what is added, and none of 15 whose table is more; four of four
+whose batch splits the number of tables, and not one whose batch is split by another axis).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
