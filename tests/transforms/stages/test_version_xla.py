@@ -7,9 +7,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 import ttxdsl
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.dialects import stablehlo
 from ttxdsl.insight.plan import xla
 from ttxdsl.insight.plan.variants import Origin
-from ttxdsl.insight.plan.xla import moved_bytes
+from ttxdsl.insight.plan.xla import held_table_bytes, moved_bytes
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 STEP = """
@@ -208,3 +210,26 @@ func.func @main(
 }
 """
     assert moved_bytes(ttxdsl.load(text).partition().module) == 1024 * 1024 // 4 * 4
+
+
+@pytest.mark.parametrize(("rows", "whole"), [(8, 4 * 8), (64, 0)])
+def test_xla_holds_tables_whole_for_what_is_added(rows: int, whole: int):
+    split = '{}, {"x"}, {}'
+    of_tables, added = f"tensor<4x{rows}x128xf32>", "tensor<4x8x128xf32>"
+    text = f"""
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+  %t: {of_tables} {{sdy.sharding = #sdy.sharding<@mesh, [{split}]>}},
+  %i: tensor<4x8x1xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}, {{}}]>}},
+  %u: {added} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}, {{}}]>}}
+) -> ({of_tables} {{sdy.sharding = #sdy.sharding<@mesh, [{split}]>}}) {{
+  %0 = "stablehlo.scatter"(%t, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({of_tables}, tensor<4x8x1xi32>, {added}) -> {of_tables}
+  return %0 : {of_tables}
+}}
+"""
+    (scatter,) = ops_of_type(ttxdsl.load(text).partition().module, stablehlo.ScatterOp)
+    assert held_table_bytes(scatter) == whole * 128 * 4

@@ -239,7 +239,10 @@ def _constraints(whole: ModuleOp) -> int:
 
 def _contends(module: ModuleOp, peak_bytes: int) -> bool:
     """Whether what contradicting shardings have exchanged is a part of the peak."""
-    contended = max(whole_result_bytes(module), moved_bytes(module))
+    of_tables = max(
+        map(held_table_bytes, ops_of_type(module, stablehlo.ScatterOp)), default=0
+    )
+    contended = max(whole_result_bytes(module), moved_bytes(module), of_tables)
     return contended >= _WORTH_A_COMPILATION * peak_bytes
 
 
@@ -266,6 +269,17 @@ def moved_bytes(module: ModuleOp) -> int:
         ),
         default=0,
     )
+
+
+def held_table_bytes(scatter: stablehlo.ScatterOp) -> int:
+    """Return the bytes of the whole table that XLA adds to where no less was gathered for it; else 0."""
+    updates, table = scatter.updates[0], scatter.inputs[0]
+    op, _ = _source(updates, 0)
+    if not isinstance(op, stablehlo.AllGatherOp):
+        return 0
+    whole = value_bytes(table) * value_bytes(op.results[0])
+    whole //= value_bytes(op.operands[0])
+    return whole if whole <= value_bytes(updates) else 0
 
 
 def _is_computed(op: Operation | Block) -> bool:

@@ -387,6 +387,31 @@ def test_a_sum_writes_over_what_its_operand_alone_is(maker: str, is_written_over
     assert bool(written_in_place(op)) == is_written_over
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_what_is_added_to_tables_is_summed_whole_before_their_rows_are_cut(dim: int):
+    dims = (
+        "update_window_dims = [2], inserted_window_dims = [1],"
+        f"{BATCHES} scatter_dims_to_operand_dims = [1], index_vector_dim = 2"
+    )
+    part = f"tensor<{2 // (2 - dim)}x{64 // (1 + dim)}x64xf32>"
+    module = parse_program(
+        f"""
+        func.func @main(%t: {TABLES}, %i: tensor<2x8x1xi32>, %u: tensor<2x8x64xf32>) -> {part} {{
+          {scattered(dims)}
+          %sum = "stablehlo.reduce_scatter"(%s) <{{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, scatter_dimension = {dim} : i64}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %r = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %r : tensor<f32>
+          }}) : ({TABLES}) -> {part}
+          return %sum : {part}
+        }}
+        """,
+        make_context(),
+    )
+    (op,) = (op for op in all_ops(module) if isinstance(op, stablehlo.ReduceScatterOp))
+    assert [str(kind) for kind in Fusion(TPU).beside(op)] == [TABLES] * dim
+
+
 ROWS = """
 func.func @main(%t: tensor<1024x4xf32>, %i: tensor<64x64xi32>) -> {result} {{
   %0 = stablehlo.negate %t : tensor<1024x4xf32>

@@ -116,6 +116,42 @@ def test_what_is_made_of_a_product_that_others_read_is_written_by_it_for_a_loop(
     assert (names.index("h") == names.index("dw") - 1) is is_late
 
 
+@pytest.mark.parametrize(("queries", "is_stored"), [(1, True), (8, False)])
+def test_keys_that_are_repeated_for_one_query_are_stored_for_its_product(
+    queries: int, is_stored: bool
+):
+    """Products of one row are no products of matrices, and multiply what is in memory."""
+    cache, repeated, keys = (
+        f"tensor<16x512x{heads}x128xbf16>" for heads in ("2", "2x4", "8")
+    )
+    query, scores = (
+        f"tensor<16x{queries}x8x128xbf16>",
+        f"tensor<16x8x{queries}x512xbf16>",
+    )
+    text = f"""
+func.func @main(%k: {cache}, %n: {cache}, %q: {query}) -> ({cache}, {query}) {{
+  %c = stablehlo.add %k, %n : {cache}
+  %r = stablehlo.broadcast_in_dim %c, dims = [0, 1, 2, 4] : ({cache}) -> {repeated}
+  %keys = stablehlo.reshape %r : ({repeated}) -> {keys}
+  %v = stablehlo.broadcast_in_dim %c, dims = [0, 1, 2, 4] : ({cache}) -> {repeated}
+  %values = stablehlo.reshape %v : ({repeated}) -> {keys}
+  %s = stablehlo.dot_general %q, %keys, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : ({query}, {keys}) -> {scores}
+  %p = stablehlo.cbrt %s : {scores}
+  %o = stablehlo.dot_general %p, %values, batching_dims = [0, 1] x [0, 2], contracting_dims = [3] x [1] : ({scores}, {keys}) -> tensor<16x8x{queries}x128xbf16>
+  %e = stablehlo.transpose %o, dims = [0, 2, 1, 3] : (tensor<16x8x{queries}x128xbf16>) -> {query}
+  return %c, %e : {cache}, {query}
+}}
+"""
+    module = parse_program(text, make_context())
+    ops = list(all_ops(module))
+    fusion = Fusion(TPU)
+    made = [op for op in ops if isinstance(op, stablehlo.BroadcastInDimOp)]
+    assert [not fusion.is_fused(op) for op in made] == [is_stored] * 2
+    order = stored_late(ops, fusion)
+    *_, product = (op for op in ops if isinstance(op, stablehlo.DotGeneralOp))
+    assert (order.index(made[-1]) == order.index(product) - 1) is is_stored
+
+
 def kernel(name: str, *operands: str, target: str = "tpu_custom_call") -> str:
     types = ", ".join([T] * len(operands))
     call = f"stablehlo.custom_call @{target}({', '.join(operands)})"

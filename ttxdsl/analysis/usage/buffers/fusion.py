@@ -175,9 +175,7 @@ class Fusion:
 
     def _softmax_product(self, op: Operation) -> Operation | None:
         """Return the product with which exponentials are one kernel that stores them."""
-        if not self.compiler.products_take_in:
-            return None
-        return softmax_product(op)
+        return softmax_product(op) if self.compiler.products_take_in else None
 
     def is_scattered(self, product: Operation) -> bool:
         """Whether a product's result is only reduce-scattered, a window at a time."""
@@ -243,9 +241,9 @@ class Fusion:
         return list(self._read(op.operands))
 
     def stored_for(self, op: Operation) -> list[Operation]:
-        """Return the products in windows that need a value stored that others make themselves.
+        """Return the products that need a value stored that others make themselves, or is repeated.
 
-        The others have it inside. A value that finishes a product is written by that product; where
+        The others, not in windows, have it inside. A value that finishes a product is written by that product; where
         others read the product, too, only for a loop of windows (libtpu 0.0.52: `silu` and `gelu` of
         what is kept for their gradient, made late for four windows of three steps, early for eight).
         """
@@ -256,7 +254,8 @@ class Fusion:
         windowed = all(
             isinstance(user, PRODUCTS) and user.parent is op.parent for user in storing
         )
-        if not windowed or len(storing) == len(readers):
+        is_repeated = isinstance(op, stablehlo.BroadcastInDimOp)
+        if not windowed or (len(storing) == len(readers) and not is_repeated):
             return []
         is_loop = any(self.windows(product) > UNROLLED for product in storing)
         is_written = _finishes_product(op, is_alone=not is_loop)

@@ -26,7 +26,13 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.usage.buffers.layouts import scattered_dim, shares_bytes, uses
+from ttxdsl.analysis.usage.buffers.layouts import (
+    is_of_tables,
+    reads_repeated,
+    scattered_dim,
+    shares_bytes,
+    uses,
+)
 from ttxdsl.costs.compilers import Compiler
 from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.dialects.calls.kernels import PRODUCTS
@@ -338,6 +344,10 @@ def scratch_types(op: Operation) -> list[Tensor]:
                 for value, dim in shapes
                 if prod(shape_of(value)[: dim.value.data]) > 1
             ]
+        case stablehlo.ReduceScatterOp() if op.scatter_dimension.value.data:
+            # parts are no run of what is summed: it is summed whole, and cut
+            of_tables = is_of_tables(op.operand)
+            return [cast(Tensor, op.operand.type)] if of_tables else []
         case chlo.TopKOp():
             return [TensorType(i32, shape_of(op.operand))] * 2
         case stablehlo.ReduceWindowOp() if len(op.inputs) == 1:
@@ -554,21 +564,24 @@ class Windows:
         return self._windows_of(gather, product)
 
     def takes_in(self, product: Operation, index: int) -> bool:
-        """Whether a product in no windows makes an operand itself: not what devices cut for its result.
+        """Whether a product in no windows makes an operand itself.
+
+        It does not what is repeated for a single row each, nor what devices cut for its result.
 
         Those that compute the same gradient of a convolution each compute a part, if the groups that
         scatter it are as many as each has devices, sum these and permute them (libtpu 0.0.52 for v5e, v5p
         and v6e: of meshes of 4 by 4 whose second axis splits no weights, not of 4 by 2, 8 by 2, 8 by 4).
         """
+        takes_in = self._compiler.products_take_in
         if not isinstance(product, stablehlo.ConvolutionOp):
-            return self._compiler.products_take_in
+            return takes_in and not reads_repeated(product, index)
         users = [user for user, _ in uses_through_moves(product.result)]
         if len(users) == 1 and isinstance(users[0], stablehlo.ReduceScatterOp):
             groups, size = len(listed_groups(users[0])[0]), summed_among(users[0])
             is_alike = not self._splits_part_of_batch(users[0], size)
             if is_alike and 1 < size == groups:
                 return operand_with(product, scattered_dim(product)) != index
-        return self._compiler.products_take_in
+        return takes_in
 
     def _windows_of(self, message: Operation, product: Operation) -> int:
         size, least = sent_among(message), self._compiler.flops_while_sent

@@ -373,6 +373,29 @@ def read_joined(op: Operation, buffer: SSAValue) -> SSAValue:
     return split.operand if is_joined and splits_features(split) else buffer
 
 
+def reads_repeated(product: Operation, index: int) -> bool:
+    """Whether a product of a single row each reads what is broadcast and joined: it is no product of matrices.
+
+    Keys and values that are repeated for the heads of one token's query are stored, one after the other
+    (libtpu 0.0.52: four of four steps, v5e, v5p and v6e, heads of 64 and 128).
+    """
+    joined = product.operands[index].owner
+    if not isinstance(product, stablehlo.DotGeneralOp) or not isinstance(
+        joined, stablehlo.ReshapeOp
+    ):
+        return False
+    repeated, other = joined.operand.owner, product.operands[1 - index]
+    if not isinstance(repeated, stablehlo.BroadcastInDimOp):
+        return False
+    dims = product.dot_dimension_numbers.data
+    taken = (
+        (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions),
+        (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions),
+    )[1 - index]
+    alone = (size for at, size in enumerate(shape_of(other)) if at not in taken)
+    return bool(shape_of(repeated.operand)) and prod(alone) == 1
+
+
 def _features(value: SSAValue) -> frozenset[int]:
     """Return the dimensions along the columns of convolutions that a value is computed of."""
     pending, seen = [value], {value}
@@ -612,12 +635,23 @@ def _is_lent(value: SSAValue) -> bool:
     scatter into each of several tables is one into a table of all their rows, reshaped afterwards
     (two of two recommenders).
     """
-    owner = value.owner
-    while isinstance(owner, Operation) and shares_bytes(owner):
-        owner = owner.operands[0].owner
-    if isinstance(owner, stablehlo.ScatterOp):
-        return bool(owner.scatter_dimension_numbers.data.input_batching_dims)
-    return isinstance(owner, stablehlo.WhileOp)
+    owner = _maker(value)
+    return isinstance(owner, stablehlo.WhileOp) or is_of_tables(value)
+
+
+def is_of_tables(value: SSAValue) -> bool:
+    """Whether a value is what a scatter into each of several tables makes."""
+    owner = _maker(value)
+    return isinstance(owner, stablehlo.ScatterOp) and bool(
+        owner.scatter_dimension_numbers.data.input_batching_dims
+    )
+
+
+def _maker(value: SSAValue) -> Operation | Block:
+    """Return what makes a value, reshaped or not."""
+    while isinstance(owner := value.owner, Operation) and shares_bytes(owner):
+        value = owner.operands[0]
+    return owner
 
 
 def writes_part(op: Operation) -> bool:

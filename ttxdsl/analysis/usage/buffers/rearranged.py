@@ -181,6 +181,7 @@ def _is_needed_at(
 ) -> bool:
     """Whether others than what a maker makes need a value's buffer at a place or behind it."""
     pending, seen = [value], {maker}
+    end = maker.parent.last_op if maker.parent else None
     while pending:
         for use in pending.pop().uses:
             user = use.operation
@@ -189,6 +190,6 @@ def _is_needed_at(
             seen.add(user)
             if shares_bytes(user) or fusion.is_fused(user):
                 pending += user.results
-            elif position.get(user, -1) >= position[place]:
+            elif position.get(user, -1) >= position[place] or user is end:
                 return True
     return not isinstance(value.owner, Operation)
