@@ -250,16 +250,17 @@ JOINED_PERMUTES = _function(
     [_t("8x8", "y", "")],
     _t("8x8", "y", ""),
     "%z = stablehlo.constant dense<0.0> : tensor<f32>",
-    f"%b = stablehlo.negate %a : {S}",
     *(
-        f"%{at} = stablehlo.pad %{value}, %z, low = [{by}, 0], high = [{-by}, 0],"
+        f"%{at} = stablehlo.pad %a, %z, low = [{by}, 0], high = [{-by}, 0],"
         f" interior = [0, 0] : ({S}, tensor<f32>) -> {S}"
-        for at, (value, by) in enumerate((("a", 1), ("b", -7)))
+        for at, by in enumerate((1, 2, 7, -7))
     ),
-    f"%2 = stablehlo.subtract %0, %1 : {S}",
-    f"return %2 : {S}",
+    f"%4 = stablehlo.subtract %0, %1 : {S}",
+    f"%5 = stablehlo.subtract %2, %3 : {S}",
+    f"%6 = stablehlo.add %4, %5 : {S}",
+    f"return %6 : {S}",
 )
-"""Rows that go to the next device, and others from the last device to the first."""
+"""Shifts by one row and two, which go to the same devices, and to the other end and back."""
 
 _ROW = "tensor<8xf32>"
 

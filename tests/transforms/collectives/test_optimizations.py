@@ -43,7 +43,7 @@ SENT = {
     "reduce-scatter-products": (768, 480),
     "move-all-gathers": (384, 192),
     "move-all-to-alls": (96, 48),
-    "combine-collective-permutes": (64, 32),
+    "combine-collective-permutes": (160, 96),
     # as many bytes, in fewer messages
     "combine-collectives": (528, 528),
     "combine-all-reduces": (80, 56),
