@@ -343,6 +343,23 @@ def test_a_function_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert json.loads(out.out)["memory"]["peak_bytes"] > 0
 
 
+def test_a_program_that_computes_nothing_is_planned():
+    text = """
+func.func @main(%a: tensor<1024xf32>, %p: tensor<i1>) -> tensor<1024xf32> {
+  BODY
+}
+"""
+    loop = """%0 = stablehlo.while(%b = %a) : tensor<1024xf32> cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    stablehlo.return %b : tensor<1024xf32>
+  }
+  return %0 : tensor<1024xf32>"""
+    for body in ("return %a : tensor<1024xf32>", loop):
+        plan = ttxdsl.load(text.replace("BODY", body)).plan("v5e", variants=False)
+        assert plan.memory.peak_bytes >= 1024 * 4
+
+
 def test_symbolic_shapes_are_named():
     kind = "tensor<?x8xf32>"
     text = f"func.func @main(%x: {kind}) -> {kind} {{ return %x : {kind} }}"

@@ -278,7 +278,7 @@ def held_table_bytes(scatter: stablehlo.ScatterOp) -> int:
     if not isinstance(op, stablehlo.AllGatherOp):
         return 0
     whole = value_bytes(table) * value_bytes(op.results[0])
-    whole //= value_bytes(op.operands[0])
+    whole //= max(1, value_bytes(op.operands[0]))
     return whole if whole <= value_bytes(updates) else 0
 
 

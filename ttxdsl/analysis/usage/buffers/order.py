@@ -53,7 +53,9 @@ FEWEST_TOGETHER = 2
 
 def scheduled(ops: Sequence[Operation], fusion: Fusion | None) -> list[Operation]:
     """Return the ops of a block in the order in which a compiler runs them."""
-    if fusion is None or fusion.saves_memory or not fusion.compiler.windows.stop:
+    if not ops or fusion is None or fusion.saves_memory:
+        return list(ops)
+    if not fusion.compiler.windows.stop:
         return list(ops)
     ops = _saving_first(passes_first(ops), fusion)
     loops = [op for op in ops if isinstance(op, stablehlo.WhileOp)]
