@@ -416,7 +416,7 @@ class Program(ListedForm):
         from ttxdsl.insight.plan.view import print_plan
         from ttxdsl.insight.plan.xla import plan_as_xla
 
-        if self.is_partitioned:
+        if self.is_partitioned and not partition:
             local = self.per_device()
             module, pipeline = local.module, local._history.pipeline
             origin = Origin(local.loaded._module, pipeline) if pipeline else None

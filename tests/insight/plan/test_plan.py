@@ -360,6 +360,32 @@ func.func @main(%a: tensor<1024xf32>, %p: tensor<i1>) -> tensor<1024xf32> {
         assert plan.memory.peak_bytes >= 1024 * 4
 
 
+def test_a_refusal_keeps_its_place_and_its_hint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    step = tmp_path / "step.mlir"
+    step.write_text("""
+func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = func.call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = func.call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+""")
+    assert main(["plan", str(step), "--chip", "v5e"]) == 1
+    told = capsys.readouterr().err
+    assert f"{step}:3:3: error: " in told
+    assert "hint: rewrite the recursion" in told
+
+
+def test_partitioned_programs_take_no_options_of_partition():
+    program = ttxdsl.load(STEP).partition()
+    with pytest.raises(CompileError, match="partitioned already, without strict"):
+        program.plan("v5e", partition={"strict": True})
+
+
 def test_symbolic_shapes_are_named():
     kind = "tensor<?x8xf32>"
     text = f"func.func @main(%x: {kind}) -> {kind} {{ return %x : {kind} }}"

@@ -53,22 +53,25 @@ class Origin:
     pipeline: TTStableHLOPipelinePass
 
     def compiled(self, changed: ModuleOp) -> ModuleOp:
-        """Return a changed program per device; raise as `partitioned`."""
-        return self.partitioned(changed)[0]
+        """Return a changed program per device.
+
+        Raises:
+            CompileError: it cannot be partitioned, in one line.
+        """
+        try:
+            return self.partitioned(changed)[0]
+        except DiagnosticException as error:
+            raise CompileError(str(error).strip().partition("\n")[0]) from error
 
     def partitioned(self, changed: ModuleOp) -> tuple[ModuleOp, tuple[Remark, ...]]:
         """Return a changed program per device, and what its stages remark.
 
         Raises:
-            CompileError: it cannot be partitioned.
+            DiagnosticException: it cannot be partitioned.
         """
-        module = changed.clone()
+        module, pipeline = changed.clone(), replace(self.pipeline, dump_dir=None)
         with collect_remarks() as remarks, without_collections(), freeing_old_bodies():
-            try:
-                pipeline = replace(self.pipeline, dump_dir=None)
-                pipeline.apply(make_context(), module)
-            except DiagnosticException as error:
-                raise CompileError(str(error).strip().partition("\n")[0]) from error
+            pipeline.apply(make_context(), module)
         return module, tuple(remarks)
 
 

@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.analysis.usage.collectives import collective_ops
 from ttxdsl.analysis.usage.device import DeviceUsage, known_chip, usage_on
 from ttxdsl.costs.chips import Chip
 from ttxdsl.costs.compilers import TT_MLIR, Compiler
 from ttxdsl.costs.units import bytes_text
-from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.diagnostics.remarks import Remark
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseUnaryOp
@@ -136,7 +136,7 @@ def used_as_xla(
     asks_xla = compiler not in (None, TT_MLIR)
     if asks_xla and (free := _free_as_xla(origin)) is not None:
         # what compiles with the optimizations of the stages alone is planned so
-        with suppress(CompileError):
+        with suppress(DiagnosticException):
             partitioned, remarks = free.partitioned(free.module)
             usage = use(partitioned)
             if usage.memory.peak_bytes >= _SMALLEST:
@@ -152,7 +152,7 @@ def used_as_xla(
     try:
         partitioned, remarks = contending.partitioned(contending.module)
         usage = use(partitioned)
-    except CompileError:
+    except DiagnosticException:
         return own
     return UsageAsXla(usage, contending, (_contradiction(own.usage),), remarks)
 
