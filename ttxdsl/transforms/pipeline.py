@@ -61,9 +61,9 @@ numbers:
 
 `version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate` of the
 program as HLO has it (`through-hlo` before 5, `carry-free-values` after 6), operands are split as
-results are (`follow-results` before 8), and of the optimizations only
-`shardy-ccl-canonicalization` runs. Plans for chips of XLA's are of it where the shardings of a step
-contradict each other.
+results are (`follow-results` before 8), and of the optimizations
+`shardy-ccl-canonicalization` runs, `collective-cse` and `sink-collectives`. Plans for chips of XLA's are
+of it where no constraint says how a step is split, or its shardings contradict each other.
 """
 
 import time

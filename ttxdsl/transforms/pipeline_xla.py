@@ -3,8 +3,8 @@
 Propagation is Shardy's, in the order of its priorities, of the program as HLO has it
 (`through-hlo`); operands are split as results are, and products that are split along what they
 sum stay partial (`follow-results`); collectives are left as they come, but with `optimize` for what
-libtpu does behind its partitioner: sums of which a part is kept are scattered, and equal collectives
-are one. Of steps without constraints, or whose shardings contradict each other, this holds and sends
+libtpu does behind its partitioner: sums of which a part is kept are scattered, equal collectives
+are one, and sums that a loop accumulates are behind it. Of steps without constraints, or whose shardings contradict each other, this holds and sends
 what libtpu's programs do (docs/evidence/plan.md); the design's pipeline makes less of them.
 """
 
