@@ -129,6 +129,18 @@ def test_a_step_without_constraints_is_partitioned_by_xla_alone(
   %1 =""",
     )
     assert planned(held) == (["design"], False)
+    # what is manual constrains nothing beside it, as attention among layers
+    manual = SHARED.replace(
+        "  %1 =",
+        """  %h = sdy.manual_computation(%0)
+    in_shardings=[<@mesh, [{"fsdp"}, {}]>] out_shardings=[<@mesh, [{"fsdp"}, {}]>]
+    manual_axes={"fsdp"} (%part: tensor<1024x4096xf32>) {
+    %half = stablehlo.negate %part : tensor<1024x4096xf32>
+    sdy.return %half : tensor<1024x4096xf32>
+  } : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %1 =""",
+    )
+    assert planned(manual) == (["xla"], True)
     # what is small has the figures that other commands say
     assert planned(SHARED.replace("4096", "64")) == (["xla", "design"], False)
     # devices that exchange nothing have nothing to choose
