@@ -43,7 +43,7 @@ _WORTH_A_COMPILATION = 0.05
 """The part of the peak from which on the largest value that is exchanged has XLA's program planned."""
 
 _SMALLEST = 16 << 20
-"""The peak from which on a step without constraints is: what fits everywhere has the figures of `run`."""
+"""The peak from which on a step without constraints is XLA's: what fits everywhere has the figures of `run`."""
 
 _LARGE = 4_000
 """Ops from which on nobody asks whether the shardings of a step without constraints contend."""
@@ -147,9 +147,10 @@ def used_as_xla(
         assert origin is not None, "it is partitioned here"
         module, remarks = origin.partitioned(origin.module)
     own = UsageAsXla(use(module), origin, remarks=remarks)
-    if not asks_xla or (contending := _contending_as_xla(own, module)) is None:
-        return own
-    try:
+    try:  # a value without a size leaves it to those who ask for the memory
+        contending = _contending_as_xla(own, module) if asks_xla else None
+        if contending is None:
+            return own
         partitioned, remarks = contending.partitioned(contending.module)
         usage = use(partitioned)
     except DiagnosticException:
