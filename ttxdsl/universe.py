@@ -77,6 +77,7 @@ PASSES: dict[str, str] = {
     "frame-uneven-values": f"{_STAGES}.frame_uneven_values:FrameUnevenValuesPass",
     "gather-before-slices": f"{_STAGES}.gather_before_slices:GatherBeforeSlicesPass",
     "follow-results": f"{_STAGES}.follow_results:FollowResultsPass",
+    "inline-for-xla": f"{_STAGES}.inline_for_xla:InlineForXlaPass",
     "through-hlo": f"{_STAGES}.through_hlo:ThroughHloPass",
     "carry-free-values": f"{_STAGES}.through_hlo:CarryFreeValuesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",

@@ -59,7 +59,8 @@ numbers:
 - Nothing propagates through loops, branches and barriers, sharding groups are ignored,
   reshards are not shared, and `optimize-collectives` does not run.
 
-`version=xla` makes the choices of XLA's partitioner: stage 6 is `sdy-user-priority-propagate` of the
+`version=xla` makes the choices of XLA's partitioner: stage 1 is `inline-for-xla`, which leaves large
+functions of several calls to stage 6, stage 6 is `sdy-user-priority-propagate` of the
 program as HLO has it (`through-hlo` before 5, `carry-free-values` after 6), operands are split as
 results are (`follow-results` before 8), and of the optimizations
 `shardy-ccl-canonicalization` runs, `collective-cse` and `sink-collectives`. Plans for chips of XLA's are

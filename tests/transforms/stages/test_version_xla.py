@@ -224,6 +224,28 @@ func.func @main(
     assert moved_bytes(ttxdsl.load(text).partition().module) == 1024 * 1024 // 4 * 4
 
 
+def test_xla_is_asked_where_a_scattered_value_is_exchanged():
+    """Labels' part of a gradient is a comparison in XLA, which nobody exchanges."""
+    rows, indices = "tensor<64x256xf32>", "tensor<64x1xi32>"
+    text = f"""
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+  %i: {indices} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}},
+  %u: tensor<64xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}
+) -> ({rows} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}]>}}) {{
+  %z = stablehlo.constant dense<0.0> : {rows}
+  %0 = "stablehlo.scatter"(%z, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : ({rows}, {indices}, tensor<64xf32>) -> {rows}
+  %1 = sdy.sharding_constraint %0 <@mesh, [{{"x"}}, {{}}]> : {rows}
+  return %1 : {rows}
+}}
+"""
+    assert moved_bytes(ttxdsl.load(text).partition().module) == 64 * 256 // 4 * 4
+
+
 @pytest.mark.parametrize(("rows", "whole"), [(8, 4 * 8), (64, 0)])
 def test_xla_holds_tables_whole_for_what_is_added(rows: int, whole: int):
     split = '{}, {"x"}, {}'

@@ -261,7 +261,7 @@ def whole_result_bytes(module: ModuleOp) -> int:
 
 
 def moved_bytes(module: ModuleOp) -> int:
-    """Return the bytes of the largest elementwise result that is exchanged behind its op."""
+    """Return the bytes of the largest elementwise or scattered result that is exchanged behind its op."""
     return max(
         (
             value_bytes(value)
@@ -286,6 +286,8 @@ def held_table_bytes(scatter: stablehlo.ScatterOp) -> int:
 
 def _is_computed(op: Operation | Block) -> bool:
     """Whether an op computes each element of a value that is more than one repeated."""
+    if isinstance(op, stablehlo.ScatterOp):
+        return True  # XLA compares labels' indices in its place
     if isinstance(op, Block) or op.get_trait(Elementwise) is None:
         return False
     return not all(map(_is_repeated, op.operands))

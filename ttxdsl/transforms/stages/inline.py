@@ -11,7 +11,7 @@ Source: MLIR's `inline` pass; its jaxlib build does not inline `func.call`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, CallSiteLoc, ModuleOp, UnknownLoc
@@ -110,12 +110,20 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Ope
     return copied
 
 
-def _inline_all(function: FuncOp, symbols: Symbols, left: Counter[str]) -> None:
-    """Replace the calls in a function, and those that come with the callees' bodies."""
+def _inline_all(
+    function: FuncOp, symbols: Symbols, left: Counter[str], kept: Collection[str]
+) -> None:
+    """Replace the calls in a function, and those that come with the callees' bodies.
+
+    Args:
+        kept: the functions whose calls stay.
+    """
     pending = calls_in(function)[::-1]
     while pending:
         call = pending.pop()
         name = call.callee.string_value()
+        if name in kept:
+            continue
         move = False
         if name in left:
             left[name] -= 1
@@ -137,6 +145,10 @@ class InlinePass(ModulePass):
 
     name = "inline"
 
+    def kept(self, module: ModuleOp) -> Collection[str]:
+        """Return the names of functions whose calls stay."""
+        return ()
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
 
@@ -151,7 +163,8 @@ class InlinePass(ModulePass):
         require_free_axes(op, results=True)
         symbols = Symbols(op)
         left = calls_of_private_functions(op)
+        kept = self.kept(op)
         for function in order:
             if not function.is_declaration:  # its body may have been moved
-                _inline_all(function, symbols, left)
+                _inline_all(function, symbols, left, kept)
         remove_unused_private_functions(op)

@@ -1,0 +1,1 @@
+"""Steps as visitors write them to see whether a plan is right."""
