@@ -103,7 +103,7 @@ def sandwiched_gemma():
 
 
 @program("v5p:2x2x2", data=2, model=4)
-def parallel_blocks():
+def parallel_branches():
     """GPT-NeoX: attention beside the perceptron, a quarter rotated, a tensor axis, dots saved."""
     vocab, d, ff, depth, heads, size = 50_432, 2560, 10_240, 16, 20, 128
 
