@@ -288,7 +288,7 @@ def of_log_probabilities(among: bool, joined: bool) -> str:
         joined: whether labels are joined of two parts.
     """
     halves = "(tensor<128x1xi32>, tensor<128x1xi32>) -> tensor<256x1xi32>"
-    row, column = "tensor<256xf32>", "tensor<256x1xf32>"
+    row = "tensor<256xf32>"
     half = T.replace("f32", "bf16")
     reduce = (
         f"applies stablehlo.add across dimensions = [1] : ({T}, tensor<f32>) -> {row}"
