@@ -440,7 +440,7 @@ def test_exponentials_of_long_rows_are_stored_beside_the_scores_of_several_seque
     assert fusion.is_streamed(first) is (row == 2048)
 
 
-@pytest.mark.parametrize("value", ["%y", "%relu"])
+@pytest.mark.parametrize("value", ["%y", "%relu", "%joined"])
 @pytest.mark.parametrize("added", ["%p", "%scaled", "%g", "%x"])
 def test_a_product_and_what_is_added_to_it_are_one_buffer_for_several_kernels(
     value: str, added: str
@@ -453,6 +453,8 @@ def test_a_product_and_what_is_added_to_it_are_one_buffer_for_several_kernels(
   %factor = stablehlo.broadcast_in_dim %row, dims = [0, 1] : (tensor<1x64xf32>) -> {T}
   %scaled = stablehlo.multiply %p, %factor : {T}
   %relu = stablehlo.maximum %y, %factor : {T}
+  %rest = stablehlo.slice %x [1:64, 0:64] : ({T}) -> tensor<63x64xf32>
+  %joined = stablehlo.concatenate %row, %rest, dim = 0 : (tensor<1x64xf32>, tensor<63x64xf32>) -> {T}
   %s = stablehlo.add {value}, {added} : {T}
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %1 = stablehlo.reduce(%s init: %z) applies stablehlo.add across dimensions = [0, 1] : ({T}, tensor<f32>) -> tensor<f32>

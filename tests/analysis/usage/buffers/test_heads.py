@@ -278,3 +278,64 @@ def test_what_only_ops_behind_the_loop_read_is_gathered_there(is_read_ahead: boo
     order = head("stablehlo.subtract", loss=gather, behind=reading)
     *_, last = (at for at, name in enumerate(order) if name == "while")
     assert (order.index("all_gather") < last) is is_read_ahead
+
+
+def of_log_probabilities(among: bool, joined: bool) -> str:
+    """Return the text of labels' log-probabilities, and of a gradient that two products read.
+
+    Args:
+        among: whether devices sum what they have of the rows.
+        joined: whether labels are joined of two parts.
+    """
+    halves = "(tensor<128x1xi32>, tensor<128x1xi32>) -> tensor<256x1xi32>"
+    row = "tensor<256xf32>"
+    half = T.replace("f32", "bf16")
+    reduce = (
+        f"applies stablehlo.add across dimensions = [1] : ({T}, tensor<f32>) -> {row}"
+    )
+    summed = f"""%all = "stablehlo.all_reduce"(%sum)
+            <{{replica_groups = dense<0> : tensor<1x1xi64>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }}) : ({row}) -> {row}"""
+    return f"""
+      %start = stablehlo.constant dense<0.0> : tensor<f32>
+      %first = stablehlo.constant dense<0> : tensor<128x1xi32>
+      %at = stablehlo.{
+        f"concatenate %first, %first, dim = 0 : {halves}"
+        if joined
+        else "constant dense<0> : tensor<256x1xi32>"
+    }
+      %logits = stablehlo.dot_general %x, %g, {DOT}
+      %exponentials = stablehlo.exponential %logits : {T}
+      %sum = stablehlo.reduce(%exponentials init: %start) {reduce}
+      {summed if among else f"%all = stablehlo.abs %sum : {row}"}
+      %log = stablehlo.log %all : {row}
+      %wide = stablehlo.broadcast_in_dim %log, dims = [0] : ({row}) -> {T}
+      %logp = stablehlo.subtract %logits, %wide : {T}
+      %label = "stablehlo.gather"(%logp, %at) <{{dimension_numbers = #stablehlo.gather<
+          collapsed_slice_dims = [1], operand_batching_dims = [0],
+          start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 1>,
+          indices_are_sorted = false, slice_sizes = array<i64: 1, 1>}}>
+          : ({T}, tensor<256x1xi32>) -> {row}
+      %total = stablehlo.broadcast_in_dim %all, dims = [0] : ({row}) -> {T}
+      %shares = stablehlo.divide %exponentials, %total : {T}
+      %less = stablehlo.subtract %shares, %wide : {T}
+      %gradient = stablehlo.convert %less : ({T}) -> {half}
+      %of_head = stablehlo.dot_general %gradient, %gradient, contracting_dims = [0] x [0]
+          : ({half}, {half}) -> {T}
+      %begun = stablehlo.dot_general %gradient, %of_head, contracting_dims = [1] x [0]
+          : ({half}, {T}) -> {T}"""
+
+
+@pytest.mark.parametrize(
+    ("among", "joined", "is_behind"),
+    [(False, False, True), (True, False, False), (False, True, False)],
+)
+def test_labels_are_gathered_behind_a_gradient_that_their_kernel_stores(
+    among: bool, joined: bool, is_behind: bool
+):
+    """Where devices have parts of the vocabulary, or labels are rolled, each has a kernel of its own."""
+    order = head("stablehlo.subtract", loss=of_log_probabilities(among, joined))
+    assert ("convert" in order[: order.index("gather")]) is is_behind

@@ -295,3 +295,53 @@ func.func @main(%x: {NARROW}, %y: {PART}) -> {NARROW} {{{{{CONSTANTS}
         if isinstance(op, stablehlo.WhileOp)
     ]
     assert counts == [1, 0]  # what each turn makes anew is not
+
+
+@pytest.mark.parametrize(
+    ("is_read", "element"),
+    [(False, bf16), (True, f32)],
+)
+def test_a_product_that_all_readers_convert_is_stored_as_they_want_it(
+    is_read: bool, element: Attribute
+):
+    """Several kernels read what is converted; what one reads in f32 is stored so."""
+    matrix, half, row = (
+        *("tensor<256x256xf32>", "tensor<256x256xbf16>", "tensor<256xf32>"),
+    )
+    module = parse_program(
+        f"""
+        func.func @main(%x: {half}) -> ({matrix}, {row}) {{
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %p = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : ({half}, {half}) -> {matrix}
+          %c = stablehlo.convert %p : ({matrix}) -> {half}
+          %w = stablehlo.convert %c : ({half}) -> {matrix}
+          %e = stablehlo.exponential {"%p" if is_read else "%w"} : {matrix}
+          %s = stablehlo.reduce(%w init: %zero)
+              applies stablehlo.add across dimensions = [0] : ({matrix}, tensor<f32>) -> {row}
+          return %e, %s : {matrix}, {row}
+        }}
+        """,
+        make_context(),
+    )
+    product = next(
+        op for op in all_ops(module) if isinstance(op, stablehlo.DotGeneralOp)
+    )
+    assert Fusion(TPU).stored_element(product.result) == element
+    assert Fusion(XLA_CPU).stored_element(product.result) == f32
+
+
+def test_a_reshaped_argument_is_converted_ahead_of_a_loop_too():
+    """As a stage's part of stacked weights is, whose first dimension is the stage."""
+    stage = S.replace("<", "<1x")
+    text = f"""
+func.func @main(%x: {NARROW}, %y: {stage}) -> {NARROW} {{{CONSTANTS}
+  %part = stablehlo.reshape %y : ({stage}) -> {S}
+  {reads("%part", CONVERTED)}
+}}"""
+    profile = memory_profile(parse_program(text, make_context()), compiler=TPU)
+    plain = text.replace(f": ({stage}) -> {S}", "").replace(
+        "%part = stablehlo.reshape %y", ""
+    )
+    plain = plain.replace("%part", "%y").replace(stage, S)
+    direct = memory_profile(parse_program(plain, make_context()), compiler=TPU)
+    assert profile.peak_bytes == direct.peak_bytes

@@ -588,7 +588,7 @@ class Fusion:
     def _is_shared_sum(self, op: Operation) -> bool:
         """Whether several kernels read what a product and values of its size, scaled or not, add up to.
 
-        It is computed once, and stored in place of the product.
+        It is computed once, and stored in place of the product. A class token and patches are a value.
         """
         if not self.compiler.products_finish or not isinstance(op, stablehlo.AddOp):
             return False
@@ -599,7 +599,7 @@ class Fusion:
                 large += [value] if _elements(value) == _elements(op.result) else []
             elif isinstance(owner, _SUMMANDS) or shares_bytes(owner) or scales(owner):
                 values += [v for v in dict.fromkeys(owner.operands) if v not in values]
-            elif _ELEMENTWISE[type(owner)]:
+            elif _ELEMENTWISE[type(owner)] or type(owner) is stablehlo.ConcatenateOp:
                 large += [value] if _elements(value) == _elements(op.result) else []
             elif not isinstance(owner, stablehlo.BroadcastInDimOp):
                 return False

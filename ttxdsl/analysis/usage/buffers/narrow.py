@@ -45,6 +45,8 @@ def stored_element(
     is_stack = isinstance(value.owner, stablehlo.WhileOp)
     if not is_stack and _is_rounded(value) and _may_be_converted(value):
         return bf16
+    if (element := _finished_as(value)) is not None:
+        return element
     values, elements = [value], set[Attribute]()
     loops = 0
     for member in values:  # it grows
@@ -82,6 +84,25 @@ def stored_element(
     return element if is_smaller else own
 
 
+def _finished_as(value: SSAValue) -> Attribute | None:
+    """Return the smaller type that all who read a product convert it to, which ends its kernel.
+
+    So a layer of f32 behind features of bf16 gives their gradient (libtpu 0.0.52: the last convolution
+    of a U-Net, whose gradient five reductions and kernels of a group norm read; exchanged experts).
+    """
+    if not isinstance(value.owner, PRODUCTS):
+        return None
+    readers = [user for user, _ in uses(value)]
+    elements = {
+        element_of(user.result) if isinstance(user, stablehlo.ConvertOp) else None
+        for user in readers
+    }
+    element = elements.pop() if len(elements) == 1 else None
+    if element is None or element_bits(element) >= element_bits(element_of(value)):
+        return None
+    return element
+
+
 def _is_rounded(value: SSAValue) -> bool:
     """Whether products of f32 at the default precision alone read a value, or parts of it.
 
@@ -111,11 +132,14 @@ def _rounds(user: Operation, index: int) -> bool:
 def converted_arguments(op: Operation) -> Iterator[tuple[SSAValue, Attribute]]:
     """Yield the program's arguments that are converted ahead of a loop, with the type.
 
-    Those are what it converts as a whole, and of which it converts all that it slices.
+    Those are what it converts as a whole, and of which it converts all that it slices, reshaped ahead
+    of it or not, as the weights of a pipeline's stage are.
     """
     if not isinstance(op, stablehlo.WhileOp):
         return
     for index, operand in enumerate(op.operands):
+        while isinstance(operand.owner, Operation) and shares_bytes(operand.owner):
+            operand = operand.owner.operands[0]
         if is_argument(operand):
             elements = set(_converted_whole(op, index)) or set(_sliced_as(op, index))
             element = elements.pop() if len(elements) == 1 else None

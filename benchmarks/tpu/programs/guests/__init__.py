@@ -1,0 +1,1 @@
+"""Twenty steps as twenty guests write them, planned before libtpu was asked of any."""
