@@ -322,7 +322,7 @@ def crossed_tables():
 
 
 @program("v6e:2x4", edges=8)
-def passed_messages():
+def messages_of_edges():
     """Six layers of a network of a mesh's nodes, whose edges are split; sums by segments."""
     nodes, edges, d = 40_960, 327_680, 256
 

@@ -142,7 +142,7 @@ def dropped_gpt():
 
 
 @program("v6e:4x4", data=4, expert=4)
-def capacity_experts():
+def slotted_experts():
     """Sixteen experts of which each token takes two, by one-hot products within a capacity."""
     vocab, d, ff, depth, heads, experts = 32_000, 1536, 4096, 12, 12, 16
     b, t, capacity = 32, 1024, 160

@@ -1,1 +1,0 @@
-"""Steps as visitors write them to see whether a plan is right."""
