@@ -39,8 +39,7 @@ class Compiler:
         sequences_beside_sum: of how many sequences at most the gradient of logits, a quotient of
             exponentials, is stored by the loop that sums their loss, for the products behind it.
         longest_made_row: elements of the longest row whose softmax is one kernel with a product
-            of operands that it makes itself, as rotary embeddings are, and whose result is
-            converted on the way; what is multiplied in the softmax's type is always.
+            of operands that it makes itself, as rotary embeddings are.
         longest_masked_row: elements of the longest row of scores that a softmax masks itself, of
             several sequences; what it needs for longer ones is stored in their shape. 0: any.
         read_while_sent: bytes that a device reads from its memory while it sends one.

@@ -353,23 +353,6 @@ def test_softmax_of_short_rows_is_one_kernel_with_its_product(
     assert largest == 8 * row * element_bytes
 
 
-def test_a_product_in_the_type_of_its_softmax_is_one_kernel_with_it():
-    """Rotated operands, rows of 2,048: f32 scores of a product are in no memory, converted ones are."""
-    q, row = "tensor<8x2048xbf16>", 2048
-    body = scores(row, "f32").replace("%q,", "%r,")
-    converted = f"%r = stablehlo.multiply %q, %q : {q}" + body
-    exact = converted.replace(
-        f"%0 = stablehlo.dot_general %r, %k, {ROWS} : ({q}, tensor<2048x2048xbf16>) -> {q}",
-        f"%1 = stablehlo.dot_general %r, %k, {ROWS} :"
-        f" ({q}, tensor<2048x2048xbf16>) -> tensor<8x2048xf32>",
-    ).replace(f"%1 = stablehlo.convert %0 : ({q}) -> tensor<8x2048xf32>", "")
-    arguments = f"%q: {q}, %k: tensor<2048x2048xbf16>, %b: tensor<bf16>"
-    for text, is_one in ((exact, True), (converted, False)):
-        module = module_of(text, "tensor<bf16>", arguments)
-        first = next(op for op in all_ops(module) if "dot_general" in op.name)
-        assert Fusion(replace(TPU, core_bytes=0)).is_streamed(first) is is_one
-
-
 @pytest.mark.parametrize(
     ("row", "compiler", "is_stored"),
     [(2048, TPU, True), (1024, TPU, False), (2048, TPU_V6E, False)],

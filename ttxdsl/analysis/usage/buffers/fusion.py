@@ -285,10 +285,9 @@ class Fusion:
                     masks_first = not self.compiler.longest_masked_row
                     if masks_first and is_made_of_stored(user, product):
                         return False
-                    of, row = product.results[0], user.results[0]
-                    is_short = shape_of(row)[-1] <= self.compiler.longest_made_row
-                    is_exact = element_of(of) == element_of(row)
-                    is_read = is_exact or all(map(_is_read, product.operands))
+                    longest = self.compiler.longest_made_row
+                    is_short = shape_of(user.results[0])[-1] <= longest
+                    is_read = all(map(_is_read, product.operands))
                     return is_short or is_read or has_groups(product)
                 is_far = user.parent is not product.parent or len(seen) > _MOST_OPERANDS
                 if is_far or adds_scattered(user, is_stored=not self.is_fused(user)):
