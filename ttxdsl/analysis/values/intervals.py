@@ -35,7 +35,9 @@ class Interval(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether no finite number is in it, as where a bound overflowed."""
-        return not (self.low <= self.high and self.low < math.inf and self.high > -math.inf)
+        return not (
+            self.low <= self.high and self.low < math.inf and self.high > -math.inf
+        )
 
     def within(self, other: "Interval") -> bool:
         """Whether each number of this one is in the other."""
