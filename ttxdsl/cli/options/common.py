@@ -247,7 +247,9 @@ def require_outputs(options: argparse.Namespace, *outputs: Path | None) -> None:
 def add_compiler_options(parser: Parser) -> None:
     """Add the options of the thirteen stages and of the lowerings."""
     add_stage_options(parser, *_HOW_TO_PARTITION)
-    parser.count("--num-links", "links of ttnn collectives (1)", 1)
+    parser.add_argument(
+        "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
+    )
 
 
 def add_stage_options(parser: Parser, *names: str) -> None:
