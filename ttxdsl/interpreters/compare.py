@@ -76,9 +76,9 @@ def special_numbers(*arrays: Array) -> Special:
     for array in arrays:
         wide = _exact(array)
         nan, infinite = nan | np.isnan(wide), infinite | np.isinf(wide)
-        below = below | (np.isinf(wide) & (wide.real < 0))
-    counts = (int(kind.sum()) for kind in (nan, infinite & ~nan))
-    return Special(*counts, nan.size, int((below & ~nan).sum()))
+        below = below | (np.isinf(wide) & np.less(np.real(wide), 0))
+    infinite, below = infinite & ~nan, below & ~nan
+    return Special(int(nan.sum()), int(infinite.sum()), nan.size, int(below.sum()))
 
 
 @dataclass(frozen=True, slots=True)
