@@ -118,3 +118,22 @@ def test_replicas_that_differ_have_a_place(
         f"{path}:3:3: error: result 0 of the manual computation: replicas differ:"
         " device (i=1) holds"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run p.mlir --seed -1", "--seed: '-1' is no number from 0 up"),
+        ("interpret p.mlir --seed -1", "--seed: '-1' is no number from 0 up"),
+        ("check p.mlir --runs -1", "--runs: '-1' is no number from 0 up"),
+        ("why p.mlir --tries -1", "--tries: '-1' is no number from 0 up"),
+        ("why p.mlir --slices 2", "--slices: slices of which chips --chip says"),
+    ],
+)
+def test_numbers_that_no_option_takes(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as raised:
+        main(words.split())
+    assert raised.value.code == 2
+    assert message in capsys.readouterr().err

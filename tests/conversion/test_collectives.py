@@ -7,7 +7,9 @@ from xdsl.dialects.builtin import ModuleOp
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
 from tests.dialects.tt_text import parse
 from tests.sampling import sampled
+from ttxdsl.conversion.stablehlo_to_ttir.convert import convert_stablehlo_to_ttir
 from ttxdsl.diagnostics.errors import CompileError
+from ttxdsl.diagnostics.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 MESH = '"x"=2, "y"=4]'
@@ -152,6 +154,13 @@ def test_all_to_all(groups: list[list[int]], split: int, concat: int):
 @EVERY_GROUP
 def test_collective_broadcast(groups: list[list[int]]):
     assert_same_numbers(collective_broadcast(groups))
+
+
+def test_a_gather_by_a_table_names_its_op():
+    with collect_remarks() as remarks:
+        convert_stablehlo_to_ttir(parse(all_reduce(GROUPS["diagonal"])))
+    told = [remark.message for remark in remarks if "mesh order" in remark.message]
+    assert told[0].startswith("'stablehlo.all_reduce' op needs groups that are not")
 
 
 @pytest.mark.parametrize("name", REGULAR)

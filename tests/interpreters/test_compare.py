@@ -13,7 +13,7 @@ def test_equal():
     x = np.array([1, np.nan, np.inf, -np.inf, 0.0], np.float32)
     result = compare(x, np.array([1, np.nan, np.inf, -np.inf, -0.0], np.float32))
     assert result.equal and result.max_abs == 0
-    assert result.special == (1, 2, 5)
+    assert result.special == (1, 2, 5, 1)
     ones = np.ones(5, np.float32)
     assert str(compare(ones, ones)).startswith("equal")
 
@@ -25,6 +25,10 @@ def test_equal():
         ([1, np.nan], Verdict.PASS),
         ([1, np.inf, np.nan], Verdict.NOTHING),
         ([-np.inf], Verdict.NOTHING),
+        ([1, -np.inf, -np.inf], Verdict.PASS),
+        ([1, np.inf, np.inf], Verdict.PASS),
+        ([1, np.inf, -np.inf], Verdict.NOTHING),
+        ([np.inf, np.inf], Verdict.NOTHING),
         ([], Verdict.PASS),
     ],
 )

@@ -1,7 +1,8 @@
 """The comparison of two arrays: are they the same numbers, and how far apart if not.
 
 All comparisons use this module, so that they have one verdict. Where most of two
-arrays is NaN or infinite on both sides, nothing was compared: that is no pass.
+arrays is NaN or infinite on both sides, nothing was compared: that is no pass, but for
+infinities of a mask.
 
 The tolerance follows from the element type (its epsilon) and from how many numbers
 were summed to make an element: each addition may round once, and errors of either sign
@@ -31,16 +32,17 @@ class Verdict(Enum):
     ROUNDED = "pass*"
     """Off by no more than rounding may do to the program on one device."""
     NOTHING = "nothing compared"
-    """Equal, and most of it is NaN or infinite."""
+    """Equal, and most of it is NaN, or infinite by more than a mask."""
     FAIL = "FAIL"
 
 
 class Special(NamedTuple):
-    """The numbers of NaN and of infinite elements, of `size`."""
+    """The numbers of NaN and of infinite elements, of `size`, and of those `below` zero."""
 
     nan: int
     infinite: int
     size: int
+    below: int = 0
 
     @property
     def is_any(self) -> bool:
@@ -49,7 +51,14 @@ class Special(NamedTuple):
 
     @property
     def is_most(self) -> bool:
-        """Whether more than half of the elements are NaN or infinite."""
+        """Whether more than half of the elements are NaN or infinite.
+
+        Infinities of one sign beside finite numbers, and no NaN, are a mask's: where they
+        stand was compared. What overflows has both signs, or becomes NaN.
+        """
+        is_mask = not self.nan and self.below in (0, self.infinite)
+        if is_mask and self.infinite < self.size:
+            return False
         return 2 * (self.nan + self.infinite) > self.size
 
     def __str__(self) -> str:
@@ -63,11 +72,13 @@ _NONE = Special(0, 0, 0)
 
 def special_numbers(*arrays: Array) -> Special:
     """Count the elements that are NaN, or else infinite, in one of several arrays."""
-    nan = infinite = np.zeros(arrays[0].shape, np.bool_)
+    nan = infinite = below = np.zeros(arrays[0].shape, np.bool_)
     for array in arrays:
         wide = _exact(array)
         nan, infinite = nan | np.isnan(wide), infinite | np.isinf(wide)
-    return Special(int(nan.sum()), int((infinite & ~nan).sum()), nan.size)
+        below = below | (np.isinf(wide) & np.less(np.real(wide), 0))
+    infinite, below = infinite & ~nan, below & ~nan
+    return Special(int(nan.sum()), int(infinite.sum()), nan.size, int(below.sum()))
 
 
 @dataclass(frozen=True, slots=True)

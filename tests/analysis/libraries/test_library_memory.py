@@ -383,3 +383,20 @@ PROGRAMS = {
 def test_what_is_stored_is_what_xla_stores(rule: str):
     expected, text = PROGRAMS[rule]
     assert profile_of(text).parts.temporary >> 20 == expected
+
+
+def test_a_condition_carries_nothing_on():
+    profile = profile_of("""func.func @main(%x: tensor<i32>) -> (tensor<i32>, tensor<i1>) {
+      %no = stablehlo.constant dense<false> : tensor<i1>
+      %r:2 = stablehlo.while(%i = %x, %done = %no) : tensor<i32>, tensor<i1>
+      cond {
+        %go = stablehlo.not %done : tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %next = stablehlo.add %i, %i : tensor<i32>
+        %end = stablehlo.compare GT, %next, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %next, %end : tensor<i32>, tensor<i1>
+      }
+      return %r#0, %r#1 : tensor<i32>, tensor<i1>
+    }""")
+    assert profile.parts.temporary < 16  # XLA: 4

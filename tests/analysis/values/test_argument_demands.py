@@ -79,6 +79,14 @@ F32 = "tensor<4xf32>"
             "%r = stablehlo.log %0 : tensor<4xf32>",
             ANY,
         ),
+        # log(x) - 1000 under a root: no number is large enough
+        (
+            "%c = stablehlo.constant dense<1000.0> : tensor<4xf32>\n"
+            "%0 = stablehlo.log %a0 : tensor<4xf32>\n"
+            "%1 = stablehlo.subtract %0, %c : tensor<4xf32>\n"
+            "%r = stablehlo.sqrt %1 : tensor<4xf32>",
+            NOT_NEGATIVE,
+        ),
     ],
 )
 def test_what_functions_of_an_argument_ask(body: str, within: Interval):

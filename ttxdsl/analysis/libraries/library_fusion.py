@@ -120,7 +120,11 @@ class LibraryFusion(Fusion):
 
 
 def _is_carried_on(value: BlockArgument, op: Operation) -> bool:
-    """Whether what an op makes of a value that a loop carries is carried in its place."""
-    last = value.block.last_op
-    is_loop = isinstance(value.block.parent_op(), stablehlo.WhileOp)
-    return is_loop and last is not None and last.operands[value.index] in op.results
+    """Whether what an op makes of a value that a loop carries is carried in its place.
+
+    A loop's condition carries nothing on: it returns one value, the predicate.
+    """
+    loop, last = value.block.parent_op(), value.block.last_op
+    if not isinstance(loop, stablehlo.WhileOp) or value.block is not loop.body.block:
+        return False
+    return last is not None and last.operands[value.index] in op.results

@@ -34,8 +34,10 @@ class Interval(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no number is in it."""
-        return self.low > self.high
+        """Whether no finite number is in it, as where a bound overflowed."""
+        return not (
+            self.low <= self.high and self.low < math.inf and self.high > -math.inf
+        )
 
     def within(self, other: "Interval") -> bool:
         """Whether each number of this one is in the other."""

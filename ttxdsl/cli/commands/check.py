@@ -100,7 +100,11 @@ def add_command(commands: Any) -> None:
     )
     parser.shared("--inputs", "--seed")
     parser.add_argument(
-        "--runs", type=int, default=1, metavar="N", help="random inputs to try (1)"
+        "--runs",
+        type=flags.from_zero,
+        default=1,
+        metavar="N",
+        help="random inputs to try (1)",
     )
     parser.add_argument(
         "--minimize",

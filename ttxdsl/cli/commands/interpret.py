@@ -203,7 +203,10 @@ def add_command(commands: Any) -> None:
         help="an .npz with arg0, arg1, …, or a list of dense<…> constants",
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="random arguments from this seed"
+        "--seed",
+        type=flags.from_zero,
+        metavar="N",
+        help="random arguments from this seed",
     )
     parser.add_argument(
         "-o",

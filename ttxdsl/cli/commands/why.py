@@ -139,14 +139,12 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--tries",
-        type=int,
+        type=flags.from_zero,
         metavar="N",
         help="changes to compile for a collective (16 of a small program, of a large"
         " one up to 3, in 3 s); 0 for none",
     )
-    parser.add_argument(
-        "--show", type=int, default=3, metavar="N", help="changes to show (3)"
-    )
+    parser.count("--show", "changes to show (3)", 3)
     parser.flag("--all", "each collective in a row, every step of long chains")
     flags.add_by_option(parser)
     machines.add_machine_options(parser)

@@ -118,6 +118,8 @@ class Parser(argparse.ArgumentParser):
         options, unknown = super().parse_known_args(*words, **named)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        if getattr(options, "slices", 1) > 1 and options.chip is None:
+            self.error("argument --slices: slices of which chips --chip says")
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
@@ -320,12 +322,25 @@ def count_of(text: str) -> int:
     Raises:
         argparse.ArgumentTypeError: the text is no such number.
     """
+    return _whole(text, 1)
+
+
+def from_zero(text: str) -> int:
+    """A whole number from 0 up.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such number.
+    """
+    return _whole(text, 0)
+
+
+def _whole(text: str, least: int) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from {least} up")
     return number
 
 
@@ -385,7 +400,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "iterations that the loops of a run may take together (any number)",
     },
-    "--seed": {"type": int, "default": 0, "help": "of random inputs (0)"},
+    "--seed": {"type": from_zero, "default": 0, "help": "of random inputs (0)"},
     "--trip-count": {
         "type": count_of,
         "metavar": "N",

@@ -231,7 +231,9 @@ class ScaledDimensions:
             if dim[0] not in pair:
                 continue
             if len({shape_of(value)[dim[1]] for value in pair}) > 1:
-                raise CompileError(f"{op.name} works along {self._called}", op)
+                raise CompileError(
+                    f"{op.name} works along {self._called}, whose size changes", op
+                )
             for value in pair:
                 self._tie((value, dim[1]), dim, op)
 
@@ -261,7 +263,9 @@ class ScaledDimensions:
                 grown.add(factors[0])
         stiff = {*rule.permutation, *rule.need_replication, *rule.blocked}
         if not grown.isdisjoint(stiff) and not isinstance(op, stablehlo.SortOp):
-            raise CompileError(f"{op.name} works along {self._called}", op)
+            raise CompileError(
+                f"{op.name} works along {self._called}, whose size changes", op
+            )
         for value, mapping in zip(values, rule.tensors, strict=True):
             for at, factors in enumerate(mapping):
                 if len(grown.intersection(factors)) > 1:

@@ -12,9 +12,11 @@ from tests.insight.doctor.prescriptions.test_prescribe import (
     compiled,
 )
 from tests.transforms.shardy.test_split_dimensions import MESH, PROGRAMS
+from ttxdsl.analysis.calls.function_attributes import entry_function
 from ttxdsl.insight.doctor.prescriptions.candidates.changes import Candidate
 from ttxdsl.insight.doctor.prescriptions.candidates.generate import Candidates
 from ttxdsl.insight.doctor.prescriptions.prescribe import own_mesh
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.loading.program import parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -81,3 +83,18 @@ def test_given_shardings_are_kept():
     kept = Candidates(module, text, "t", pipeline, own_mesh(module), keep=True)
     every = list(kept.all())
     assert every and not any("of shape" in change.write for change in every)
+
+
+def test_both_dimensions_of_an_argument_are_stored_as_several():
+    text = """sdy.mesh @mesh = <["a"=2, "b"=4]>
+    func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> tensor<2x4x4x4xf32> {
+      %0 = stablehlo.sine %x : tensor<8x16xf32>
+      %1 = stablehlo.reshape %0 : (tensor<8x16xf32>) -> tensor<2x4x4x4xf32>
+      return %1 : tensor<2x4x4x4xf32>
+    }"""
+    together, *_ = stored(text)
+    assert [edit.dims for edit in together.edits] == [(0,), (1,)]
+    module = parse_program(applied(text, [together]))
+    module.verify()
+    (argument,) = entry_function(module).body.block.args
+    assert shape_of(argument) == (2, 4, 4, 4)

@@ -160,8 +160,8 @@ def gather_members(
             rows[member] = members
     names = ", ".join(devices.axes[axis] for axis in axes)
     emit_warning(
-        "its groups are not whole mesh axes in mesh order: each device gathers the "
-        f"values of all {shape_of(stacked)[0]} devices along {names} and picks those of "
+        f"'{where.name}' op needs groups that are not whole mesh axes in mesh order: each"
+        f" device gathers the values of all {shape_of(stacked)[0]} devices along {names} and picks those of "
         f"its {most}",
         where,
     )

@@ -1,7 +1,7 @@
 """Changes of a program, made to copies of it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import BoolAttr, ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -112,9 +112,24 @@ def changed(
     if prepare is not None:
         prepare(module)
     # values are other ones once functions are inlined
-    for edit in sorted(edits, key=lambda edit: bool(edit.stored or edit.mesh)):
-        edit.make(module, mapped)
+    ordered = sorted(edits, key=lambda edit: bool(edit.stored or edit.mesh))
+    for at, edit in enumerate(ordered):
+        _numbered_after(edit, ordered[:at]).make(module, mapped)
     return module
+
+
+def _numbered_after(edit: Edit, earlier: Sequence[Edit]) -> Edit:
+    """Return an edit with the numbers that its dimensions have after others split some."""
+
+    def moved(index: int, dim: int) -> int:
+        return dim + sum(
+            len(other.stored) - 1
+            for other in earlier
+            for argument, split in zip(other.arguments, other.dims, strict=False)
+            if argument == index and split < dim
+        )
+
+    return replace(edit, dims=tuple(map(moved, edit.arguments, edit.dims)))
 
 
 def _constrain(
