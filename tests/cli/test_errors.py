@@ -127,7 +127,7 @@ def test_replicas_that_differ_have_a_place(
         ("interpret p.mlir --seed -1", "--seed: '-1' is no number from 0 up"),
         ("check p.mlir --runs -1", "--runs: '-1' is no number from 0 up"),
         ("why p.mlir --tries -1", "--tries: '-1' is no number from 0 up"),
-        ("why p.mlir --slices 2", "--slices: slices of which chips --chip says"),
+        ("why p.mlir --slices 2", "--slices: needs --chip, of which the slices are"),
     ],
 )
 def test_numbers_that_no_option_takes(

@@ -26,7 +26,7 @@ def test_equal():
         ([1, np.inf, np.nan], Verdict.NOTHING),
         ([-np.inf], Verdict.NOTHING),
         ([1, -np.inf, -np.inf], Verdict.PASS),
-        ([1, np.inf, np.inf], Verdict.PASS),
+        ([1, np.inf, np.inf], Verdict.NOTHING),
         ([1, np.inf, -np.inf], Verdict.NOTHING),
         ([np.inf, np.inf], Verdict.NOTHING),
         ([], Verdict.PASS),

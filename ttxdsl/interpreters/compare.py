@@ -53,10 +53,10 @@ class Special(NamedTuple):
     def is_most(self) -> bool:
         """Whether more than half of the elements are NaN or infinite.
 
-        Infinities of one sign beside finite numbers, and no NaN, are a mask's: where they
-        stand was compared. What overflows has both signs, or becomes NaN.
+        Infinities below zero beside finite numbers, and no NaN, are a mask's: where they
+        stand was compared. What overflows, as exponentials do, has others, or becomes NaN.
         """
-        is_mask = not self.nan and self.below in (0, self.infinite)
+        is_mask = not self.nan and self.below == self.infinite
         if is_mask and self.infinite < self.size:
             return False
         return 2 * (self.nan + self.infinite) > self.size

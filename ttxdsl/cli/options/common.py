@@ -119,7 +119,7 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         if getattr(options, "slices", 1) > 1 and options.chip is None:
-            self.error("argument --slices: slices of which chips --chip says")
+            self.error("argument --slices: needs --chip, of which the slices are")
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
