@@ -113,7 +113,7 @@ def _behind_gradients(ops: Sequence[Operation], fusion: Fusion) -> list[Operatio
         if any(isinstance(value.owner, stablehlo.AllReduceOp) for value in read):
             continue
         logits = max(read, key=value_bytes, default=None)
-        waiting = {gather}
+        waiting: set[Operation] = {gather}
         _add_readers(waiting, ordered)
         at = ordered.index(gather)
         gradient = next(

@@ -10,7 +10,7 @@ until the last such loop (libtpu 0.0.52: all ten scans over layers whose buffers
 
 from collections.abc import Callable, Iterator
 
-from xdsl.dialects.builtin import bf16
+from xdsl.dialects.builtin import bf16, f32
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
@@ -85,12 +85,12 @@ def stored_element(
 
 
 def _finished_as(value: SSAValue) -> Attribute | None:
-    """Return the smaller type that all who read a product convert it to, which ends its kernel.
+    """Return the smaller type that all who read a product of f32 convert it to, which ends its kernel.
 
     So a layer of f32 behind features of bf16 gives their gradient (libtpu 0.0.52: the last convolution
     of a U-Net, whose gradient five reductions and kernels of a group norm read; exchanged experts).
     """
-    if not isinstance(value.owner, PRODUCTS):
+    if not isinstance(value.owner, PRODUCTS) or element_of(value) != f32:
         return None
     readers = [user for user, _ in uses(value)]
     elements = {
