@@ -164,29 +164,6 @@ def test_the_gradient_of_scores_of_which_exponentials_are_made_again(
     assert Fusion(compiler).is_fused(convert) == is_fused
 
 
-@pytest.mark.parametrize("compiler", [TPU_MEGACORE, TPU_V6E])
-@pytest.mark.parametrize(
-    ("function", "is_fused"), [("exponential", True), ("tanh", False)]
-)
-def test_the_gradient_of_f32_scores_is_made_of_stored_exponentials_in_both_products(
-    compiler: Compiler, function: str, is_fused: bool
-):
-    """Of other values of f32 it is stored once, as the bf16 that products round it to."""
-    half = T.replace("f32", "bf16")
-    module = parse_program(
-        f"""
-        func.func @main(%x: {T}, %y: {half}, %v: {T}) -> ({T}, {T}, {T}) {{
-        %p = stablehlo.{function} %x : {T}
-        %d = stablehlo.convert %y : ({half}) -> {T}
-        %m = stablehlo.multiply %d, %p : {T}
-        %0 = stablehlo.dot_general %m, %v, {DOT}
-        %1 = stablehlo.dot_general %v, %m, {DOT}
-        return %0, %1, %p : {T}, {T}, {T} }}"""
-    )
-    (product,) = (op for op in all_ops(module) if op.name == "stablehlo.multiply")
-    assert Fusion(compiler).is_fused(product) == is_fused
-
-
 @pytest.mark.parametrize(
     ("compared", "readers", "is_stored"),
     [("ui32", 2, True), ("ui32", 1, False), ("ui16", 2, False)],

@@ -37,7 +37,6 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     is_made_of_stored,
     is_one_hot,
     is_probabilities,
-    joins_images,
     makes_powers,
     mask_types,
     products_behind,
@@ -218,7 +217,7 @@ class Fusion:
         """Whether an op makes its operand of an index inside its own loop."""
         if isinstance(user, stablehlo.DynamicUpdateSliceOp):
             return index == 1
-        if joins_images(user):
+        if _is_joined(user):
             return False
         if isinstance(user, stablehlo.CompositeOp):  # a slice by the device's number
             return user.composite_name.data == sdy.AllSliceOp.name
@@ -514,7 +513,7 @@ class Fusion:
             gather = op.operand.owner
             rows = moved_rows(gather) if isinstance(gather, stablehlo.GatherOp) else ()
             return bool(rows) and op.permutation.get_values()[-1] not in rows
-        if tile is None or not isinstance(op, _CUTS) or joins_images(op):
+        if tile is None or not isinstance(op, _CUTS) or _is_joined(op):
             return False
         last = [shape_of(value)[-1] for value in (*op.operands[:1], *op.results)]
         cut = len(set(last)) > 1 and any(size % tile[1] for size in last)
@@ -527,8 +526,7 @@ class Fusion:
 
         One that finishes a product is, and one for which two read too much (`_STORED_ONCE`); if the
         compiler thinks so, one that combines two such (if it is made in f32 and of exponentials, as the
-        gradients of bf16 scores are: libtpu 0.0.52 for v5p), or less than half, or probabilities. What
-        reads stored exponentials is made of them in each, as f32 scores' gradients are (none of twelve).
+        gradients of bf16 scores are: libtpu 0.0.52 for v5p), or less than half, or probabilities.
         """
         if len(products := products_behind(op)) < 2:
             return False
@@ -547,9 +545,7 @@ class Fusion:
             if is_probabilities(op.results[0]):
                 return self.compiler.stores_probabilities
             is_large = max(reads.values(), default=0) >= 2 * stored
-            is_made_once = is_large or self._joins_sum(op, reads)
-            is_made_once &= not any(isinstance(v.owner, stablehlo.ExpOp) for v in reads)
-            if is_made_once or ends_grouped_softmax(op):
+            if is_large or ends_grouped_softmax(op) or self._joins_sum(op, reads):
                 return True
             keeps = stored == own and self.compiler.stores_probabilities
             if not (keeps and makes_powers(op, self._reads)):
@@ -650,6 +646,17 @@ class Fusion:
 
 def _elements(value: SSAValue) -> int:
     return prod(shape_of(value))
+
+
+def _is_joined(op: Operation) -> bool:
+    """Whether several convolutions read what an op joins, each from the buffers of its parts.
+
+    So the upper half of a U-Net does (libtpu 0.0.52: five of five without a checkpoint, whose images
+    that are repeated and features that are kept are buffers; one of a checkpoint is one itself).
+    """
+    products = products_behind(op) if isinstance(op, stablehlo.ConcatenateOp) else ()
+    are_images = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
+    return len(products) > 1 and are_images and not is_held_back(op)
 
 
 def _may_hide(op: Operation) -> bool:

@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.layouts import (
-    is_held_back,
     is_of_tables,
     reads_repeated,
     scattered_dim,
@@ -447,17 +446,6 @@ def products_behind(op: Operation) -> set[Operation]:
             elif isinstance(user, PRODUCTS):
                 products.add(user)
     return products
-
-
-def joins_images(op: Operation) -> bool:
-    """Whether several convolutions read what an op joins, each from the buffers of its parts.
-
-    So the upper half of a U-Net does (libtpu 0.0.52: five of five without a checkpoint, whose images
-    that are repeated and features that are kept are buffers; one of a checkpoint is one itself).
-    """
-    products = products_behind(op) if isinstance(op, stablehlo.ConcatenateOp) else ()
-    are_images = all(isinstance(p, stablehlo.ConvolutionOp) for p in products)
-    return len(products) > 1 and are_images and not is_held_back(op)
 
 
 def puts_apart(op: Operation) -> bool:
