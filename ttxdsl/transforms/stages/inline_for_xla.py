@@ -28,6 +28,7 @@ class InlineForXlaPass(InlinePass):
     name = "inline-for-xla"
 
     def kept(self, module: ModuleOp) -> Collection[str]:
+        """Return the names of large functions of several calls, none of them in a manual computation."""
         calls = calls_of_private_functions(module)
         for manual in ops_of_type(module, sdy.ManualComputationOp):
             for call in ops_of_type(manual, CallOp):
