@@ -5,6 +5,7 @@ import pytest
 
 import ttxdsl
 from tests.transforms.run_pass import run_passes
+from ttxdsl.diagnostics.errors import CompileError
 from ttxdsl.transforms.collectives.program.bytes_sent import bytes_sent
 
 VALUE = "tensor<8x64xf32>"
@@ -46,6 +47,15 @@ def test_a_broadcast_of_ones_is_three_instructions():
   return %r : {VALUE}"""
     text = text.replace(f"return %17 : {VALUE}", repeated, 1)
     assert "call @f" in run_passes(text, "inline-for-xla")
+
+
+def test_what_cannot_be_inlined_is_refused_as_by_the_stages():
+    text = chain(19, 2).replace(
+        "%1 = stablehlo.sine %0 :", "%1 = call @g(%0) : (XX) ->"
+    )
+    text = text.replace("XX", VALUE) + f"func.func private @g({VALUE}) -> {VALUE}"
+    with pytest.raises(CompileError, match="'@g' is declared but has no body"):
+        run_passes(text, "inline-for-xla")
 
 
 def test_a_kept_function_is_split_one_way_for_all_its_calls():
