@@ -35,6 +35,7 @@ from ttxdsl.dialects import chlo
 from ttxdsl.dialects.calls.kernels import is_kernel
 from ttxdsl.insight.plan.variants import Origin
 from ttxdsl.insight.plan.xla import plan_as_xla
+from ttxdsl.ir.collector import few_collections
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -55,8 +56,9 @@ def row_of(path: Path) -> Row | None:
         return None
     chip = chip_named(answer["topology"].split("-")[0])
     start = time.process_time()
-    origin = Origin(ttxdsl.load(path.with_suffix(".mlir")).module, PIPELINE)
-    plan, usage, _ = plan_as_xla(None, origin, chip, answer["slices"])
+    with few_collections():  # as the command has
+        origin = Origin(ttxdsl.load(path.with_suffix(".mlir")).module, PIPELINE)
+        plan, usage, _ = plan_as_xla(None, origin, chip, answer["slices"])
     seconds = time.process_time() - start
     counted = moved = ""
     text = path.with_suffix(".hlo")

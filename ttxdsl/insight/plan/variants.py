@@ -75,7 +75,7 @@ class Origin:
         return module, tuple(remarks)
 
 
-MOST_OPS = 30_000
+MOST_OPS = 15_000
 """Ops that variants compile and plan without `--all`: work, so that answers do not hang on the clock."""
 
 
