@@ -32,12 +32,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-from xdsl.dialects.builtin import (
-    ModuleOp,
-    NameLoc,
-    TensorType,
-    TupleType,
-)
+from xdsl.dialects.builtin import ModuleOp, NameLoc, TensorType, TupleType
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
@@ -333,8 +328,12 @@ class _Counter:
     def _copied_arguments(
         self, op: Operation, scope: Scope, index: int
     ) -> list[Allocation]:
-        """Return copies of arguments as all readers from here on want them, or gathers, in rows."""
+        """Return copies of arguments as readers from here on want them: all, gathers, updates."""
         copies: list[Allocation] = []
+        for turned in self.layouts.turned_first(op):
+            buffers = self.buffers_of[turned]
+            copies += [buffer.copied(scope, index) for buffer in buffers]
+            self.buffers_of[turned] = (*buffers, *copies[-len(buffers) :])
         read = op.operands if self.fusion else ()
         for operand in (v for o in read for v in self.layouts.copied_with(o, op)):
             buffers = self.buffers_of.get(operand, ())
@@ -375,7 +374,7 @@ class _Counter:
         if len(buffers) != 1 or buffers[0].value is not value:
             return []
         (old,) = buffers
-        new = Allocation(value, value.type, old.bytes, "value", scope, index)
+        new = old.copied(scope, index)
         pending = [value]
         while pending:
             shared = pending.pop()

@@ -610,3 +610,60 @@ def test_a_table_is_copied_for_its_update_if_another_value_is_looked_up():
         for module in [parse_program(looked_up(64, 0, made), make_context())]
     )
     assert itself - other == 4096 * (128 - 64) * 4
+
+
+def updated(scattered: int, devices: int = 4, norm: str = "") -> str:
+    """Weights, a moment and their gradient, which four devices scatter along a dimension.
+
+    It is transposed if that is its last one.
+    """
+    weights, raw = "tensor<128x1024xf32>", ("512x1024", "1024x512")[scattered]
+    part = ("128x1024", "1024x128")[scattered]
+    operands = ("%x, %g", "%g, %x")[scattered]
+    groups = [list(range(i, i + 4)) for i in range(0, devices, 4)]
+    types = "tensor<2048x512xbf16>", "tensor<2048x1024xbf16>"
+    moved = ("reshape %1", "transpose %1, dims = [1, 0]")[scattered]
+    return f"""
+sdy.mesh @mesh = <["x"={devices}]>
+func.func @main(%w: {weights} {{tf.aliasing_output = 0 : i32}}, %m: {weights} {{tf.aliasing_output = 1 : i32}},
+    %x: {types[0]}, %g: {types[1]}) -> ({weights}, {weights}) {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general {operands}, contracting_dims = [0] x [0]
+      : ({types[scattered]}, {types[1 - scattered]}) -> tensor<{raw}xbf16>
+  %1 = "stablehlo.reduce_scatter"(%0) <{{scatter_dimension = {scattered} : i64,
+      replica_groups = dense<{groups}> : tensor<{len(groups)}x4xi64>,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> ({{
+    ^bb0(%p: tensor<bf16>, %q: tensor<bf16>):
+      %t = stablehlo.add %p, %q : tensor<bf16>
+      stablehlo.return %t : tensor<bf16>
+  }}) : (tensor<{raw}xbf16>) -> tensor<{part}xbf16>
+  %d = stablehlo.{moved} : (tensor<{part}xbf16>) -> tensor<128x1024xbf16>
+  %c = stablehlo.convert %d : (tensor<128x1024xbf16>) -> {weights}
+  {norm}
+  %n = stablehlo.add %m, %c : {weights}
+  %u = stablehlo.subtract %w, %n : {weights}
+  return %u, %n : {weights}, {weights}
+}}"""
+
+
+NORM = """%s = stablehlo.reduce(%c init: %z) applies stablehlo.add across dimensions = [0, 1]
+      : (tensor<128x1024xf32>, tensor<f32>) -> tensor<f32>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "copies"),
+    [
+        (updated(1), 2),
+        (updated(0), 0),
+        (updated(1, devices=8), 0),
+        (updated(1, norm=NORM), 0),
+    ],
+    ids=["transposed", "as stored", "of two axes", "read by a norm"],
+)
+def test_weights_and_moments_are_copied_into_the_layout_of_their_gradient(
+    text: str, copies: int
+):
+    """Ahead of all: of a gradient in four windows, which no loop holds, and that is transposed."""
+    first, *_ = profile_of(text).points
+    arguments = 2 * 128 * 1024 * 4 + 2048 * (512 + 1024) * 2
+    assert (first.bytes - arguments) // (128 * 1024 * 4) == copies

@@ -50,6 +50,10 @@ class Allocation:
         if size > self.bytes:
             self.type, self.bytes = local.type, size
 
+    def copied(self, scope: Scope, index: int) -> "Allocation":
+        """Return a buffer for a copy, which the op of a scope at an index makes."""
+        return Allocation(self.value, self.type, self.bytes, "value", scope, index)
+
 
 @dataclass(slots=True)
 class BufferStep:

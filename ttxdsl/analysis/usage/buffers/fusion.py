@@ -24,7 +24,6 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from ttxdsl.analysis.usage.buffers.kernels import (
     FUNCTIONS,
     REARRANGES,
-    UNROLLED,
     KernelsMaking,
     Windows,
     adds_scattered,
@@ -51,6 +50,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     window_types,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
+    UNROLLED,
     is_held_back,
     moved_rows,
     read_joined,

@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.usage.buffers.layouts import (
+    UNROLLED,
     is_of_tables,
     reads_repeated,
     scattered_dim,
@@ -44,9 +45,6 @@ from ttxdsl.sharding.devices.replica_groups import groups_along
 
 _LONGEST_ROW = 3584
 """Elements of the longest row whose softmax is one kernel."""
-
-UNROLLED = 4
-"""Windows of a product that are no loop."""
 
 _MOST_OPS = 64
 """Ops that a look back from one passes at most."""

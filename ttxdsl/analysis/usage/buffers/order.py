@@ -21,8 +21,7 @@ from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
 from ttxdsl.analysis.usage.buffers.allocation import NOTHING, BufferStep
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.heads import schedule_heads
-from ttxdsl.analysis.usage.buffers.kernels import UNROLLED
-from ttxdsl.analysis.usage.buffers.layouts import shares_bytes, uses
+from ttxdsl.analysis.usage.buffers.layouts import UNROLLED, shares_bytes, uses
 from ttxdsl.analysis.values.entry import given_away, is_argument, replaced_arguments
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL

@@ -33,7 +33,6 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.kernels import (
-    UNROLLED,
     is_row_wise,
     operand_with,
     scratch_types,
@@ -43,6 +42,7 @@ from ttxdsl.analysis.usage.buffers.kernels import (
     way_to_product,
 )
 from ttxdsl.analysis.usage.buffers.layouts import (
+    UNROLLED,
     gathered_dim,
     scattered_dim,
     shares_bytes,
