@@ -93,7 +93,8 @@ def error(ratios: Iterable[float]) -> float:
 
 
 def within(ratios: Iterable[float], bound: float) -> int:
-    return sum(abs(ratio - 1) <= bound for ratio in ratios)
+    """Return how many ratios are, with what floats lose of a ratio of two digits."""
+    return sum(abs(ratio - 1) <= bound + 1e-9 for ratio in ratios)
 
 
 def table(head: str, lines: Iterable[Iterable[object]], text_columns: str) -> str:

@@ -507,13 +507,14 @@ def test_gradients_wait_for_the_end_of_their_layer_at_most():
 
 
 def test_gradients_of_layers_in_python_wait_for_the_end_of_their_layer():
-    """A barrier is where a checkpoint begins to compute a layer again."""
-    part, layers = layers_of_fsdp(2, 8, "")
+    """A barrier is where a checkpoint begins to compute a layer again; four windows are no loop."""
     barrier = f"%again = stablehlo.optimization_barrier %x : {T}"
-    for ahead, compiler, is_late in (
-        *(("", TPU, False), (barrier, TPU, True)),
-        *(("", TPU_MEGACORE, True), ("", TPU_V6E, True)),
+    for ahead, compiler, devices, is_late in (
+        *(("", TPU, 8, False), (barrier, TPU, 8, True)),
+        *(("", TPU_MEGACORE, 8, True), ("", TPU_V6E, 8, True)),
+        *(("", TPU, 4, False), ("", TPU_V6E, 4, True)),
     ):
+        part, layers = layers_of_fsdp(2, devices, "")
         module = parse_program(
             f"func.func @main(%d0: {T}, %x: {T}, %w0: {part}) -> ({part}, {T}) {{{ahead}{layers}\n"
             f"%e = stablehlo.negate %d2 : {T}\nreturn %w2, %e : {part}, {T}}}",

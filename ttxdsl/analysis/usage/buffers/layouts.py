@@ -3,12 +3,12 @@
 Most values are laid out with the least padding. What a convolution reads and writes has its
 features or its batch along the columns, the other one or a window's dimension along the rows,
 and elementwise ops around it work in the same layout. A product is stored as the matrices that it
-is computed as, and one of batches with a dimension of its matrices along the columns. A Pallas kernel reads and writes its dimensions in their order (queries of heads of 64
-as `bf16[2,64,4096,64]{3,2,1,0:T(8,128)(2,1)}`, twice their bytes). An argument that is laid out with less
-is copied before its first convolution: libtpu's `bf16[16,256,256,64]{3,0,2,1:T(8,128)}` of an
-argument `{2,3,1,0}` takes twice its bytes. A gather and a scatter move whole rows, which lie along
-the columns: `bf16[262144,4,64]{2,1,0:T(4,128)}`, and what is computed of four scores a row takes
-32 times its bytes.
+is computed as, and one of batches with a dimension of its matrices along the columns. A Pallas
+kernel reads and writes its dimensions in their order (queries of heads of 64 twice their bytes). An
+argument that is laid out with less is copied before its first convolution: libtpu's
+`bf16[16,256,256,64]{3,0,2,1:T(8,128)}` of an argument `{2,3,1,0}` takes twice its bytes. A gather and
+a scatter move whole rows, which lie along the columns: `bf16[262144,4,64]{2,1,0:T(4,128)}`, and
+what is computed of four scores a row takes 32 times its bytes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -197,11 +197,8 @@ class Layouts:
         """
         if self._windows is None:
             return frozenset()
-        ops: list[tuple[Operation, int | None]] = [
-            (use.operation, use.index) for use in value.uses
-        ]
-        if isinstance(value, OpResult):
-            ops.append((value.op, None))
+        own = [(value.op, None)] if isinstance(value, OpResult) else []
+        ops = [*((use.operation, use.index) for use in value.uses), *own]
         for op, index in ops:
             if not isinstance(op, stablehlo.ConvolutionOp):
                 continue
@@ -462,7 +459,10 @@ def _updated_in_rows(module: ModuleOp) -> tuple[_Copied, _Copied]:
             continue
         if not is_head:
             tables |= {value: (value,) for value in chain}
-            tables |= {v: (v,) if _is_looked_up(v) else arguments for v in arguments}
+            for v in arguments:
+                readers = (use.operation for use in v.uses)
+                looked_up = any(isinstance(r, stablehlo.GatherOp) for r in readers)
+                tables[v] = (v,) if looked_up else arguments
         else:
             block = cast(Block, arguments[0].owner)
             of_block = sum(map(_bytes, block.args))
@@ -471,35 +471,40 @@ def _updated_in_rows(module: ModuleOp) -> tuple[_Copied, _Copied]:
     return heads, tables
 
 
+def turned(product: Operation) -> SSAValue | None:
+    """Return a product's sum as weights are stored, if it is transposed on the way."""
+    value, is_turned = product.results[0], False
+    while isinstance(user := value.get_user_of_unique_use(), _MOVED):
+        is_turned ^= isinstance(user, stablehlo.TransposeOp)
+        value = user.results[0]
+    return value if is_turned else None
+
+
 def _updated_in_columns(
     module: ModuleOp, windows: Callable[[Operation], int]
 ) -> dict[Block, dict[SSAValue, None]]:
     """Return arguments whose update computes in the layout of their gradient, by their block.
 
-    A gradient that all devices scatter in windows, unrolled, is laid out as its product, which JAX
-    transposes: weights and moments are copied into that ahead of the first op, and back (libtpu
-    0.0.52, 18 of 18 steps of four v5e and v6e with two moments or none; late in four for v6e without a
-    checkpoint). Not where a norm reads the gradient, nor on meshes of two axes (none of four).
+    A gradient that all devices scatter in windows, unrolled, is laid out as its product. Where types
+    have shardings JAX transposes that (XLA does not fold it): weights and moments are copied first
+    (libtpu 0.0.52: 18 of 18 steps of four v5e and v6e; late in four for v6e without a checkpoint), but
+    not where a norm reads the gradient, nor on meshes of two axes (none of four).
     """
-    turned: dict[Block, dict[SSAValue, None]] = {}
+    copied: dict[Block, dict[SSAValue, None]] = {}
     is_unrolled = 1 < (devices := devices_of(module)) <= UNROLLED
     for op in ops_of_type(module, stablehlo.DotGeneralOp) if is_unrolled else ():
-        if windows(op) != devices or scattered_dim(op) is None:
+        if windows(op) != devices or (value := turned(op)) is None:
             continue
-        value, is_turned = op.result, False
-        while isinstance(user := value.get_user_of_unique_use(), _MOVED):
-            is_turned ^= isinstance(user, stablehlo.TransposeOp)
-            value = user.results[0]
-        group = _computed_with(value) if is_turned else []
-        made = (v for v in group if isinstance(v, OpResult))
+        group = _computed_with(value)
+        results = (v for v in group if isinstance(v, OpResult))
         if any(
-            isinstance(u.operation, stablehlo.ReduceOp) for v in made for u in v.uses
+            isinstance(u.operation, stablehlo.ReduceOp) for v in results for u in v.uses
         ):
             continue
         for argument in (v for v in group if isinstance(v, BlockArgument)):
             if not isinstance(argument.block.parent_op(), stablehlo.WhileOp):
-                turned.setdefault(argument.block, {})[argument] = None
-    return turned
+                copied.setdefault(argument.block, {})[argument] = None
+    return copied
 
 
 def _is_narrow(scatter: stablehlo.ScatterOp) -> bool:
@@ -513,10 +518,6 @@ def _is_narrow(scatter: stablehlo.ScatterOp) -> bool:
     return tiled_bytes(shape, element, _TILE) < tiled_bytes(
         shape, element, _TILE, _last(value)
     )
-
-
-def _is_looked_up(value: SSAValue) -> bool:
-    return any(isinstance(use.operation, stablehlo.GatherOp) for use in value.uses)
 
 
 def _moved(value: SSAValue) -> Iterator[SSAValue]:

@@ -21,7 +21,7 @@ from ttxdsl.analysis.attribution.origins import HOISTED, optimizations
 from ttxdsl.analysis.usage.buffers.allocation import NOTHING, BufferStep
 from ttxdsl.analysis.usage.buffers.fusion import Fusion
 from ttxdsl.analysis.usage.buffers.heads import schedule_heads
-from ttxdsl.analysis.usage.buffers.layouts import UNROLLED, shares_bytes, uses
+from ttxdsl.analysis.usage.buffers.layouts import UNROLLED, shares_bytes, turned, uses
 from ttxdsl.analysis.values.entry import given_away, is_argument, replaced_arguments
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.calls.custom import RAGGED_ALL_TO_ALL
@@ -401,9 +401,9 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
 
     For v5p and v6e those of all layers in Python run behind the last layer, but for the head's
     ahead of a checkpoint and those that are transposed behind their last window: 13 of 13 steps
-    with 6 to 20 layers, with and without checkpoints and a norm of gradients (none of five for v5e,
-    and not with four windows, which are no loop). Where they have no room those of the layers
-    that run last wait alone (`Fusion.waiting`).
+    with 6 to 20 layers, with and without checkpoints and a norm of gradients (none of five for v5e;
+    with four windows, which are no loop, only without checkpoints: four of four). Where they have no
+    room those of the layers that run last wait alone (`Fusion.waiting`).
     """
     if fusion.saves_memory:
         return list(ops)
@@ -441,7 +441,7 @@ def gradients_last(ops: Sequence[Operation], fusion: Fusion) -> list[Operation]:
             waits_for_all = (
                 *(behind_all, is_behind_head, number not in at_once),
                 not fusion.is_transposed_behind(op),
-                fusion.windows(op) > UNROLLED,
+                fusion.windows(op) > UNROLLED or not (has_layers or turned(op)),
             )
             is_behind_head = True
             if all(waits_for_all):
