@@ -93,7 +93,7 @@ def error(ratios: Iterable[float]) -> float:
 
 
 def within(ratios: Iterable[float], bound: float) -> int:
-    """Return how many ratios are, with what floats lose of a ratio of two digits."""
+    """Return how many ratios differ from 1 by at most a bound, which floats may miss by 1e-9."""
     return sum(abs(ratio - 1) <= bound + 1e-9 for ratio in ratios)
 
 

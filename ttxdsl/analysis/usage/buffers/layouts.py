@@ -152,7 +152,7 @@ class Layouts:
         return () if is_early else self._in_rows.get(argument, (argument,))
 
     def turned_first(self, op: Operation) -> Iterable[SSAValue]:
-        """Return what is copied ahead of an op, the first of its block, for updates in columns."""
+        """Return, once a block, the arguments that are copied for updates in columns ahead of an op."""
         return self._turned.pop(op.parent, ()) if op.parent else ()
 
     def stored_bytes(
@@ -493,13 +493,13 @@ def _updated_in_columns(
     copied: dict[Block, dict[SSAValue, None]] = {}
     is_unrolled = 1 < (devices := devices_of(module)) <= UNROLLED
     for op in ops_of_type(module, stablehlo.DotGeneralOp) if is_unrolled else ():
-        if windows(op) != devices or (value := turned(op)) is None:
+        value = turned(op) if windows(op) == devices else None
+        if value is None or scattered_dim(op) is None:
             continue
         group = _computed_with(value)
-        results = (v for v in group if isinstance(v, OpResult))
-        if any(
-            isinstance(u.operation, stablehlo.ReduceOp) for v in results for u in v.uses
-        ):
+        own = (v for v in group if isinstance(v, OpResult))
+        readers = (use.operation for v in own for use in v.uses)
+        if any(isinstance(reader, stablehlo.ReduceOp) for reader in readers):
             continue
         for argument in (v for v in group if isinstance(v, BlockArgument)):
             if not isinstance(argument.block.parent_op(), stablehlo.WhileOp):
