@@ -667,3 +667,26 @@ def test_weights_and_moments_are_copied_into_the_layout_of_their_gradient(
     first, *_ = profile_of(text).points
     arguments = 2 * 128 * 1024 * 4 + 2048 * (512 + 1024) * 2
     assert (first.bytes - arguments) // (128 * 1024 * 4) == copies
+
+
+def test_what_a_product_of_gathered_rows_is_added_to_is_no_copy():
+    """It is in windows, too, and transposed, but none of them scatters it."""
+    weights = "tensor<512x4096xf32>"
+    first, *_ = profile_of(f"""
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%w: {weights} {{tf.aliasing_output = 0 : i32}}, %x: tensor<512x512xbf16>,
+    %g: tensor<2048x4096xbf16>) -> {weights} {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = "stablehlo.all_gather"(%x) <{{all_gather_dim = 0 : i64,
+      replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}>
+      : (tensor<512x512xbf16>) -> tensor<2048x512xbf16>
+  %0 = stablehlo.dot_general %g, %a, contracting_dims = [0] x [0]
+      : (tensor<2048x4096xbf16>, tensor<2048x512xbf16>) -> tensor<4096x512xbf16>
+  %d = stablehlo.transpose %0, dims = [1, 0] : (tensor<4096x512xbf16>) -> tensor<512x4096xbf16>
+  %c = stablehlo.convert %d : (tensor<512x4096xbf16>) -> {weights}
+  %u = stablehlo.subtract %w, %c : {weights}
+  return %u : {weights}
+}}""").points
+    arguments = 512 * 4096 * 4 + (512 * 512 + 2048 * 4096) * 2
+    assert first.bytes - arguments < 512 * 4096 * 4
